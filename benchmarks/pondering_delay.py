@@ -38,8 +38,8 @@ from ggp.player_server import worker
 
 MEMORY_MEBIBYTES = 6144
 SEARCHES = (
-    ("ggp.search.mcts.tree_engine", "TreeEngine", "run"),
-    ("ggp.search.information_sets.many_trees", "ManyTreeSearch", "run"),
+    ("ggp.search.tree.tree_engine", "TreeEngine", "run"),
+    ("ggp.search.sets.many_trees", "ManyTreeSearch", "run"),
     ("ggp.search.forest.network_search", "NetworkSearch", "run"),
     ("ggp.search.alphabeta.search", "AlphaBeta", "search"),
 )

@@ -270,8 +270,8 @@ def draw_tree_search() -> None:
     """The tree of the plain search on connect four 4x4: the width of a node is its share of the visits."""
     import ggp
     from ggp.search.budget import Budget
-    from ggp.search.mcts.options import MctsOptions
-    from ggp.search.mcts.reference.search import Search
+    from ggp.search.tree.options import MctsOptions
+    from ggp.search.tree.reference.search import Search
 
     game = ggp.load("connectfour_4x4", engine="reasoner")
     search = Search(game, game.roles[0], seed=4, options=MctsOptions(is_solving=True))

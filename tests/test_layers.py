@@ -110,7 +110,7 @@ def imports(name: str) -> frozenset[str]:
 
 
 def room(name: str) -> str:
-    """The room of a module: `ggp.search.mcts.options` lies in `ggp.search`."""
+    """The room of a module: `ggp.search.tree.options` lies in `ggp.search`."""
     rooms = {each for floor in FLOORS for each in floor}
     parts = name.split(".")
     for length in (2, 1):

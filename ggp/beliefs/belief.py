@@ -37,7 +37,7 @@ _ATTEMPTS_PER_STEP = 20
 _MAX_RECOVERED = 100
 """Successors or histories sampled at most in such a step."""
 
-_MOST_FORESEEN = 4096
+_MAX_FORESEEN = 4096
 """States whose joint moves are counted to foresee a step; it makes at most twice as many joint moves."""
 
 _SHARE_OF_CLOCK = 0.4
@@ -113,15 +113,15 @@ class Belief:
         """
         assert self._on_lanes is not None
         weights = self._weights
-        if len(weights) > _MOST_FORESEEN:
-            weights = _sampled(weights, _MOST_FORESEEN, self._rng)
+        if len(weights) > _MAX_FORESEEN:
+            weights = _sampled(weights, _MAX_FORESEEN, self._rng)
         counts = dict(zip(weights, self._on_lanes.count(tuple(weights), own_move), strict=True))
-        share = max(1, len(counts) * _MOST_FORESEEN // max(1, sum(counts.values())))
+        share = max(1, len(counts) * _MAX_FORESEEN // max(1, sum(counts.values())))
         if share < len(weights):
             weights = _sampled(weights, share, self._rng)
         kept, made = {}, 0
         for state, weight in weights.items():
-            if made + counts[state] <= 2 * _MOST_FORESEEN:
+            if made + counts[state] <= 2 * _MAX_FORESEEN:
                 kept[state] = weight
                 made += counts[state]
         return self._on_lanes.foreseen(

@@ -37,11 +37,11 @@ from ggp.lanes.keys.key_table import KeyTable, insert_states
 
 BoolArray = NDArray[np.bool_]
 
-_MOST_CELLS = 1 << 25
+_MAX_CELLS = 1 << 25
 """Bytes that the legal moves of all states, or all successors, may take: games of strangers may be wide."""
 
 _NOWHERE = np.zeros(0, np.int64)
-_MOST_BLOCKS = 64
+_MAX_BLOCKS = 64
 """Ticks made between two looks at the clock at most."""
 _BLOCK_SECONDS = 0.002
 """What they should take at most."""
@@ -83,8 +83,8 @@ class LanesExpansion:
         tables = game.lane_tables
         self._lanes = Lanes(tables, words=words or game.words)
         width = len(game.terms.fluents) + int(game.tables.first_move[-1])
-        self.limit = max(1, min(self.limit, 8 * _MOST_CELLS // width))
-        most = max(1, _MOST_CELLS // width)
+        self.limit = max(1, min(self.limit, 8 * _MAX_CELLS // width))
+        most = max(1, _MAX_CELLS // width)
         self.most_states = min(self.most_states, most)
         self.sample_size = min(self.sample_size, most)
         self._first_move = np.asarray(game.tables.first_move, np.int64)
@@ -236,7 +236,7 @@ class LanesExpansion:
             yield starts[begin : begin + size]
             begin += size
             if time.monotonic() - before < _BLOCK_SECONDS / 2:
-                size = min(2 * size, _MOST_BLOCKS)
+                size = min(2 * size, _MAX_BLOCKS)
 
     def _make(
         self, origins: Origins, percepts: PerceptTables, found: _Found, blocks: NDArray[np.int64]
@@ -258,7 +258,7 @@ class LanesExpansion:
             known = _Known(
                 packed.tobytes(), known.states[goes_on], known.is_legal[goes_on], known.is_terminal[goes_on]
             )
-        self._known = known if known.is_legal.size <= _MOST_CELLS else None
+        self._known = known if known.is_legal.size <= _MAX_CELLS else None
         joined, size = known.joined, self._bytes
         states = [joined[size * i : size * (i + 1)] for i in range(len(weight))]
         return _Successors(dict(zip(states, weight.tolist(), strict=True)), keys, is_complete)

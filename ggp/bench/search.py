@@ -13,8 +13,8 @@ from dataclasses import replace
 from ggp.bench.measurement import SearchMeasurement, rate
 from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.search import LanesSearch
 
 WARM_UP_PLAYOUTS = 4096
 

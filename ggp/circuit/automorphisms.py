@@ -26,8 +26,8 @@ from ggp.circuit.circuit import Circuit
 Colors: TypeAlias = NDArray[np.uint64]
 Permutation: TypeAlias = NDArray[np.int64]
 
-MOST_SYMMETRIES = 8
-MOST_INPUTS = 100_000
+MAX_SYMMETRIES = 8
+MAX_INPUTS = 100_000
 _MAX_ROUNDS = 2_000
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -54,13 +54,13 @@ def automorphisms(circuit: Circuit, deadline: float) -> list[Permutation]:
     found: list[Permutation] = []
     seen = {np.arange(graph.size).tobytes()}
     for node, image in _first_pairs(graph, colors):
-        if len(found) + 1 >= MOST_SYMMETRIES or effort.is_spent():
+        if len(found) + 1 >= MAX_SYMMETRIES or effort.is_spent():
             break
         for permutation in graph.extend(colors, colors, [(node, image)], effort):
             if permutation.tobytes() not in seen and graph.is_automorphism(permutation):
                 seen.add(permutation.tobytes())
                 found.append(permutation)
-                if len(found) + 1 >= MOST_SYMMETRIES:
+                if len(found) + 1 >= MAX_SYMMETRIES:
                     break
     return found
 
@@ -71,7 +71,7 @@ def role_swap(circuit: Circuit) -> Permutation | None:
     The initial state need not stay: where roles move in turn, someone begins. The effort is counted, so that
     the answer is the same on every machine. None for games with percepts.
     """
-    if len(circuit.terms.moves) != 2 or len(circuit.percepts) or circuit.literal_count > MOST_INPUTS:
+    if len(circuit.terms.moves) != 2 or len(circuit.percepts) or circuit.literal_count > MAX_INPUTS:
         return None
     effort = _Effort(rounds=_MAX_ROUNDS)
     graph = _Graph(circuit, prefers_likeness=True)  # no turn of the board where none is needed

@@ -15,7 +15,7 @@ from ggp.cli.options import Amount, Count, engine_option, json_option
 from ggp.cli.progress import load_compiled, load_visibly
 from ggp.engines.loading import RulesNotFoundError, find_rules
 from ggp.game import GameError
-from ggp.search.mcts.policies.policy import PolicyError, parse_policy
+from ggp.search.tree.policies.policy import PolicyError, parse_policy
 
 if TYPE_CHECKING:
     from ggp.bench.measurement import Measurement
@@ -121,7 +121,7 @@ def _search_bench(
     """A function that measures every policy of the tree search on one file."""
     from ggp.bench.calibration import calibrate
     from ggp.bench.search import measure_search
-    from ggp.search.mcts.options import MctsOptions
+    from ggp.search.tree.options import MctsOptions
 
     options, calibration = MctsOptions(threads=threads), calibrate()
 

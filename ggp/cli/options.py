@@ -11,7 +11,7 @@ import click
 
 from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
-from ggp.players.factory import LEAST_MEBIBYTES
+from ggp.players.factory import MIN_MEBIBYTES
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -193,4 +193,4 @@ engine_option = click.option(
     help=f"Engine for the rules: {', '.join(ENGINES)}.",
 )
 GRACE = Limit("grace", Clock(0.0), GRACE_SECONDS, "seconds that a player may be late")
-MEMORY_OF_OWN = Limit("memory", Count(LEAST_MEBIBYTES), 4096, "MiB for each agent of your own")
+MEMORY_OF_OWN = Limit("memory", Count(MIN_MEBIBYTES), 4096, "MiB for each agent of your own")

@@ -27,12 +27,12 @@ Progress: TypeAlias = Callable[[str], None]
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
 
-LEAST_SIMPLIFY_SECONDS = 0.5
+MIN_SIMPLIFY_SECONDS = 0.5
 BACKGROUND_SECONDS_PER_LITERAL = 1.2e-5
 """CPU time to simplify a large circuit in the background: amazons shrinks by 40 % instead of 2 %."""
-LEAST_LITERALS_OF_PROCESS = 30_000
+MIN_LITERALS_OF_PROCESS = 30_000
 """Gate inputs, as built, from which a thread that simplifies would hold up a search noticeably."""
-MOST_ROUNDS = 2
+MAX_ROUNDS = 2
 """How often a circuit is simplified at most: again when it is loaded after its time had run out."""
 RESUMED_BUDGETS, RESUMED_SECONDS = 4.0, 10.0
 """CPU time of another round: a multiple of the first one's, but at most this if somebody waits."""
@@ -70,7 +70,7 @@ def simplify_budget(ground_seconds: float, build_seconds: float) -> float:
     >>> simplify_budget(ground_seconds=9.0, build_seconds=2.0), simplify_budget(0.0, 3.0)
     (7.0, 0.5)
     """
-    return max(LEAST_SIMPLIFY_SECONDS, 0.9 * (ground_seconds + 1.0) - build_seconds)
+    return max(MIN_SIMPLIFY_SECONDS, 0.9 * (ground_seconds + 1.0) - build_seconds)
 
 
 def compile_circuit(
@@ -169,7 +169,7 @@ def _budget(built: CompiledCircuit, *, is_resumed: bool, in_background: bool) ->
 def _may_resume(known: CompiledCircuit, limits: CompilationLimits, *, in_background: bool = False) -> bool:
     """Whether another round of simplification is due; of large circuits only if nobody waits."""
     report = known.report
-    if limits.simplify_seconds is not None or not report.is_cut or report.rounds >= MOST_ROUNDS:
+    if limits.simplify_seconds is not None or not report.is_cut or report.rounds >= MAX_ROUNDS:
         return False
     return in_background or known.circuit.literal_count < LARGE_LITERALS
 
@@ -204,7 +204,7 @@ def compile_game(
     def simplified() -> Circuit:
         compact = replace(start, circuit=replace(start.circuit, gates=packed(start.circuit.gates)))
         call = partial(simplify_circuit, program, compact, limits, cache=cache, in_background=True)
-        is_large = start.circuit.literal_count >= LEAST_LITERALS_OF_PROCESS
+        is_large = start.circuit.literal_count >= MIN_LITERALS_OF_PROCESS
         return (result_of_process(call) if is_large else call()).circuit
 
     return QuickGame(program, start.circuit, name, simplified)

@@ -13,7 +13,7 @@ from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame
 from ggp.files import replacing_text
 from ggp.integers import to_integer
 
-MOST_NODES = 1_000_000
+MAX_NODES = 1_000_000
 _WIDE = str.maketrans('"\\', "＂＼")
 
 
@@ -22,7 +22,7 @@ class TooManyNodesError(ValueError):
 
 
 def write_efg(
-    rules: str | Path | CompiledGame, path: str | Path, *, max_steps: int = 1000, most_nodes: int = MOST_NODES
+    rules: str | Path | CompiledGame, path: str | Path, *, max_steps: int = 1000, most_nodes: int = MAX_NODES
 ) -> int:
     """Write the whole game tree of a sheet as an EFG file; the number of its nodes.
 

@@ -39,7 +39,7 @@ Steps: TypeAlias = tuple[Observations, NDArray[np.float64], NDArray[np.bool_], N
 ALL = "all"
 ILLEGAL = 2**31 - 1
 """What stands for every number outside the action space, some of which mean more to `ggp.env`."""
-_MOST_STEPS = 10_000
+_MAX_STEPS = 10_000
 """Steps of opponents in a row before a game counts as one in which the agent never acts."""
 
 
@@ -285,7 +285,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         """Let opponents move where they are to move. Raises RuntimeError if the agent never acts."""
         if self.seat is None or self.environment.is_joint:
             return
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             state = self.state
             waiting = ~self._over(state) & (state.current_player != self.seat)
             if not waiting.any():

@@ -19,9 +19,9 @@ from ggp.env.batch import Environment
 from ggp.env.kernels.arrays import NO_CHOICE
 from ggp.env.state import EnvState
 from ggp.env.streams import Streams
-from ggp.search.mcts.options import MctsOptions, default_options, parse_options
 from ggp.search.one_state import search_state
 from ggp.search.option_table import OptionError, rows_of
+from ggp.search.tree.options import MctsOptions, default_options, parse_options
 
 Opponent: TypeAlias = Callable[[EnvState, np.random.Generator], NDArray[np.int32]]
 Mover: TypeAlias = Callable[[EnvState, NDArray[np.int64], Streams], NDArray[np.int32]]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.grounding import ground
-from ggp.circuit.automorphisms import MOST_INPUTS, Permutation, role_swap
+from ggp.circuit.automorphisms import MAX_INPUTS, Permutation, role_swap
 from ggp.circuit.construction import build
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE
@@ -43,7 +43,7 @@ def find_point_of_view(game: CompiledGame) -> PointOfView | None:
     >>> fluents[view.fluent[fluents.index("(control x)")]]
     '(control o)'
     """
-    if len(game.roles) != 2 or RANDOM_ROLE in game.roles or len(game.tables.input) > MOST_INPUTS:
+    if len(game.roles) != 2 or RANDOM_ROLE in game.roles or len(game.tables.input) > MAX_INPUTS:
         return None
     circuit = build(ground(game.program))
     swap = role_swap(circuit)

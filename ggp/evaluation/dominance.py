@@ -19,7 +19,7 @@ from ggp.evaluation.measuring import players_of
 from ggp.evaluation.replaying import BoolArray, Follower, replayed
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.self_play import SelfPlay
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 from ggp.solver import Solution
 
 MIN_DECISIONS = 20

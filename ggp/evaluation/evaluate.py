@@ -31,7 +31,7 @@ from ggp.integers import check_integers
 from ggp.players.advisors.equilibrium import prepare_equilibria
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 from ggp.solver import SolverError, SolverLimits, solve
 from ggp.solver.solution import prepare_valuation
 

@@ -21,7 +21,7 @@ from ggp.features.board_features import NOTHING, Features, MoveFamily
 from ggp.features.learning import CELLS, PIECES
 from ggp.features.possibilities import Question, possible
 
-MOST_CASES = 48
+MAX_CASES = 48
 """At most this many cases of one move that captures several pieces; above, only one of its cells counts."""
 
 
@@ -125,7 +125,7 @@ class _Captures:
     def _combined(self, mover: int | None, taken: dict[int, list[int]]) -> Iterator[Case]:
         """One case for each combination of pieces that can be captured on one or several cells."""
         choices: list[list[int | None]] = [[*fluents, None] for fluents in taken.values()]
-        if math.prod(map(len, choices)) > MOST_CASES:
+        if math.prod(map(len, choices)) > MAX_CASES:
             choices = choices[:1]
         piece = NOTHING if mover is None else int(self.features.piece_of[mover])
         for choice in product(*choices):

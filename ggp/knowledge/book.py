@@ -22,7 +22,7 @@ from ggp.knowledge.folder import (
 )
 
 FILE_NAME = "book.json"
-MOST_POSITIONS = 100_000
+MAX_POSITIONS = 100_000
 ENOUGH = 0.9
 """A search of this share of the time asked for counts as having had it: clocks are never met exactly."""
 
@@ -79,7 +79,7 @@ class Book(Knowledge):
     @classmethod
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         positions = content["positions"]
-        if not isinstance(positions, dict) or len(positions) > MOST_POSITIONS:
+        if not isinstance(positions, dict) or len(positions) > MAX_POSITIONS:
             raise ValueError("positions: no object, or too many entries")
         found = {str(digest): _checked_move(each) for digest, each in positions.items()}
         return cls(checked_text(content["game"]), checked_text(content["rules"]), found)

@@ -21,9 +21,9 @@ ENDINGS_FILE_NAME = "endings.solution"
 NETWORK_FORMAT = "ggp-network 1"
 """Of `ggp.knowledge.taught`, which needs numpy; a file is known by its format without it."""
 
-MOST_TEXT = 10_000
+MAX_TEXT = 10_000
 """Characters of a text in a file."""
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Larger files are refused before they are read."""
 
 
@@ -64,9 +64,9 @@ def read_knowledge(path: str | Path, file_format: str) -> dict[str, Any]:
     if path.exists() and not path.is_file():  # reading a pipe would block until a writer appears
         raise KnowledgeFileError(f"{path}: not a regular file")
     with path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise KnowledgeFileError(f"{path}: larger than {MOST_BYTES >> 20} MiB")
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise KnowledgeFileError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -132,7 +132,7 @@ class Knowledge:
 
 def checked_text(value: Any) -> str:
     """`value` if it is a text of a decent length. Raises ValueError."""
-    if not isinstance(value, str) or len(value) > MOST_TEXT:
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise ValueError("a text is missing or too long")
     return value
 

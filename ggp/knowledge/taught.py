@@ -20,7 +20,7 @@ from ggp.knowledge.folder import NETWORK_FORMAT, KnowledgeFileError, read_knowle
 from ggp.networks.network import Network
 
 FILE_NAME = "network.json"
-MOST_WEIGHTS = 1 << 24
+MAX_WEIGHTS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class TaughtNetwork:
 
 def _array(content: Any) -> np.ndarray[Any, np.dtype[np.float32]]:
     shape = tuple(content["shape"])
-    if not all(type(size) is int and 0 < size <= MOST_WEIGHTS for size in shape) or len(shape) > 2:
+    if not all(type(size) is int and 0 < size <= MAX_WEIGHTS for size in shape) or len(shape) > 2:
         raise ValueError("a shape is wrong")
     data = base64.b64decode(content["data"], validate=True)
     return np.frombuffer(data, np.float32).reshape(shape)

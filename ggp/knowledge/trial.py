@@ -18,9 +18,9 @@ FILE_NAME = "trial.json"
 EXPECTED_SHARE = 0.85
 """Between alpha-beta and the tree it is rarely a close race."""
 ERROR = 0.05
-MOST_MATCHES = 200
+MAX_MATCHES = 200
 """If these do not decide, the tree plays."""
-MOST_MOVES = 10_000_000
+MAX_MOVES = 10_000_000
 DEFAULT_TREE = str(TunedOptions())
 
 
@@ -83,7 +83,7 @@ class Trial(Knowledge):
     def is_over(self) -> bool:
         """Whether no more matches are needed."""
         is_lost = self.evidence <= math.log(ERROR / (1 - ERROR))
-        return self.is_won or is_lost or self.match_count >= MOST_MATCHES
+        return self.is_won or is_lost or self.match_count >= MAX_MATCHES
 
     def __str__(self) -> str:
         return f"{self.won} won, {self.lost} lost, {self.drawn} drawn"
@@ -92,8 +92,8 @@ class Trial(Knowledge):
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         texts = checked_text(content["game"]), checked_text(content["rules"])
         # Older files have no moves, generation or rival.
-        won, lost, drawn = (checked_count(content[name], MOST_MATCHES) for name in ("won", "lost", "drawn"))
-        moves = checked_count(content.get("moves", 0), MOST_MOVES)
+        won, lost, drawn = (checked_count(content[name], MAX_MATCHES) for name in ("won", "lost", "drawn"))
+        moves = checked_count(content.get("moves", 0), MAX_MOVES)
         generation = checked_count(content.get("generation", 0))
         rival = checked_text(content.get("rival", DEFAULT_TREE))
         return cls(*texts, won, lost, drawn, moves, generation, rival)

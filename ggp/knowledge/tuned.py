@@ -18,10 +18,10 @@ FILE_NAME = "tuned.json"
 SHIPPED = Path(__file__).with_name("shipped_options.json")
 """Options of bundled games by the digest of their rules; `benchmarks/shipped_options.py` writes it."""
 SHIPPED_FORMAT = "ggp-shipped-options 1"
-MOST_COMPARISONS = 1000
-MOST_SCORES = 100_000
+MAX_COMPARISONS = 1000
+MAX_SCORES = 100_000
 POLICIES = ("uniform", "mast", "fast", "rave", "grave", "past")
-MOST_EXPLORATION = 10_000.0
+MAX_EXPLORATION = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read_options(content: Mapping[str, Any]) -> TunedOptions:
     'policy=mast,c=20'
     """
     (policy,) = _policies([content["policy"]])
-    exploration = checked_number(content["exploration"], MOST_EXPLORATION)
+    exploration = checked_number(content["exploration"], MAX_EXPLORATION)
     return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
 
 
@@ -112,7 +112,7 @@ class Tuning(Knowledge):
     @classmethod
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         comparisons, seed = content["comparisons"], content["seed"]
-        if not isinstance(comparisons, list) or len(comparisons) > MOST_COMPARISONS:
+        if not isinstance(comparisons, list) or len(comparisons) > MAX_COMPARISONS:
             raise ValueError("comparisons: no list, or too long")
         if type(seed) is not int:
             raise ValueError("the seed is missing")
@@ -133,7 +133,7 @@ class Tuning(Knowledge):
 
 def _comparison(content: Mapping[str, Any]) -> Comparison:
     scores = content["scores"]
-    if not isinstance(scores, list) or len(scores) > MOST_SCORES:
+    if not isinstance(scores, list) or len(scores) > MAX_SCORES:
         raise ValueError("scores: no list, or too long")
     return Comparison(
         read_options(content["challenger"]),

@@ -65,7 +65,7 @@ def gibbs_weight(value: float, best: float, temperature: float, moves: Index) ->
 
     moves   number of moves of the role, at least 1: their weights add up to LARGEST_TOTAL at most. With more
             than 32,768 moves, weights are coarser than those of the twin,
-            `ggp.search.mcts.reference.policies.gibbs_weight`.
+            `ggp.search.tree.reference.policies.gibbs_weight`.
     """
     most = min(LARGEST_WEIGHT, LARGEST_TOTAL // moves)
     return np.int64(max(1, math.floor(most * math.exp((value - best) / temperature) + 0.5)))

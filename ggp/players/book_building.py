@@ -15,13 +15,13 @@ from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, hides_information
 from ggp.integers import check_integers
-from ggp.knowledge.book import MOST_POSITIONS, Book, BookMove, position_digest
+from ggp.knowledge.book import MAX_POSITIONS, Book, BookMove, position_digest
 from ggp.match.player import MatchSetup
 from ggp.match.terms import derived_seed
 from ggp.players.mcts import mcts_player
 from ggp.players.options import OFF, MctsPlayerOptions
-from ggp.search.mcts.options import default_options
 from ggp.search.report import SearchReport
+from ggp.search.tree.options import default_options
 
 EXACT_MODES = ("proof", "solution")
 
@@ -116,8 +116,8 @@ def _search_level(
         known = book.moves.get(digest)
         if known is not None and searcher.is_enough(known) and book.find(game, state, mover) is not None:
             continue
-        if len(book.moves) >= MOST_POSITIONS:
-            raise BookError(f"a book holds at most {MOST_POSITIONS:,} positions")
+        if len(book.moves) >= MAX_POSITIONS:
+            raise BookError(f"a book holds at most {MAX_POSITIONS:,} positions")
         book.moves[digest] = searcher.search(state, mover)
     yield len(wanted), len(wanted)
 
@@ -142,9 +142,9 @@ def _following(game: Game[Any], level: list[_Position], book: Book) -> list[_Pos
                 theirs -= {mover}
             if theirs:
                 owners[state] = owners.get(state, frozenset()) | theirs
-                if len(owners) > MOST_POSITIONS:
+                if len(owners) > MAX_POSITIONS:
                     raise BookError(
-                        f"the opening has more than {MOST_POSITIONS:,} positions: use fewer --plies"
+                        f"the opening has more than {MAX_POSITIONS:,} positions: use fewer --plies"
                     )
     return [_Position(state, theirs) for state, theirs in owners.items()]
 

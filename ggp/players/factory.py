@@ -40,8 +40,8 @@ from ggp.players.options import (
 from ggp.players.own import is_own_player, make_own_player, own_advisor_class, own_code
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.alphabeta.reference.refinements import Refinements
-from ggp.search.mcts.options import available_cores, check_weights, default_options
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
+from ggp.search.tree.options import available_cores, check_weights, default_options
 from ggp.solver.members import parse_coalition
 from ggp.solver.saved_header import SavedSolutionError, read_header
 from ggp.suggestions import did_you_mean
@@ -64,7 +64,7 @@ class Links:
     show: Callable[[str], None] | None = None
 
 
-LEAST_MEBIBYTES = 1024
+MIN_MEBIBYTES = 1024
 """Of memory for a process that plays compiled games: 512 MiB do not hold numba and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}

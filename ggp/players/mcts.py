@@ -20,8 +20,8 @@ from ggp.players.advisors.book import BookAdvisor
 from ggp.players.advisors.tree import TreeAdvisor
 from ggp.players.kept_knowledge import tuned_options
 from ggp.players.options import OFF, MctsPlayerOptions
-from ggp.search.mcts.options import MctsOptions, default_options
 from ggp.search.report import SearchReport
+from ggp.search.tree.options import MctsOptions, default_options
 
 if TYPE_CHECKING:
     from ggp.game import Move

@@ -13,13 +13,13 @@ from typing import Any
 
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.reference.refinements import Refinements
-from ggp.search.mcts.options import (
+from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
+from ggp.search.tree.options import (
     FEATURE_KINDS,
-    MOST_COUNTED,
-    MOST_MEBIBYTES,
+    MAX_COUNTED,
+    MAX_MEBIBYTES,
     default_options,
 )
-from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
 from ggp.solver.members import is_coalition
 
 ALPHABETA_MARGIN_SECONDS = 0.2
@@ -37,8 +37,8 @@ ENDINGS_HELP = (
     "Table of endings: off, a file of `ggp prepare endings`, or auto: the one kept for the game, except in"
     " counted searches."
 )
-MOST_SIMULATIONS = 10**12
-MOST_SECONDS = 604_800.0
+MAX_SIMULATIONS = 10**12
+MAX_SECONDS = 604_800.0
 """A week, the longest clock of the protocol."""
 
 
@@ -51,10 +51,10 @@ class MctsPlayerOptions:
         None,
         "Simulations per move, instead of the clock.",
         least=1,
-        most=MOST_SIMULATIONS,
+        most=MAX_SIMULATIONS,
         default_text="by the clock",
     )
-    margin_seconds: float = number("margin", 0.0, "Seconds left of each clock.", least=0.0, most=MOST_SECONDS)
+    margin_seconds: float = number("margin", 0.0, "Seconds left of each clock.", least=0.0, most=MAX_SECONDS)
     search: str = choice(
         "search", "auto", "lanes: compiled games only; reference: plain Python; auto: by the game.", SEARCHES
     )
@@ -72,7 +72,7 @@ class MctsPlayerOptions:
         PROOF_MEBIBYTES,
         "Mebibytes for proofs, besides those of the tree.",
         least=16,
-        most=MOST_MEBIBYTES,
+        most=MAX_MEBIBYTES,
     )
     alphabeta: str = choice(
         "alphabeta",
@@ -107,7 +107,7 @@ class UctOptions:
     """Options of `uct`, plain UCT."""
 
     simulations: int = number(
-        "simulations", 1000, "Simulations per move, one after the other.", least=1, most=MOST_SIMULATIONS
+        "simulations", 1000, "Simulations per move, one after the other.", least=1, most=MAX_SIMULATIONS
     )
     exploration: float = number("c", 40.0, "C of UCT, on the scale of the goals.", least=0.0)
     is_solving: bool = switch(
@@ -120,13 +120,13 @@ class AlphaBetaOptions:
     """Options of `alphabeta`. With `reference` those of `ggp.search.alphabeta.reference.refinements` too."""
 
     depth: int | None = number("depth", None, "Plies to search at most.", least=1, most=1000)
-    nodes: int | None = number("nodes", None, "Nodes per move at most.", least=1, most=MOST_SIMULATIONS)
+    nodes: int | None = number("nodes", None, "Nodes per move at most.", least=1, most=MAX_SIMULATIONS)
     margin_seconds: float = number(
         "margin",
         ALPHABETA_MARGIN_SECONDS,
         "Seconds left of each clock, at most half of it.",
         least=0.0,
-        most=MOST_SECONDS,
+        most=MAX_SECONDS,
     )
     evaluation: str = text(
         "evaluation",
@@ -139,9 +139,7 @@ class AlphaBetaOptions:
         "What to learn weights for; auto: pieces if a role has several kinds, else facts.",
         (*FEATURE_KINDS, "facts"),
     )
-    games: int = number(
-        "games", 512, "Games of self-play to learn from, at most.", least=0, most=MOST_COUNTED
-    )
+    games: int = number("games", 512, "Games of self-play to learn from, at most.", least=0, most=MAX_COUNTED)
     network: str = file_path(
         "net",
         AUTO,
@@ -190,7 +188,7 @@ class SolvingOptions:
         SOLVER_MEBIBYTES,
         "Mebibytes for solving, besides those of the tree; 0: no solving.",
         least=0,
-        most=MOST_MEBIBYTES,
+        most=MAX_MEBIBYTES,
     )
 
 

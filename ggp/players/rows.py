@@ -15,7 +15,7 @@ from ggp.players.advisors.tablebase import EndingsAdvisor
 from ggp.players.advisors.uct import UctAdvisor
 from ggp.players.options import OWN_COALITION, AlphaBetaOptions, UctOptions
 from ggp.search.alphabeta.reference.refinements import Refinements
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 
 
 class PlainRow:

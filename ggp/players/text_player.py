@@ -32,7 +32,7 @@ from ggp.search.option_table import OptionError
 
 _logger = logging.getLogger("ggp")
 
-MOST_ANSWER_BYTES = 65_536
+MAX_ANSWER_BYTES = 65_536
 """A command that writes more is ended."""
 _NAME_CHARACTERS = 40
 _DRAINING_SECONDS = 1.0
@@ -177,7 +177,7 @@ def run_command(
         for reading in (written, errors):
             reading.join(_DRAINING_SECONDS)
     if written.is_full:
-        raise PlayerFaultError(Illegal(f"more than {MOST_ANSWER_BYTES:,} bytes"))
+        raise PlayerFaultError(Illegal(f"more than {MAX_ANSWER_BYTES:,} bytes"))
     if code != 0:
         why = errors.text.strip().rpartition("\n")[2] or f"exit code {code}"
         raise PlayerFaultError(Unreachable(), f"{arguments[0]}: {printable(why)}")
@@ -203,8 +203,8 @@ class _Reading(threading.Thread):
 
     def run(self) -> None:
         with self._pipe, contextlib.suppress(OSError):
-            while chunk := os.read(self._pipe.fileno(), MOST_ANSWER_BYTES):
-                room = MOST_ANSWER_BYTES - len(self._kept)
+            while chunk := os.read(self._pipe.fileno(), MAX_ANSWER_BYTES):
+                room = MAX_ANSWER_BYTES - len(self._kept)
                 self._kept += chunk[:room]
                 if len(chunk) > room and not self.is_full:
                     self.is_full = True

@@ -13,9 +13,9 @@ from ggp.knowledge.trial import Trial
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.alphabeta.self_play import LONGEST, random_opening
 from ggp.search.budget import Budget
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.policies.policy import NO_MOVES
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.policy import NO_MOVES
+from ggp.search.tree.search import LanesSearch
 
 MOVE_SECONDS = 0.016
 """With a quarter of it alpha-beta wins on hex and breakthrough, but not in a match (results/alphabeta.md)."""

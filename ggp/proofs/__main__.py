@@ -15,9 +15,9 @@ from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
 from ggp.proofs.prover import prepare_proving
 from ggp.search.alphabeta.evaluation import prepare_evaluations
-from ggp.search.mcts.mixed_root import prepare_mixing
-from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import prepare_following, prepare_parts
+from ggp.search.tree.mixed_root import prepare_mixing
+from ggp.search.tree.options import default_options
+from ggp.search.tree.search import prepare_following, prepare_parts
 from ggp.solver.solution import prepare_valuation
 
 if __name__ == "__main__":

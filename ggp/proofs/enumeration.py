@@ -23,11 +23,11 @@ FORECAST_ERROR = 8
 ENUMERATING_SHARE = 0.6
 """Share for finding the states; the rest is for valuing them."""
 TOTAL_SHARE = 0.9
-MOST_CHUNK_SECONDS = 0.1
+MAX_CHUNK_SECONDS = 0.1
 HOPELESS = 1000.0
 """Skip attempts for some moves if the forecast exceeds the affordable states at least this many times: each
 move is assumed to leave a tenth of the states, ..."""
-MOST_PAUSE = 8
+MAX_PAUSE = 8
 """... but forecasts of large games are wild."""
 VAGUE_PAUSE = 2
 """After the second attempt in a row that ended without a forecast, and later ones."""
@@ -82,7 +82,7 @@ class MatchEnumeration:
             mebibytes=self._mebibytes,
             deadline=begin + TOTAL_SHARE * seconds,
             stop=stop,
-            chunk_seconds=min(MOST_CHUNK_SECONDS, PROBE_SHARE * seconds),
+            chunk_seconds=min(MAX_CHUNK_SECONDS, PROBE_SHARE * seconds),
             may_use_disk=False,
         )
         solution = _solution(self._game, state, limits, decide)
@@ -95,7 +95,7 @@ class MatchEnumeration:
         was_vague, self._is_vague = self._is_vague, excess is None
         if excess is None:
             return VAGUE_PAUSE if was_vague else 0
-        return min(MOST_PAUSE, int(math.log10(excess))) if excess >= HOPELESS else 0
+        return min(MAX_PAUSE, int(math.log10(excess))) if excess >= HOPELESS else 0
 
 
 def solve_counted(game: CompiledGame, state: PackedState, states: int, *, mebibytes: int) -> Solution | None:

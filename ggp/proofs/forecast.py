@@ -12,7 +12,7 @@ from math import inf
 LONGER = 1.5
 """Best play lasts longer than random playouts do, which end by blunders."""
 _KNOWN_FROM = 4
-_MOST_POSITIONS = 1e15
+_MAX_POSITIONS = 1e15
 
 
 def positions_to_proof(sizes: Sequence[int], length: float) -> float | None:
@@ -36,6 +36,6 @@ def positions_to_proof(sizes: Sequence[int], length: float) -> float | None:
     for _ in range(max(1, round(LONGER * length) - len(sizes))):
         size *= growth
         work += size
-        if work > _MOST_POSITIONS:
+        if work > _MAX_POSITIONS:
             return inf
     return work

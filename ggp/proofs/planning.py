@@ -22,7 +22,7 @@ LATER_SHARE = 0.1
 """... of later ones: what was out of reach then hardly comes into reach with one move."""
 ROLLOUT_SHARE = 0.5
 """Nested rollouts get this much of what was given to the search breadth first, if that found nothing best."""
-MOST_CHUNK_SECONDS = 0.02
+MAX_CHUNK_SECONDS = 0.02
 UNHURRIED_SECONDS = 1e6
 """For searches that are counted: chunks grow by their number alone."""
 
@@ -62,7 +62,7 @@ class MatchPlans:
             mebibytes=self._mebibytes,
             deadline=part.deadline,
             stop=Stopping(budget),
-            chunk_seconds=min(MOST_CHUNK_SECONDS, self._share * seconds / 10),
+            chunk_seconds=min(MAX_CHUNK_SECONDS, self._share * seconds / 10),
             may_use_disk=False,
         )
         self._search_breadth_first(state, limits)

@@ -46,17 +46,17 @@ FIRST_SHARE = 0.1
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the forecast alone decides."""
-LEAST_PATIENCE_SECONDS = 0.02
+MIN_PATIENCE_SECONDS = 0.02
 SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))
 """By the multiple of the time left that the forecast asks for, at most: share of the time.
 
 Twice the time left is worth trying, since forecasts of straight proofs miss by a factor of two either way.
 """
-MOST_SHARE = max(share for _, share in SHARES)
+MAX_SHARE = max(share for _, share in SHARES)
 FAR = 1000.0
 """From this multiple of the whole clock on, the end will hardly be in reach one move later either."""
 HEAD_START_SHARE = 0.01
-MOST_HEAD_START_SECONDS = 0.05
+MAX_HEAD_START_SECONDS = 0.05
 """Alpha-beta begins before the tree search: small games and endings are proven at once."""
 
 PLAN_SHARE = 0.5
@@ -225,8 +225,8 @@ class Prover:
         while self.proofs is not None and not self.proofs.is_over and not is_stopped():
             now = self._clock()
             total, left = max(0.0, deadline - begin), deadline - now
-            share = min(self._share(total, left, length) * cores, MOST_SHARE)
-            head_start = min(max(HEAD_START_SHARE * total, SLICE_SECONDS), MOST_HEAD_START_SECONDS)
+            share = min(self._share(total, left, length) * cores, MAX_SHARE)
+            head_start = min(max(HEAD_START_SHARE * total, SLICE_SECONDS), MAX_HEAD_START_SECONDS)
             if self._is_far:
                 head_start = 0.0
             if now >= deadline or self.spent_seconds >= head_start + share * (now - begin):
@@ -240,7 +240,7 @@ class Prover:
         if is_known:
             self._is_far = needed > FAR * total
         share = next((share for most, share in SHARES if needed <= most * left), HOPELESS_SHARE)
-        patience = max(UNKNOWN_SHARE * total, LEAST_PATIENCE_SECONDS)
+        patience = max(UNKNOWN_SHARE * total, MIN_PATIENCE_SECONDS)
         is_patient = self.spent_seconds < patience and not self._is_far
         return max(share, FIRST_SHARE) if is_patient else share
 

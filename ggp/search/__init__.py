@@ -1,11 +1,11 @@
 """Search: choosing a move by looking ahead.
 
-mcts          Monte-Carlo tree search on lanes; `mcts/reference` is its readable twin
+tree          Monte-Carlo tree search on lanes; `tree/reference` is its readable twin
 alphabeta     alpha-beta for games of one role, or of two with constant sum; max^n and paranoid search
 decisive      circuits that see wins in one, for the two above
 rollouts      nested rollouts for games of one role
 forest        hundreds of independent tree searches at once
-information_sets  UCT by what each role observed, on lanes
+sets          UCT by what each role observed, on lanes
 budget        what a search may use: deadline, simulations, nodes, whether it is stopped
 protocol      what every search answers, and what may work next to a tree search
 root_value    the proven value of the initial state, by the two above

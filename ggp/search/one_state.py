@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from ggp.game import RANDOM_ROLE, Game, GameError, Role, is_compiled
 from ggp.integers import to_integer
 from ggp.search.budget import Budget
-from ggp.search.mcts.options import MctsOptions, default_options, parse_options
 from ggp.search.report import SearchReport
+from ggp.search.tree.options import MctsOptions, default_options, parse_options
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
-    from ggp.search.mcts.reference.search import Search
-    from ggp.search.mcts.search import LanesSearch
+    from ggp.search.tree.reference.search import Search
+    from ggp.search.tree.search import LanesSearch
 
     AnySearch: TypeAlias = Search | LanesSearch
 
@@ -97,9 +97,9 @@ def _option_text(value: str | float | bool) -> str:
 def _make_search(game: Game[Any], role: Role, seed: int, options: MctsOptions) -> AnySearch:
     """The search on lanes, or the plain-Python one with the same methods."""
     if is_compiled(game):
-        from ggp.search.mcts.search import LanesSearch
+        from ggp.search.tree.search import LanesSearch
 
         return LanesSearch(cast("CompiledGame", game), role, seed=seed, options=options)
-    from ggp.search.mcts.reference.search import Search
+    from ggp.search.tree.reference.search import Search
 
     return Search(game, role, seed=seed, options=options)

@@ -35,7 +35,7 @@ else:
 
 SWITCH_WORDS = ("on", "off")
 
-MOST_SHOWN = 10**9
+MAX_SHOWN = 10**9
 """Upper bounds from here on only keep numbers within machine integers: range texts leave them out."""
 
 
@@ -116,7 +116,7 @@ class Option:
         if not math.isfinite(value) or value < least:
             raise OptionError(f"{self.name} must be {self.range_text}, not {text}")
         if value > most:
-            allowed = self.range_text if most < MOST_SHOWN else f"at most {_digits(most)}"
+            allowed = self.range_text if most < MAX_SHOWN else f"at most {_digits(most)}"
             raise OptionError(f"{self.name} must be {allowed}, not {text}")
 
     def _require_choice(self, text: str, choices: tuple[str, ...]) -> None:
@@ -132,7 +132,7 @@ class Option:
             return _alternatives(self.choices)
         if self.kind == "text":
             return ""
-        if self.least is not None and self.most is not None and self.most < MOST_SHOWN:
+        if self.least is not None and self.most is not None and self.most < MAX_SHOWN:
             return f"from {self.least:,g} to {_digits(self.most)}"
         return "any number" if self.least is None else f"at least {self.least:g}"
 

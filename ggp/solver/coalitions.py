@@ -29,7 +29,7 @@ from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game, Role
 from ggp.solver.chunk import Chunk
-from ggp.solver.kernels.expand import MOST_MOVES, UNKNOWN
+from ggp.solver.kernels.expand import MAX_MOVES, UNKNOWN
 from ggp.solver.limits import Progress, SolverLimitError, SolverLimits, UnsolvableError
 from ggp.solver.reachable import reachable_states
 from ggp.solver.solution import require_perfect_information, value_space
@@ -185,8 +185,8 @@ def _merge_chunk(chunk: Chunk, groups: list[list[int]], order: list[int]) -> Chu
     """`chunk` with sides for roles: joint moves in the lexicographic order of the sides."""
     counts = chunk.move_count.astype(np.int64)
     merged = np.stack([counts[:, group].prod(axis=1) for group in groups], axis=1)
-    if merged.max(initial=0) > MOST_MOVES:
-        raise UnsolvableError(f"a side has more than {MOST_MOVES:,} joint moves")
+    if merged.max(initial=0) > MAX_MOVES:
+        raise UnsolvableError(f"a side has more than {MAX_MOVES:,} joint moves")
     edge = chunk.edge
     sizes = counts.prod(axis=1)
     moved = np.flatnonzero((counts > 1).sum(axis=1) > 1)

@@ -17,7 +17,7 @@ from math import prod
 
 from ggp.solver.matrix_games import Mix, NoEquilibriumFoundError, Payoff, solve_zero_sum
 
-MOST_CELLS = 2_500
+MAX_CELLS = 2_500
 """Largest auxiliary game (joint moves times deviations). Exact pivots for three roles of four moves each
 (2,304 cells) take 2 to 6 CPU seconds, for five moves each over 20."""
 
@@ -30,7 +30,7 @@ def correlated_equilibrium(payoff: Sequence[Sequence[Payoff]], moves: Sequence[i
 
     In the auxiliary game one side picks a joint move, the other a role, a move that it was shown and another
     that it plays instead; the loss by this deviation goes to the first side, whose optimal mix loses nothing.
-    Raises NoEquilibriumFoundError if the auxiliary game has over MOST_CELLS cells. Which of several
+    Raises NoEquilibriumFoundError if the auxiliary game has over MAX_CELLS cells. Which of several
     equilibria is found is fixed by the order of the moves; it need not be the one with the greatest sum.
 
     >>> pennies = [[1, 0], [0, 1], [0, 1], [1, 0]]
@@ -46,7 +46,7 @@ def correlated_equilibrium(payoff: Sequence[Sequence[Payoff]], moves: Sequence[i
     ]
     if not deviations:
         return (Fraction(1),)
-    if prod(moves) * len(deviations) > MOST_CELLS:
+    if prod(moves) * len(deviations) > MAX_CELLS:
         raise NoEquilibriumFoundError(
             f"a stage of {prod(moves)} joint moves is too large for a correlated equilibrium"
         )

@@ -39,7 +39,7 @@ from ggp.solver.stages import Stage
 PIECES, EMPTY_CELLS = "pieces", "empty cells"
 FIRST_BATCH = 1
 """A single position may lead to millions of others."""
-MOST_BATCH = 1 << 14
+MAX_BATCH = 1 << 14
 _DECODED = 1 << 16
 
 
@@ -134,7 +134,7 @@ def in_batches(endings: dict[int, BoolArray]) -> Iterator[BoolArray]:
         while first < len(states):
             yield states[first : first + size]
             first += size
-            size = min(2 * size, MOST_BATCH)
+            size = min(2 * size, MAX_BATCH)
 
 
 def _is_before_the_end(watched: RecordedPlayouts, word: int) -> BoolArray:

@@ -16,7 +16,7 @@ from itertools import combinations
 
 Payoff = Fraction | int
 Mix = tuple[Fraction, ...]
-MOST_SUPPORTS = 200_000
+MAX_SUPPORTS = 200_000
 
 
 class NoEquilibriumFoundError(Exception):
@@ -104,7 +104,7 @@ def solve_bimatrix(
     """An equilibrium of a two-player game: the pure one with the greatest sum, else a mixed one.
 
     Mixed ones are found by enumerating supports of equal size, smallest first. Raises NoEquilibriumFoundError
-    after MOST_SUPPORTS pairs of supports, or if only unequal supports would do.
+    after MAX_SUPPORTS pairs of supports, or if only unequal supports would do.
 
     check   called for every pair of supports; what it raises ends the search
 
@@ -131,8 +131,8 @@ def solve_bimatrix(
             for column_support in combinations(range(columns), size):
                 tried += 1
                 check()
-                if tried > MOST_SUPPORTS:
-                    raise NoEquilibriumFoundError(f"no equilibrium among {MOST_SUPPORTS} pairs of supports")
+                if tried > MAX_SUPPORTS:
+                    raise NoEquilibriumFoundError(f"no equilibrium among {MAX_SUPPORTS} pairs of supports")
                 found = _on_supports(row_payoff, column_payoff, row_support, column_support)
                 if found is not None:
                     return found

@@ -32,7 +32,7 @@ from ggp.solver.estimate import estimate_states
 from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
-    MOST_MOVES,
+    MAX_MOVES,
     PASSES,
     STATES,
     STUCK,
@@ -54,11 +54,11 @@ CHUNK_GROWTH = 8
 deadline also between slices of a chunk."""
 FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
-MOST_GROWTH_BYTES = 1 << 22
+MAX_GROWTH_BYTES = 1 << 22
 """Of an array at a time: the system moves its pages, but new ones are cleared, and nothing can stop that."""
 _COMPARED = 1 << 20
 _OWN_PAGES_BYTES = 1 << 16
-MOST_STATES = 2**32 - 2
+MAX_STATES = 2**32 - 2
 
 
 def reachable_states(
@@ -144,7 +144,7 @@ class _Enumeration:
         assert start is None or limits.work_folder is None
         self.tables = tables = game.lane_tables
         self.is_lenient = is_lenient
-        self.may_overflow = bool((np.diff(game.tables.first_move) > MOST_MOVES).any())
+        self.may_overflow = bool((np.diff(game.tables.first_move) > MAX_MOVES).any())
         self.chunk_states = 1 << 10
         self.game = game
         self.root = game.initial_state() if start is None else start
@@ -383,8 +383,8 @@ class _Enumeration:
         goals = self.goal[last.first * self.roles :: self.roles][: last.state_count]
         if self.enough is not None and (goals == self.enough).any():
             raise SolverLimitError(f"a goal of {self.enough} found after {self.states:,} states")
-        if self.states > min(limits.states or MOST_STATES, MOST_STATES):
-            raise SolverLimitError(f"more than {limits.states or MOST_STATES:,} states")
+        if self.states > min(limits.states or MAX_STATES, MAX_STATES):
+            raise SolverLimitError(f"more than {limits.states or MAX_STATES:,} states")
         if limits.estimated_states and self.states >= limits.estimate_from:
             estimate = estimate_states(self.layer_ends)
             if estimate is not None and estimate > limits.estimated_states:
@@ -467,7 +467,7 @@ class _Enumeration:
 
 def _grown(count: int, itemsize: int) -> int:
     """The capacity that follows `count` items."""
-    return count + min(int((GROWTH - 1) * count), MOST_GROWTH_BYTES // itemsize)
+    return count + min(int((GROWTH - 1) * count), MAX_GROWTH_BYTES // itemsize)
 
 
 def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:

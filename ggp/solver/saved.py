@@ -33,7 +33,7 @@ from ggp.solver.stages import Stage, Worth, rate_stage
 from ggp.solver.work_folder import describe_code, rules_digest
 
 _ALIGNMENT = 64
-MOST_GOAL = 100
+MAX_GOAL = 100
 
 
 def save_solution(solution: Solution, path: str | Path, *, part: str | None = None) -> None:
@@ -156,7 +156,7 @@ class Tablebase:
         if values.dtype != np.uint8 or roles > 2 or (roles == 2 and total is None):
             return None
         has_sum = roles == 1 or (values.sum(axis=1, dtype=np.int64) == total).all()
-        if values.max(initial=0) > MOST_GOAL or not has_sum:
+        if values.max(initial=0) > MAX_GOAL or not has_sum:
             raise SavedSolutionError(f"{self.path}: incomplete or damaged (impossible values)")
         keys = np.array(self._keys).reshape(-1)
         slots = 2

@@ -13,7 +13,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.search.forest.forest import BoolArray, Forest
 from ggp.search.forest.guided import GuidedForest
 from ggp.search.forest.self_play import EndedMatches, MatchBatch, MatchContext
-from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
+from ggp.search.tree.kernels.arrays import UNPROVEN, Float64Array
 from ggp.teaching.samples import Samples, joined_samples
 
 STEP_LIMIT = 500

@@ -11,7 +11,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import Guidance, GuidedForest
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 from ggp.teaching.play import PlayPlan, Taught, play_to_teach
 
 PLAYING_SHARE = 0.5

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from ggp.tournament.config import SIMULATION_CLOCK_SECONDS
 from ggp.tournament.schedule import Cell, MatchTask
 
-MOST_MATCHES = 512
+MAX_MATCHES = 512
 """Matches of one batch: the lanes of a forest."""
 
-MOST_UNTIL_DECIDED = 128
+MAX_UNTIL_DECIDED = 128
 """Matches of one batch in runs that end once something is decided: those played in vain cost too."""
 
-LEAST_SHARED = 128
+MIN_SHARED = 128
 """Matches from which the last batch of a game is halved: half as many take more than half the time."""
 
 Batch = tuple[tuple[Cell, MatchTask], ...]
@@ -49,7 +49,7 @@ def is_side_by_side(task: MatchTask) -> bool:
     )
 
 
-def batches(tasks: Iterable[tuple[Cell, MatchTask]], most: int = MOST_MATCHES) -> Iterator[Batch]:
+def batches(tasks: Iterable[tuple[Cell, MatchTask]], most: int = MAX_MATCHES) -> Iterator[Batch]:
     """Matches one by one, and those side by side in batches of one game and condition, at most `most`."""
     waiting: dict[tuple[str, str], list[tuple[Cell, MatchTask]]] = {}
     for cell, task in tasks:
@@ -62,5 +62,5 @@ def batches(tasks: Iterable[tuple[Cell, MatchTask]], most: int = MOST_MATCHES) -
             yield tuple(waiting.pop((task.condition, task.game)))
     for batch in waiting.values():
         # Two workers share what is left, whatever their number, on which matches must not depend.
-        half = -(-len(batch) // 2) if len(batch) >= LEAST_SHARED else len(batch)
+        half = -(-len(batch) // 2) if len(batch) >= MIN_SHARED else len(batch)
         yield from (tuple(batch[first : first + half]) for first in range(0, len(batch), half))

@@ -37,7 +37,7 @@ from ggp.engines.loading import ENGINES, find_rules, make_game, read_program
 from ggp.game import RANDOM_ROLE
 from ggp.match.player import PlayerSpecError
 from ggp.match.terms import GRACE_SECONDS
-from ggp.players.factory import LEAST_MEBIBYTES, seat_player
+from ggp.players.factory import MIN_MEBIBYTES, seat_player
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
 from ggp.tournament.agent_code import code_digest
 from ggp.tournament.plan import (
@@ -134,8 +134,8 @@ def _grace(data: Mapping[str, Any]) -> float:
 
 def _memory(data: Mapping[str, Any]) -> int | None:
     memory: int | None = _need(data, "memory", int, (), None)
-    if memory is not None and memory < LEAST_MEBIBYTES:
-        raise ConfigError(f"memory must be at least {LEAST_MEBIBYTES} MiB", ("memory",))
+    if memory is not None and memory < MIN_MEBIBYTES:
+        raise ConfigError(f"memory must be at least {MIN_MEBIBYTES} MiB", ("memory",))
     return memory
 
 

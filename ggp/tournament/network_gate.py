@@ -17,7 +17,7 @@ from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.terms import MatchTerms, derived_seed
 from ggp.players.mcts import mcts_player
 from ggp.players.options import OFF, MctsPlayerOptions
-from ggp.search.mcts.options import default_options
+from ggp.search.tree.options import default_options
 from ggp.tournament.tuning import repetition_score
 
 START_SECONDS, MOVE_SECONDS = 2.0, 0.2

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ggp.tournament.agent_code import code_digest
-from ggp.tournament.batches import MOST_MATCHES, MOST_UNTIL_DECIDED, Batch, batches
+from ggp.tournament.batches import MAX_MATCHES, MAX_UNTIL_DECIDED, Batch, batches
 from ggp.tournament.plan import code_change
 from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_batch, play_task
 from ggp.tournament.pool import Workers, WorkersError
@@ -119,7 +119,7 @@ class Runner:
 
         Raises StoreError, also if files of an agent have changed, and WorkersError.
         """
-        most = MOST_MATCHES if self.run.plan.until is None else MOST_UNTIL_DECIDED
+        most = MAX_MATCHES if self.run.plan.until is None else MAX_UNTIL_DECIDED
         open_batches = batches(self._open_tasks(), most)
         while True:
             self._fill(open_batches)

@@ -24,11 +24,11 @@ from ggp.players.options import UctOptions
 from ggp.players.rows import search_options
 from ggp.search.forest.forest import MEBIBYTES, Forest
 from ggp.search.forest.self_play import WORDS, EndedMatches, MatchBatch, MatchContext
-from ggp.search.mcts.kernels.arrays import Float64Array
+from ggp.search.tree.kernels.arrays import Float64Array
 from ggp.tournament.batches import kind_of
 from ggp.tournament.schedule import MatchTask
 
-LEAST_MEBIBYTES = 64
+MIN_MEBIBYTES = 64
 """Memory of the forest of each kind of search at least; all of a batch share MEBIBYTES otherwise."""
 
 
@@ -74,7 +74,7 @@ class _Matches(MatchBatch):
         seed = derived_seed(tasks[0].seed, "side by side")
         own = [[_options_of(player) for player in task.players] for task in tasks]
         kinds = list(dict.fromkeys(search_options(each) for seats in own for each in seats if each))
-        mebibytes = max(LEAST_MEBIBYTES, MEBIBYTES // len(kinds))
+        mebibytes = max(MIN_MEBIBYTES, MEBIBYTES // len(kinds))
         forests = [
             Forest(game, words=WORDS, seed=seed, stream=number, options=kind, mebibytes=mebibytes)
             for number, kind in enumerate(kinds)

@@ -16,7 +16,7 @@ from ggp.tournament.store import StoredMatch
 SMALL_SECONDS = 0.01
 """Seconds a move below which two digits are shown, whatever their place."""
 
-MOST_COLUMNS = 5
+MAX_COLUMNS = 5
 """Number of columns of numbers that fit a terminal."""
 
 
@@ -32,7 +32,7 @@ class Table:
     def upright(self) -> Table:
         """Transpose a table with too many columns and fewer rows, if it has one text column."""
         columns = len(self.header) - 1
-        if self.text_columns > 1 or columns <= max(MOST_COLUMNS, len(self.rows)):
+        if self.text_columns > 1 or columns <= max(MAX_COLUMNS, len(self.rows)):
             return self
         header = (self.header[0], *(row[0] for row in self.rows))
         rows = tuple(

@@ -25,8 +25,8 @@ from ggp.match.terms import MatchTerms, derived_seed
 from ggp.players.mcts import mcts_player
 from ggp.players.options import OFF, MctsPlayerOptions
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
-from ggp.search.mcts.options import default_options
 from ggp.search.one_state import search_state
+from ggp.search.tree.options import default_options
 from ggp.tournament.plan import Until
 from ggp.tournament.stopping import decide
 

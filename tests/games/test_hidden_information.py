@@ -14,7 +14,7 @@ from tests.games.sheets import facts, final_goals, legal, play, rules
 from tests.oracles.naive_beliefs import best_goal, first_belief, step
 
 HIDDEN = sorted(path.stem for path in (ROOT / "games").glob("*.kif") if "(sees " in path.read_text())
-MOST_STATES = 300
+MAX_STATES = 300
 """At most this many possible states are followed in one playout."""
 
 
@@ -43,7 +43,7 @@ def test_roles_know_their_legal_moves_but_not_the_state(name):
                 move, seen = joint_move[game.roles.index(role)], game.percepts(state, joint_move, role)
                 beliefs[role] = step(game, role, belief, move, seen)
                 most = max(most, len(beliefs[role]))
-            if len(beliefs[role]) > MOST_STATES:
+            if len(beliefs[role]) > MAX_STATES:
                 del beliefs[role]
         state = following
     assert most > 1

@@ -19,8 +19,8 @@ from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
-from ggp.search.mcts.options import default_options
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.options import default_options
+from ggp.search.tree.search import LanesSearch
 from ggp.solver.cfr.minimization import bounds, respond, solve_hidden
 from ggp.solver.cfr.strategy import information_sets
 from ggp.teaching.samples import Samples

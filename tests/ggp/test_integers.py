@@ -11,8 +11,8 @@ from ggp.networks.network import Network
 from ggp.players.book_building import BookTerms
 from ggp.search.alphabeta.learning import LearningOptions
 from ggp.search.forest.blind_play import blind_self_play
-from ggp.search.mcts.options import MctsOptions
 from ggp.search.option_table import OptionError
+from ggp.search.tree.options import MctsOptions
 from ggp.teaching.generations import TeachingOptions
 from ggp.tournament.plan import Condition, GameEntry
 

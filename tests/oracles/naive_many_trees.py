@@ -1,6 +1,6 @@
 """Many-tree search over information sets, one playout after the other: the plain-Python twin.
 
-It draws the same random numbers in the same order as `ggp.search.information_sets.many_trees` in one lane,
+It draws the same random numbers in the same order as `ggp.search.sets.many_trees` in one lane,
 and computes every float by the same operations, so that both build the same trees.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 
 from ggp.beliefs.observation import Observation, observe_step
 from ggp.game import RANDOM_ROLE, Game, Move
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.reference.policies import UniformPolicy
-from ggp.search.mcts.reference.randomness import LaneRandom, TreeRandom
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference.policies import UniformPolicy
+from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 
 History = tuple[Observation, ...]
 

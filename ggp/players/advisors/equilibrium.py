@@ -27,7 +27,7 @@ from ggp.solver.cfr.strategy import legal_moves
 
 ACCURACY = 0.01
 """Exploitability in goals at which the strategies are good enough."""
-MOST_GAIN = 1.0
+MAX_GAIN = 1.0
 """Strategies against which a best response gains more, in goals, are not played."""
 CLOCK_SHARE = 0.6
 COUNTED_ITERATIONS = 2000
@@ -161,7 +161,7 @@ def find_equilibrium(setup: MatchSetup, budget: Budget, *, mebibytes: int) -> Fo
         return None
     if found.is_interrupted:
         raise KeyboardInterrupt
-    if found.exploitability > MOST_GAIN or setup.role not in found.form.graph.agents:
+    if found.exploitability > MAX_GAIN or setup.role not in found.form.graph.agents:
         return None
     return FollowedStrategy(found, setup.role, random.Random(setup.seed))
 

@@ -9,9 +9,9 @@ from ggp.game import Game
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.players.advisors.tree import TreeAdvisor
 from ggp.search.budget import Budget
-from ggp.search.mcts.mixed_root import prepare_mixing, root_matrix
-from ggp.search.mcts.search import LanesSearch
 from ggp.search.protocol import Advice
+from ggp.search.tree.mixed_root import prepare_mixing, root_matrix
+from ggp.search.tree.search import LanesSearch
 
 
 class MixedAdvisor(Advisor):

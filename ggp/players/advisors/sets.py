@@ -10,9 +10,9 @@ from ggp.game import Game, Move
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.search.budget import Budget
-from ggp.search.information_sets.many_trees import ManyTreeSearch
-from ggp.search.mcts.options import MctsOptions
 from ggp.search.protocol import Advice
+from ggp.search.sets.many_trees import ManyTreeSearch
+from ggp.search.tree.options import MctsOptions
 
 
 class SetsAdvisor(Advisor):

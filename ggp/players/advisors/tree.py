@@ -11,15 +11,15 @@ from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.search.budget import NO_TIME, Budget
-from ggp.search.mcts.options import MctsOptions
 from ggp.search.protocol import Advice
 from ggp.search.report import SearchReport
+from ggp.search.tree.options import MctsOptions
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.players.advisors.proof import ProofAdvisor
-    from ggp.search.mcts.reference.search import Search
-    from ggp.search.mcts.search import LanesSearch
+    from ggp.search.tree.reference.search import Search
+    from ggp.search.tree.search import LanesSearch
 
     AnySearch: TypeAlias = Search | LanesSearch
 
@@ -114,7 +114,7 @@ class TreeAdvisor(Advisor):
             cast("LanesSearch", self.search).run(budget, prover)
 
     def _make_search(self, setup: MatchSetup) -> AnySearch:
-        from ggp.search.mcts.reference.search import Search
+        from ggp.search.tree.reference.search import Search
 
         has_lanes = is_compiled(setup.game)
         given: dict[str, Any] = {
@@ -127,6 +127,6 @@ class TreeAdvisor(Advisor):
             return Search(setup.game, setup.role, **given)
         if not has_lanes:
             raise PlayerFaultError(Late(), f"{setup.game.name} is not compiled: there is no search on lanes")
-        from ggp.search.mcts.search import LanesSearch
+        from ggp.search.tree.search import LanesSearch
 
         return LanesSearch(cast("CompiledGame", setup.game), setup.role, **given)

@@ -13,7 +13,7 @@ from typing import Any, cast
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Game, GameError, hides_information, is_compiled
 from ggp.knowledge.folder import prepare_kept_file
-from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, MOST_MOVES, Trial
+from ggp.knowledge.trial import FILE_NAME, MAX_MATCHES, MAX_MOVES, Trial
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
@@ -24,19 +24,19 @@ from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.budget import NO_TIME, Budget
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.policies.fast import can_learn
-from ggp.search.mcts.policies.policy import Need
 from ggp.search.protocol import Advice
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.fast import can_learn
+from ggp.search.tree.policies.policy import Need
 
 MARGIN_SECONDS = 0.02
 """Alpha-beta looks at the clock a little less often than the tree does."""
-LEAST_SECONDS = 6.0
+MIN_SECONDS = 6.0
 """What must be left of the start clock for trial matches."""
 LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
 """By when the evaluation is found, and by when trial matches end, in parts of what is left."""
 
-_COUNTS = {"won": MOST_MATCHES, "lost": MOST_MATCHES, "drawn": MOST_MATCHES, "moves": MOST_MOVES}
+_COUNTS = {"won": MAX_MATCHES, "lost": MAX_MATCHES, "drawn": MAX_MATCHES, "moves": MAX_MOVES}
 
 _logger = logging.getLogger("ggp.players")
 
@@ -57,7 +57,7 @@ class TrialAdvisor(Advisor):
 
     def may_choose(self, game: Game[Any], start_clock_seconds: float) -> bool:
         """Whether alpha-beta may come to choose the moves, by the start clock and what is kept."""
-        is_long = start_clock_seconds >= LEAST_SECONDS
+        is_long = start_clock_seconds >= MIN_SECONDS
         return self._is_certain or is_long or self._trial_of(game).is_won
 
     def prepare(self, game: Game[Any]) -> None:
@@ -70,7 +70,7 @@ class TrialAdvisor(Advisor):
         trial = None if self._is_certain else self._trial_of(setup.game)
         if trial is None or trial.is_won:
             self.leads = self._starts(setup, budget)
-        elif not trial.is_over and budget.seconds_left() >= LEAST_SECONDS:
+        elif not trial.is_over and budget.seconds_left() >= MIN_SECONDS:
             end = budget.part(TRIAL_SHARE).deadline
             self.leads = self._starts(setup, budget.part(LEARNING_SHARE)) and self._wins(trial, setup, end)
         return self.leads

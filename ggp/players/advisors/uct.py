@@ -12,9 +12,9 @@ from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest
-from ggp.search.mcts.options import MctsOptions
 from ggp.search.protocol import Advice
 from ggp.search.report import SearchReport
+from ggp.search.tree.options import MctsOptions
 
 
 class UctAdvisor(Advisor):

@@ -23,7 +23,7 @@ from ggp.networks.network import Network
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.learning import (
-    LEAST_NODES,
+    MIN_NODES,
     NODES,
     SEARCHES,
     TABLE_MEBIBYTES,
@@ -39,7 +39,7 @@ from ggp.search.alphabeta.self_play import compare
 TRIED = ("mobility", "distance+mobility", "features+mobility", "distance+features+mobility")
 
 _COMPARED = 32
-_LEAST_COMPARED = 8
+_MIN_COMPARED = 8
 
 _logger = logging.getLogger("ggp.players")
 
@@ -151,7 +151,7 @@ def _best_of(
         speeds = {name: search_speed(search, left / 40) for name, search in searches.items()}
         quick = max(speeds.values())
         most = min(NODES, quick * left / (len(names) * SEARCHES))
-        if most < LEAST_NODES:
+        if most < MIN_NODES:
             return guess
         nodes = {name: max(1, round(most * speed / quick)) for name, speed in speeds.items()}
     best = names[0]
@@ -165,6 +165,6 @@ def _best_of(
         _logger.info(
             "%s: %s scores %.0f %% against %s in %d games", game.name, name, 100 * share, best, played
         )
-        if share > 0.5 and played >= _LEAST_COMPARED:
+        if share > 0.5 and played >= _MIN_COMPARED:
             best = name
     return best

@@ -49,7 +49,7 @@ NODES = 200
 SEARCHES = 1000
 """Searches for which there must be time before any are made ..."""
 
-LEAST_NODES = 20
+MIN_NODES = 20
 """... with at least this many nodes each."""
 
 _DEPTH = 2
@@ -154,7 +154,7 @@ class SelfPlayLearner:
             search = self._search()
             if played == 0:
                 nodes = self._nodes(search)
-            if nodes < LEAST_NODES:
+            if nodes < MIN_NODES:
                 break
             new = self._play(search, min(_BATCH, self.options.games - played), _DEPTH, nodes, _EXPLORATION)
             if not new:

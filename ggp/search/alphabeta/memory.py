@@ -23,7 +23,7 @@ from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import side_circuit
 
 DEFAULT_MEBIBYTES = 256
-_LEAST_SLOTS = 1 << 10
+_MIN_SLOTS = 1 << 10
 _SAMPLED_STATES = 40
 
 
@@ -34,7 +34,7 @@ def slot_count(mebibytes: int, words: int) -> int:
     65536
     """
     fitting = (mebibytes << 20) // (8 * words + 8)
-    return max(_LEAST_SLOTS, 1 << max(0, fitting.bit_length() - 1))
+    return max(_MIN_SLOTS, 1 << max(0, fitting.bit_length() - 1))
 
 
 def allocate_memory(

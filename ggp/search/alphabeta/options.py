@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ggp.search.mcts.options import FEATURE_KINDS
 from ggp.search.option_table import OptionError
+from ggp.search.tree.options import FEATURE_KINDS
 
 AUTO = "auto"
 NETWORK = "network"

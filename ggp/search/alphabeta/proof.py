@@ -34,7 +34,7 @@ FIRST_FORECAST = 200
 """Positions from which on the progress of a straight proof is believed."""
 STUCK = 5.0
 """A search is expected to stay stuck for this multiple of the positions since its latest gain."""
-_LEAST_GAIN = 0.1
+_MIN_GAIN = 0.1
 """Share of what is left that counts as a gain."""
 
 
@@ -123,7 +123,7 @@ class StraightProof(ProofSearch):
         is_finished = super().advance(nodes, passes)
         if not is_finished:
             self._left = 1.0 - self.progress
-            if self._left < (1.0 - _LEAST_GAIN) * self._gained_left:
+            if self._left < (1.0 - _MIN_GAIN) * self._gained_left:
                 self._gained_left, self._gained_at = self._left, self.nodes
         return is_finished
 

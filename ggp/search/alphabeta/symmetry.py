@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gdl.errors import GroundingError
 from gdl.grounding import ground
-from ggp.circuit.automorphisms import MOST_INPUTS, automorphisms
+from ggp.circuit.automorphisms import MAX_INPUTS, automorphisms
 from ggp.circuit.construction import build
 from ggp.engines.compiled import CompiledGame
 
@@ -26,7 +26,7 @@ def symmetries_in_time(game: CompiledGame, deadline: float) -> NDArray[np.int32]
 
     deadline   time.monotonic() seconds. A thread looks for them, and goes on: a later match may know them
     """
-    if game not in _known and len(game.tables.input) <= MOST_INPUTS:
+    if game not in _known and len(game.tables.input) <= MAX_INPUTS:
         with _lock:
             thread = _finding.get(game)
             if thread is None:
@@ -50,8 +50,8 @@ def _find(game: CompiledGame) -> None:
 def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np.int32]:
     """Symmetries of `game` as int32[V, F], the identity first: fact f of image v is fact [v, f] of a state.
 
-    Not necessarily all there are: at most `MOST_SYMMETRIES`, found within about `seconds`; only the identity
-    where the circuit is larger than `MOST_INPUTS`.
+    Not necessarily all there are: at most `MAX_SYMMETRIES`, found within about `seconds`; only the identity
+    where the circuit is larger than `MAX_INPUTS`.
     """
     found = _known.get(game)
     if found is not None:
@@ -59,7 +59,7 @@ def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np
     fluents = game.terms.fluents
     images = [identity_image(game)[0]]
     circuit = build(ground(game.program))
-    if circuit.literal_count <= MOST_INPUTS:
+    if circuit.literal_count <= MAX_INPUTS:
         place = {term: f for f, term in enumerate(fluents)}
         for permutation in automorphisms(circuit, time.monotonic() + seconds):
             image = [

@@ -36,8 +36,8 @@ from ggp.search.forest.self_play import (
     play_batches,
     playouts_of,
 )
-from ggp.search.mcts.kernels.arrays import UNPROVEN, Float64Array
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.kernels.arrays import UNPROVEN, Float64Array
+from ggp.search.tree.options import MctsOptions
 
 PLAYOUTS_PER_TREE = 32
 STATES_HELD = 256

@@ -16,12 +16,12 @@ from ggp.integers import to_integer_array
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.search.forest.kernel import Roots, search_forest
-from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64Array
-from ggp.search.mcts.kernels.compaction import abandon, clear_tree
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.tree_engine import TreeEngine
 from ggp.search.report import MoveReport
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64Array
+from ggp.search.tree.kernels.compaction import abandon, clear_tree
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.tree_engine import TreeEngine
 
 SLICE_TICKS = 256
 """Ticks of one kernel call, after which a search may be stopped."""

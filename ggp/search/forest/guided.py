@@ -14,9 +14,9 @@ from ggp.networks.network import Network
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import MEBIBYTES, SLICE_TICKS, BoolArray, Forest
 from ggp.search.forest.guided_kernel import Guide, search_guided
-from ggp.search.mcts.kernels.arrays import NO_PARTS
-from ggp.search.mcts.kernels.compaction import abandon
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.kernels.arrays import NO_PARTS
+from ggp.search.tree.kernels.compaction import abandon
+from ggp.search.tree.options import MctsOptions
 
 ENDLESS = 2**60
 

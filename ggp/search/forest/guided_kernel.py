@@ -22,13 +22,13 @@ from ggp.lanes.step import advance, settle_states, settle_successors
 from ggp.networks.kernels import NetworkTables, logit_of, read_state, value_of
 from ggp.networks.network import Float32Array
 from ggp.search.forest.kernel import Roots, launch_in_trees
-from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
-from ggp.search.mcts.kernels.ends import end_lane, read_result
-from ggp.search.mcts.kernels.lane_half import lanes_to_cut
-from ggp.search.mcts.kernels.proofs import note_end
-from ggp.search.mcts.kernels.search import put_move
-from ggp.search.mcts.kernels.tree import (
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
+from ggp.search.tree.kernels.ends import end_lane, read_result
+from ggp.search.tree.kernels.lane_half import lanes_to_cut
+from ggp.search.tree.kernels.proofs import note_end
+from ggp.search.tree.kernels.search import put_move
+from ggp.search.tree.kernels.tree import (
     BEST_GOAL,
     EXPANDED,
     STUCK,

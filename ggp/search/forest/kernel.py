@@ -1,4 +1,4 @@
-"""search_forest: the tree search of `ggp.search.mcts.kernels.search` from many roots, each in its own lane.
+"""search_forest: the tree search of `ggp.search.tree.kernels.search` from many roots, each in its own lane.
 
 A tick is that of `search_tree`, stage by stage. Only the launch differs: a free lane begins the next playout
 of its own tree, and a lane whose tree is done stays free. All trees share the arrays of one `Tree`, so a
@@ -18,10 +18,10 @@ from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Rows, load, store
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.step import advance, settle_successors
-from ggp.search.mcts.kernels import counters as c
-from ggp.search.mcts.kernels.arrays import CUT, MOVED, UNPROVEN, Parts, SearchMemory
-from ggp.search.mcts.kernels.lane_half import lanes_in_playouts, settle_and_end
-from ggp.search.mcts.kernels.search import launch_walker, serve_lanes
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import CUT, MOVED, UNPROVEN, Parts, SearchMemory
+from ggp.search.tree.kernels.lane_half import lanes_in_playouts, settle_and_end
+from ggp.search.tree.kernels.search import launch_walker, serve_lanes
 
 
 class Roots(NamedTuple):

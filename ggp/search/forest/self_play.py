@@ -19,8 +19,8 @@ from ggp.game import RANDOM_ROLE, Game, GameError, hides_information
 from ggp.integers import to_integer, to_integer_array
 from ggp.lanes.engine import Lanes
 from ggp.search.forest.forest import Forest
-from ggp.search.mcts.kernels.arrays import Float64Array
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.kernels.arrays import Float64Array
+from ggp.search.tree.options import MctsOptions
 
 STEP_LIMIT = 1000
 """Joint moves of a match unless told otherwise; then it is cut."""

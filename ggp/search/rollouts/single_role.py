@@ -27,7 +27,7 @@ from ggp.search.report import MoveReport, SearchReport
 from ggp.search.rollouts.kernels import adapt, make_rollouts, roll_out
 from ggp.solver.slices import Slices
 
-MOST_STEPS = 2000
+MAX_STEPS = 2000
 
 Policy: TypeAlias = NDArray[np.float64]
 """float64[M]: logarithmic weights of the moves, in every state."""
@@ -72,7 +72,7 @@ class NestedRollouts:
         self._seconds = 0.0
         self._state = game.initial_state()
         self._index = {move: i for i, move in enumerate(game.moves[0])}
-        self._arrays = make_rollouts(game.lane_tables, game.words, MOST_STEPS, seed)
+        self._arrays = make_rollouts(game.lane_tables, game.words, MAX_STEPS, seed)
         self._slices = Slices()
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None = None) -> None:
@@ -148,9 +148,9 @@ class NestedRollouts:
         game, arrays = self.game, self._arrays
         np.exp(policy, out=arrays.weight)
         lane = -1
-        for first, end in self._cut(MOST_STEPS + 1):
+        for first, end in self._cut(MAX_STEPS + 1):
             with announced_compilation() if not self.playouts and not first else nullcontext():
-                lane = roll_out(game.lane_tables, game.tables.first_move, arrays, first, end, MOST_STEPS)
+                lane = roll_out(game.lane_tables, game.tables.first_move, arrays, first, end, MAX_STEPS)
             if lane >= 0:
                 break
         lanes = len(arrays.length)

@@ -24,14 +24,14 @@ from ggp.solver.limits import SolverLimitError, SolverLimits, UnsolvableError
 
 OPENING = 3
 """In the first joint moves all moves are allowed: pure strategies prove nothing for dozens of rounds."""
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """Moves with a smaller share are left out of a strategy before best responses to it are computed."""
-LEAST_GAIN = 1e-4
+MIN_GAIN = 1e-4
 """A move is added if it gains at least this share of the exploitability of the round before."""
 RESTRICTED_ACCURACY = 0.3
 """Accuracy in goals for restricted games, or a tenth of the accuracy wanted if that is less."""
 RESTRICTED_ITERATIONS = 2000
-MOST_MOVES = 62
+MAX_MOVES = 62
 """Sets of moves are bits of one number."""
 
 
@@ -125,8 +125,8 @@ def find_bounds(
     """
     if len(graph.agents) != 2:
         raise UnsolvableError("a double oracle needs two roles")
-    if max(len(legal) for sets in graph.legal_sets for legal in sets) > MOST_MOVES:
-        raise UnsolvableError(f"a double oracle takes at most {MOST_MOVES} legal moves")
+    if max(len(legal) for sets in graph.legal_sets for legal in sets) > MAX_MOVES:
+        raise UnsolvableError(f"a double oracle takes at most {MAX_MOVES} legal moves")
     oracle = _DoubleOracle(graph, limits or SolverLimits(), accuracy)
     last: OracleRound | None = None
     reason = "accurate"
@@ -180,7 +180,7 @@ class _DoubleOracle:
         is_first = (allowed.share > 0).cumsum(axis=1) == 1
         table.put(allowed.identity, (is_first & (allowed.share > 0)).astype(np.float64))
         shares = by_set(form.plexes[agent], strategy, self.width)
-        shares[shares < LEAST_SHARE] = 0
+        shares[shares < MIN_SHARE] = 0
         table.put(form.plexes[agent].identity, shares / shares.sum(axis=1, keepdims=True))
         return table
 
@@ -194,7 +194,7 @@ class _DoubleOracle:
         gained = value.max(axis=1, initial=-np.inf) - np.where(before, value, -np.inf).max(
             axis=1, initial=-np.inf
         )
-        chosen = np.flatnonzero(gained > LEAST_GAIN * self.gain)
+        chosen = np.flatnonzero(gained > MIN_GAIN * self.gain)
         share = np.zeros((len(chosen), self.width))
         share[np.arange(len(chosen)), best[chosen]] = 1
         allowed.put(plex.identity[chosen], share, is_added=True)

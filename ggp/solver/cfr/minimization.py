@@ -39,7 +39,7 @@ Strategies: TypeAlias = tuple[Floats, Floats]
 
 ACCURACY = 1e-6
 """Default accuracy, in goals."""
-MOST_ITERATIONS = 10_000_000
+MAX_ITERATIONS = 10_000_000
 _FIRST_CHECK = 16
 _CHECK_GROWTH = 1.2
 _SLICE_SECONDS = 0.25
@@ -54,7 +54,7 @@ class CfrOptions:
     """
 
     accuracy: float = ACCURACY
-    iterations: int = MOST_ITERATIONS
+    iterations: int = MAX_ITERATIONS
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING = r
 COUNTERS = 10
 NO_LANE = -1
 UNKNOWN = 254
-MOST_MOVES = 65535
+MAX_MOVES = 65535
 
 
 class Expansion(NamedTuple):
@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
     mixed       uint64[L]: their hashes
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, STUCK states (not
-                terminal, and a role with no move or over MOST_MOVES), BACKWARD edges (to a state whose number
+                terminal, and a role with no move or over MAX_MOVES), BACKWARD edges (to a state whose number
                 is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
                 where `expand` goes on: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
                 is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING
@@ -174,7 +174,7 @@ def _is_expandable(
     is_stuck = False
     for role in range(roles):
         legal = expansion.legal_count[lane * roles + role]
-        is_stuck = is_stuck or legal == 0 or legal > MOST_MOVES
+        is_stuck = is_stuck or legal == 0 or legal > MAX_MOVES
         move_count[at + role] = np.uint16(legal)
         goal[goal_at + role] = UNKNOWN
     expansion.counter[STUCK] += is_stuck

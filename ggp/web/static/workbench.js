@@ -145,7 +145,7 @@ async function packed(text) {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-const MOST_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
 
 async function unpacked(text) {
   const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (each) => each.charCodeAt(0));
@@ -155,7 +155,7 @@ async function unpacked(text) {
     const { done, value } = await reader.read();
     if (done) return sheet;
     sheet += value;
-    if (sheet.length > MOST_CHARACTERS) throw new Error("the sheet in this link is too large");
+    if (sheet.length > MAX_CHARACTERS) throw new Error("the sheet in this link is too large");
   }
 }
 

@@ -165,7 +165,7 @@ def test_belief_that_is_too_large_advances_a_sample(monkeypatch):
 
 
 def test_belief_of_a_wide_game_holds_fewer_states(monkeypatch):
-    monkeypatch.setattr(lanes_expansion, "_MOST_CELLS", 300)
+    monkeypatch.setattr(lanes_expansion, "_MAX_CELLS", 300)
     largest = 0
     for _, belief, naive in followed(ggp.load("krieg_tictactoe"), 3, new_belief):
         assert set(belief.states) <= set(naive)
@@ -257,14 +257,14 @@ def check_foreseen(belief, naive, own_move):
 
 
 def test_a_step_of_too_many_joint_moves_is_not_foreseen(monkeypatch):
-    monkeypatch.setattr(belief_module, "_MOST_FORESEEN", 8)
+    monkeypatch.setattr(belief_module, "_MAX_FORESEEN", 8)
     game = ggp.load("goofspiel_hidden", engine="lanes")
     belief = new_belief(game, game.roles[0])
     belief.keep_keys()
     move = game.legal_moves(game.initial_state(), game.roles[0])[0]
     count = len(game.legal_moves(game.initial_state(), game.roles[1]))
     assert len(belief.foreseen(move, FAR)[0]) == count
-    monkeypatch.setattr(belief_module, "_MOST_FORESEEN", 1)
+    monkeypatch.setattr(belief_module, "_MAX_FORESEEN", 1)
     assert count > 2
     assert belief.foreseen(move, FAR) is None
 

@@ -19,7 +19,7 @@ from ggp.players.mcts import mcts_player
 from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.budget import Budget
-from ggp.search.mcts.reference.search import Search
+from ggp.search.tree.reference.search import Search
 from tests.ggp.fakes import Nim
 
 

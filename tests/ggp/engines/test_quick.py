@@ -15,7 +15,7 @@ from ggp.engines.quick import QuickGame
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.processes import called_process
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.search import LanesSearch
 from ggp.solver import solve
 
 
@@ -239,7 +239,7 @@ def test_large_circuits_are_simplified_further_in_the_background_only(tmp_path, 
 def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
     program = parse(find_rules("tictactoe").read_text())
     built = build_circuit(program)
-    monkeypatch.setattr(compilation, "LEAST_LITERALS_OF_PROCESS", 0)
+    monkeypatch.setattr(compilation, "MIN_LITERALS_OF_PROCESS", 0)
     monkeypatch.setattr(compilation, "simplify", None)  # only the child may call it
     game = compilation.compile_game(program, use_cache=False, quick=True)
     finished = game.finish()
@@ -252,7 +252,7 @@ def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
 
 def test_a_game_plays_on_as_built_if_the_process_fails(monkeypatch, caplog):
     program = parse(find_rules("tictactoe").read_text())
-    monkeypatch.setattr(compilation, "LEAST_LITERALS_OF_PROCESS", 0)
+    monkeypatch.setattr(compilation, "MIN_LITERALS_OF_PROCESS", 0)
     monkeypatch.setattr(called_process, "isolated_command", lambda module: ["false"])
     game = compilation.compile_game(program, use_cache=False, quick=True)
     assert game.finish() is game

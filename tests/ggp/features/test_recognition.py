@@ -15,7 +15,7 @@ from ggp.features.learning import learn_weights
 from ggp.features.possibilities import Question, possible
 from ggp.features.recognition import recognize_features
 from ggp.features.recorded_playouts import NOBODY, record_playouts
-from tests.ggp.search.mcts.golden import compiled
+from tests.ggp.search.tree.golden import compiled
 
 
 def recognized(name):

@@ -26,7 +26,7 @@ from ggp.lanes.roulette import (
 )
 from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.lanes.step import settle_phases
-from ggp.search.mcts.reference.policies import gibbs_weight as twin_weight
+from ggp.search.tree.reference.policies import gibbs_weight as twin_weight
 from tests.conftest import ROOT, mostly_slow
 from tests.ggp.lanes.kernel_script import OPERATIONS, apply_operations
 from tests.ggp.lanes.kernels import NO_MOVE, choose, roulette, selected_moves

@@ -10,10 +10,10 @@ from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
 from ggp.players.simple import RandomPlayer
-from ggp.search.mcts.reference.search import Search
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.reference.search import Search
+from ggp.search.tree.search import LanesSearch
 from tests.ggp.players.asking import tree_of
-from tests.ggp.search.mcts.golden import compiled
+from tests.ggp.search.tree.golden import compiled
 
 SMALL = "words=1,memory=16"
 

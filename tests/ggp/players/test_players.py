@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-import ggp.search.mcts.reference.search  # noqa: F401  (or it is imported while a clock runs)
+import ggp.search.tree.reference.search  # noqa: F401  (or it is imported while a clock runs)
 from gdl.terms import Compound, Symbol
 from ggp.engines.loading import load
 from ggp.match.player import MatchQuitError, MatchSetup, PlayerSpecError

@@ -14,7 +14,7 @@ from ggp.assessment.positions import Place
 from ggp.match.faults import Illegal, Late, Unreachable
 from ggp.match.player import PlayerFaultError
 from ggp.players.factory import make_player
-from ggp.players.text_player import MOST_ANSWER_BYTES, read_move, run_command
+from ggp.players.text_player import MAX_ANSWER_BYTES, read_move, run_command
 from ggp.processes.child_end import RequestError
 from ggp.tournament.config import ConfigError, plan_from_data
 from ggp.tournament.plan import with_option
@@ -117,7 +117,7 @@ open({str(pids)!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
 while True:
     print("(mark 1 1)" * 99)
 """
-    with pytest.raises(PlayerFaultError, match=f"{MOST_ANSWER_BYTES:,} bytes") as caught:
+    with pytest.raises(PlayerFaultError, match=f"{MAX_ANSWER_BYTES:,} bytes") as caught:
         run_command(shlex.split(command(script)), "", time.monotonic() + 300)
     assert isinstance(caught.value.fault, Illegal)
     for pid in map(int, pids.read_text().split()):

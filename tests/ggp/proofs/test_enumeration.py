@@ -6,7 +6,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.proofs import enumeration
-from ggp.proofs.enumeration import MOST_PAUSE, MatchEnumeration, _Watch, solve_counted
+from ggp.proofs.enumeration import MAX_PAUSE, MatchEnumeration, _Watch, solve_counted
 from ggp.search.budget import Budget
 from ggp.solver import Progress, SolverLimitError, SolverLimits, solve
 
@@ -88,7 +88,7 @@ def test_hopeless_forecasts_spare_the_next_moves_an_attempt(monkeypatch):
     match, made = attempts(monkeypatch, [HOPELESS, NEAR])
     attempt(match, b"0")
     pause = match.pause
-    assert 3 <= pause <= MOST_PAUSE
+    assert 3 <= pause <= MAX_PAUSE
     for _ in range(5):  # pondering comes back to the same state: only moves count
         attempt(match, b"0")
     for i in range(pause):

@@ -10,8 +10,8 @@ from ggp.engines.loading import load
 from ggp.proofs.proofs import MatchProofs
 from ggp.proofs.prover import FIRST_SHARE, HOPELESS_SHARE, Prover, prepare_proving
 from ggp.search.budget import Budget
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.search import LanesSearch
 from ggp.solver import solve
 
 SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)

@@ -12,13 +12,13 @@ from ggp.search.alphabeta.role_search import RoleSearch
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import NO_LIMIT, NO_TIME, Budget
 from ggp.search.forest.network_search import NetworkSearch
-from ggp.search.information_sets.many_trees import ManyTreeSearch
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.reference.search import Search as PlainSearch
-from ggp.search.mcts.search import LanesSearch
 from ggp.search.protocol import Search
 from ggp.search.report import SearchReport
 from ggp.search.rollouts.single_role import NestedRollouts
+from ggp.search.sets.many_trees import ManyTreeSearch
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference.search import Search as PlainSearch
+from ggp.search.tree.search import LanesSearch
 
 SMALL = MctsOptions(words=1, memory_mebibytes=16, threads=1)
 

@@ -8,15 +8,15 @@ import pytest
 
 from gdl.terms import Symbol
 from ggp.search.budget import Budget
-from ggp.search.mcts import search as mcts
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.reference import search as reference
-from ggp.search.mcts.reference.search import Search
-from ggp.search.mcts.search import LanesSearch
 from ggp.search.report import JSON_CHARACTERS, MoveReport, SearchReport, report_text
+from ggp.search.tree import search as mcts
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference import search as reference
+from ggp.search.tree.reference.search import Search
+from ggp.search.tree.search import LanesSearch
 from tests.conftest import mostly_slow
 from tests.ggp.fakes import Nim
-from tests.ggp.search.mcts.golden import compiled
+from tests.ggp.search.tree.golden import compiled
 
 
 def report_of(moves=(), **changes):

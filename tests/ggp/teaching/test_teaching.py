@@ -13,7 +13,7 @@ from ggp.knowledge.folder import KnowledgeFileError
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 from ggp.teaching.generations import Teaching, TeachingOptions
 from ggp.teaching.play import Comparison, PlayPlan, compare, play_to_teach
 from ggp.teaching.players import MatchesAhead, play_here

@@ -10,7 +10,7 @@ from ggp.engines.loading import load
 from ggp.match.record import MatchRecord, state_text
 from ggp.match.terms import MatchTerms
 from ggp.search.forest.self_play import MatchBatch
-from ggp.tournament.batches import MOST_UNTIL_DECIDED, batches, is_side_by_side
+from ggp.tournament.batches import MAX_UNTIL_DECIDED, batches, is_side_by_side
 from ggp.tournament.play import UnplayableError, play_batch, play_task
 from ggp.tournament.pool import WorkerDiedError
 from ggp.tournament.runner import Runner
@@ -93,7 +93,7 @@ def test_matches_with_clocks_are_played_one_by_one(tmp_path):
 
 def test_trees_get_the_room_they_need(tmp_path, monkeypatch):
     monkeypatch.setattr("ggp.tournament.side_by_side.MEBIBYTES", 1)
-    monkeypatch.setattr("ggp.tournament.side_by_side.LEAST_MEBIBYTES", 1)
+    monkeypatch.setattr("ggp.tournament.side_by_side.MIN_MEBIBYTES", 1)
     sizes = []
     search = MatchBatch.search_states
 
@@ -213,8 +213,8 @@ def test_runs_that_may_end_early_play_small_batches(store, tmp_path):
     )
     workers = Inline(size=1)
     progress = Runner(store, store.begin(plan), workers).play()
-    assert [len(tasks) for tasks in workers.tasks] == [MOST_UNTIL_DECIDED]
-    assert progress.saved == 400 - MOST_UNTIL_DECIDED
+    assert [len(tasks) for tasks in workers.tasks] == [MAX_UNTIL_DECIDED]
+    assert progress.saved == 400 - MAX_UNTIL_DECIDED
 
 
 def test_a_batch_that_kills_its_worker_is_halved(store, tmp_path):

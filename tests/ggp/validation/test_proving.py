@@ -184,7 +184,7 @@ def test_forcing_with_perfect_information_is_not_a_proof_without():
 
 
 def test_stuck_role_in_a_game_of_very_many_moves_is_explored_in_python(monkeypatch):
-    monkeypatch.setattr(reachable, "MOST_MOVES", 2)
+    monkeypatch.setattr(reachable, "MAX_MOVES", 2)
     game = make_game(parse(NO_MOVE_AND_ODD_GOALS), "odd", "lanes")
     with pytest.raises(UnsolvableError):
         explore_on_lanes(game, bounds())

@@ -119,7 +119,7 @@ def test_strategies_against_which_much_can_be_gained_are_not_played(kuhn, monkey
     assert find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16) is not None
     poor = dataclasses.replace(found, bounds=(46.0, 50.0))
     monkeypatch.setattr(equilibrium, "solve_hidden", lambda *args: poor)
-    assert poor.exploitability > equilibrium.MOST_GAIN
+    assert poor.exploitability > equilibrium.MAX_GAIN
     assert find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16) is None
 
 

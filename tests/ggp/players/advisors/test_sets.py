@@ -15,8 +15,8 @@ from ggp.match.terms import MatchTerms
 from ggp.players.advisors.sets import SetsAdvisor
 from ggp.players.factory import make_player
 from ggp.search.budget import Budget
-from ggp.search.information_sets.many_trees import FILL, ManyTreeSearch
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.sets.many_trees import FILL, ManyTreeSearch
+from ggp.search.tree.options import MctsOptions
 from tests.ggp.players.asking import advisor_of
 
 

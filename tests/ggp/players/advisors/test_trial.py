@@ -12,7 +12,7 @@ from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.jit import second_process
 from ggp.knowledge.folder import KnowledgeFileError, kept_file
-from ggp.knowledge.trial import FILE_NAME, MOST_MATCHES, Trial
+from ggp.knowledge.trial import FILE_NAME, MAX_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.players import trial_matches
@@ -21,7 +21,7 @@ from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.factory import make_player
 from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.search import AlphaBeta
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 from tests.conftest import mostly_slow
 from tests.ggp.players.asking import after_first_move
 
@@ -48,7 +48,7 @@ def keep_trial(game, **counts):
     ("spec", "start_clock", "won", "is_prepared"),
     [
         ("mcts", 1.0, 0, False),
-        ("mcts", trial_advisor.LEAST_SECONDS, 0, True),
+        ("mcts", trial_advisor.MIN_SECONDS, 0, True),
         ("mcts", 1.0, 6, True),
         ("mcts:alphabeta=on", 1.0, 0, True),
         ("mcts:alphabeta=off", 60.0, 6, False),
@@ -128,7 +128,7 @@ def test_a_trial_in_the_start_clock_decides_and_is_kept(game, monkeypatch, score
         setattr(trial, score, getattr(trial, score) + 3)
 
     monkeypatch.setattr(TrialMatches, "play", play)
-    monkeypatch.setattr(trial_advisor, "LEAST_SECONDS", -1000.0)  # however busy the machine is
+    monkeypatch.setattr(trial_advisor, "MIN_SECONDS", -1000.0)  # however busy the machine is
     modes = [mode_of_first_move("mcts", game) for _ in range(3)]
     # Three lost decide; three won do not yet, and are counted on in the next match.
     assert modes == ([mode] * 3 if score == "lost" else ["lanes", mode, mode])
@@ -177,11 +177,11 @@ def test_trial_matches_are_played_until_the_trial_is_over(monkeypatch):
 
 def test_trial_matches_are_played_by_the_tree():
     game = load("tictactoe", "lanes")
-    trial = Trial("tictactoe", "digest", drawn=MOST_MATCHES - 3)
+    trial = Trial("tictactoe", "digest", drawn=MAX_MATCHES - 3)
     options = MctsOptions(threads=1)
     matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), options, seed=1, move_seconds=0.003)
     matches.play(trial, time.monotonic() + 600)
-    assert trial.won + trial.lost + trial.drawn == MOST_MATCHES
+    assert trial.won + trial.lost + trial.drawn == MAX_MATCHES
 
 
 def test_a_trial_match_that_the_deadline_cuts_short_is_not_counted():
@@ -195,10 +195,10 @@ def test_a_trial_match_that_the_deadline_cuts_short_is_not_counted():
 
 def test_matches_that_other_players_have_added_meanwhile_are_kept(game):
     before = Trial.empty(game)
-    keep_trial(game, won=2, lost=1, drawn=MOST_MATCHES, moves=90)
+    keep_trial(game, won=2, lost=1, drawn=MAX_MATCHES, moves=90)
     merged = trial_advisor._keep_trial(game, replace(before, won=4, drawn=1, moves=150), before)
     assert Trial.load(kept_file(game.program, FILE_NAME)) == merged
-    assert (merged.won, merged.lost, merged.drawn, merged.moves) == (6, 1, MOST_MATCHES, 240)
+    assert (merged.won, merged.lost, merged.drawn, merged.moves) == (6, 1, MAX_MATCHES, 240)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_matches_that_other_players_have_added_meanwhile_are_kept(game):
         (8, 1, 0, True, True),
         (0, 2, 9, False, False),
         (1, 3, 0, True, False),
-        (0, 0, MOST_MATCHES, True, False),
+        (0, 0, MAX_MATCHES, True, False),
     ],
 )
 def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):

@@ -10,7 +10,7 @@ from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
 from ggp.search.forest.forest import Forest
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 
 
 def started(spec, name="tictactoe", engine="lanes", seed=3):

@@ -65,7 +65,7 @@ def test_symmetries_that_take_too_long_are_left_to_a_later_match(monkeypatch):
 
 
 def test_symmetries_of_large_circuits_are_not_looked_for(monkeypatch):
-    monkeypatch.setattr(symmetry, "MOST_INPUTS", 10)
+    monkeypatch.setattr(symmetry, "MAX_INPUTS", 10)
     monkeypatch.setattr(symmetry, "ground", None)
     assert len(symmetries_in_time(load("tictactoe", "lanes"), math.inf)) == 1
 

@@ -13,10 +13,10 @@ from ggp.search.budget import Budget
 from ggp.search.decisive import decisive_moves as module
 from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game
 from ggp.search.decisive.watched_ends import watch_ends
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.reference.search import Search
-from ggp.search.mcts.search import LanesSearch
-from tests.ggp.search.mcts.golden import assert_same_tree, compiled, one_lane
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference.search import Search
+from ggp.search.tree.search import LanesSearch
+from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane
 
 
 def after(game, state, role, move):

@@ -11,11 +11,11 @@ from ggp.lanes.engine import Lanes
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import fluents_read
 from ggp.search.decisive.winning_moves import winning_tables
-from ggp.search.mcts.kernels.look_ahead import LEAST_LOOKS, SAMPLED
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.search import LanesSearch
+from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, SAMPLED
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.search import LanesSearch
 from tests.conftest import mostly_slow
-from tests.ggp.search.mcts.golden import FindWin, compiled, wins_at_once
+from tests.ggp.search.tree.golden import FindWin, compiled, wins_at_once
 
 
 def said_to_win(game, tables, state, role):
@@ -69,8 +69,8 @@ def test_few_nodes_are_looked_at_where_wins_are_rare():
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=60_000))
     nodes, looks, wins = search.engines[0].looks
-    assert nodes > 3 * LEAST_LOOKS
-    assert LEAST_LOOKS <= looks < 2 * LEAST_LOOKS
+    assert nodes > 3 * MIN_LOOKS
+    assert MIN_LOOKS <= looks < 2 * MIN_LOOKS
     twin = FindWin(game)
     looked = 0
     for _ in range(nodes):
@@ -79,7 +79,7 @@ def test_few_nodes_are_looked_at_where_wins_are_rare():
             twin.count(False)
     assert wins == 0
     assert twin.looks == looks
-    assert looked < LEAST_LOOKS + nodes / SAMPLED
+    assert looked < MIN_LOOKS + nodes / SAMPLED
 
 
 def test_a_win_in_one_proves_the_root_at_once():

@@ -8,11 +8,11 @@ import pytest
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest, RootMoves
 from ggp.search.forest.self_play import WORDS
-from ggp.search.mcts.kernels.arrays import UNPROVEN
-from ggp.search.mcts.options import MctsOptions
-from ggp.search.mcts.reference.search import Search
+from ggp.search.tree.kernels.arrays import UNPROVEN
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference.search import Search
 from tests.conftest import mostly_slow
-from tests.ggp.search.mcts.golden import assert_same_tree, compiled, one_lane
+from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane
 
 GAMES = ["connectfour_3p", "tictactoe", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_4x4"]
 

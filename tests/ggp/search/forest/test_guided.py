@@ -7,7 +7,7 @@ from ggp.engines.loading import load
 from ggp.networks.network import Network
 from ggp.search.budget import Budget
 from ggp.search.forest.guided import Guidance, GuidedForest
-from ggp.search.mcts.options import MctsOptions
+from ggp.search.tree.options import MctsOptions
 from tests.oracles.naive_guided import PlainGuidedSearch
 
 UNPROVEN = MctsOptions(is_solving=False)

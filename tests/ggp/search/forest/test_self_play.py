@@ -7,7 +7,7 @@ import ggp
 from ggp.game import RANDOM_ROLE, GameError
 from ggp.search.forest.self_play import self_play
 from tests.conftest import mostly_slow
-from tests.ggp.search.mcts.golden import compiled
+from tests.ggp.search.tree.golden import compiled
 
 GAMES = ["tictactoe", "goofspiel", "connectfour_3p", "dicerace", "rockpaperscissors", "hanoi"]
 

@@ -1,0 +1,305 @@
+"""When the match goes on: drop what is in flight, move the root, and move what is below it to the front."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, kernel
+from ggp.jit.rows import Index, in_words, words_of
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import (
+    BUSY,
+    IN_TREE,
+    MISSING,
+    ROOT,
+    SAME_AS,
+    SEVERAL,
+    UNPROVEN,
+    SearchArrays,
+    Tree,
+    Walkers,
+)
+from ggp.search.tree.kernels.graph import MIN_SLOTS, fill_slots, has_graph, shared_node
+from ggp.search.tree.kernels.tree import find_bucket
+from ggp.search.tree.policies.rave import free_lost_tables, give_table
+
+
+def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> None:
+    """Drop everything in flight; afterwards all walkers and the first `usable` lanes are free.
+
+    This and `clear_tree` are not kernels: they run once per move, and each would take a second to compile
+    because of its many arguments.
+    """
+    counter = arrays.counter
+    if counter[c.LANES_BUSY] > 0:
+        busy = walkers.of_lane[walkers.of_lane != MISSING]
+        depth = walkers.depth[busy]
+        steps = np.arange(depth.max())
+        np.subtract.at(tree.flight, walkers.path_edge[busy, : len(steps)][steps < depth[:, None]], 1)
+    lanes = len(walkers.of_lane)
+    walkers.of_lane[:] = MISSING
+    walkers.free_lane[:] = usable - 1 - np.arange(lanes)
+    walkers.free[:] = lanes - 1 - np.arange(lanes)
+    walkers.left[:] = 0
+    words_of(arrays.mask)[[BUSY, IN_TREE]] = 0
+    counter[c.FREE_LANES] = usable
+    counter[c.FREE_WALKERS] = lanes
+    counter[[c.LANES_BUSY, c.DESCENDING, c.LAUNCHES_LEFT, c.NEXT_CUT]] = 0
+
+
+def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
+    """Only a root, not expanded. Nothing may be in flight."""
+    counter = arrays.counter
+    _clear_buckets(arrays, tree)
+    counter[c.NODES] = 1
+    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS, c.ROOT_NODE]] = 0
+    counter[c.SLOTS] = min(MIN_SLOTS, len(tree.slot))
+    tree.slot[: counter[c.SLOTS]] = 0
+    tree.first_edge[ROOT, 0] = MISSING
+    tree.parent[ROOT] = MISSING
+    tree.proof[ROOT] = UNPROVEN
+    if len(tree.playouts) > 1:  # GRAVE: the last table is the root's, the others are free
+        last = len(tree.free_table) - 1
+        tree.free_table[:] = np.arange(last + 1)
+        counter[c.FREE_TABLES] = last
+        tree.table_node[:] = MISSING
+        tree.table_node[last] = ROOT
+        tree.table[ROOT] = last
+        tree.playouts[ROOT] = 0
+        for of_table in (tree.table_playouts, tree.table_visits, tree.table_total):
+            of_table[last] = 0
+
+
+def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
+    """Empty the hash table; free of cost if it was never used. Whether SEVERAL decide at any node."""
+    expanded = tree.expanded[: arrays.counter[c.EXPANSIONS]]
+    has_several = bool((tree.decider[expanded] == SEVERAL).any())
+    if has_several:
+        tree.bucket[:] = 0
+    return has_several
+
+
+def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
+    """Keep what is below `root`, which becomes node 0; everything else is room for new nodes.
+
+    Nothing may be in flight.
+    """
+    nodes = int(arrays.counter[c.NODES])
+    listed = nodes if _clear_buckets(arrays, tree) else 0
+    _move_root(arrays, tree, root, nodes, listed)
+
+
+def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
+    """Begin at `root`, in constant time: `make_root` drops the rest later. Nothing may be in flight."""
+    _move_root(arrays, tree, root, 0, 0)
+
+
+def _move_root(arrays: SearchArrays, tree: Tree, root: int, nodes: int, listed: int) -> None:
+    """`nodes`: with scratch for that many, to drop the others; `listed`: room for lists of children."""
+    scratch = KeepScratch(
+        number=np.full(nodes, MISSING, np.int32),
+        waiting=np.zeros(nodes, np.int32),
+        eldest=np.full(listed, MISSING, np.int32),
+        sibling=np.full(listed, MISSING, np.int32),
+        path=np.zeros(tree.came.shape[1], np.int32),
+    )
+    # In words it is compiled once for all widths of a row.
+    _follow(in_words(arrays), tree, root, scratch)
+
+
+class KeepScratch(NamedTuple):
+    """Scratch of `make_root`; all empty: nothing is dropped.
+
+    number    int32[N]: new number of a node, or MISSING; before it is numbered, 0 if it is kept
+    waiting   int32[N]: kept nodes whose children have not been looked at
+    eldest, sibling   int32[N]: the children of nodes where SEVERAL decide, as lists; empty if none do
+    path      int32[R]
+    """
+
+    number: Int32Array
+    waiting: Int32Array
+    eldest: Int32Array
+    sibling: Int32Array
+    path: Int32Array
+
+
+@inlined
+def _list_children(tree: Tree, nodes: Index, scratch: KeepScratch) -> None:
+    """Make lists of the children of nodes where SEVERAL decide."""
+    for node in range(1, nodes):
+        parent = tree.parent[node]
+        if parent != MISSING and tree.decider[parent] == SEVERAL:
+            scratch.sibling[node] = scratch.eldest[parent]
+            scratch.eldest[parent] = node
+
+
+@inlined
+def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScratch) -> Index:
+    """Mark a node; returns how many wait, this one included if anything may be below it.
+
+    The old root is dropped even where states recur and something leads back to it: so no new number is higher
+    than the old one.
+    """
+    if scratch.number[node] != MISSING or (node == ROOT and root != ROOT):
+        return waiting
+    scratch.number[node] = 0
+    if tree.first_edge[node, 0] == MISSING:
+        return waiting
+    scratch.waiting[waiting] = node
+    return waiting + 1
+
+
+@inlined
+def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
+    """Mark the nodes below `root`."""
+    if scratch.eldest.shape[0] > 0:
+        _list_children(tree, nodes, scratch)
+    # Depth first: `waiting` holds marked nodes whose children are not, until all below the root are.
+    waiting = _mark(tree, root, root, 0, scratch)
+    while waiting > 0:
+        waiting -= 1
+        node = np.int64(scratch.waiting[waiting])
+        stands = shared_node(tree, node)
+        if stands != node:
+            waiting = _mark(tree, stands, root, waiting, scratch)
+            continue
+        decider = np.int64(tree.decider[node])
+        if decider == SEVERAL:
+            child: Index = np.int64(scratch.eldest[node])
+            while child != MISSING:
+                waiting = _mark(tree, child, root, waiting, scratch)
+                child = np.int64(scratch.sibling[child])
+            continue
+        role: Index = decider if decider > 0 else 0
+        for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):
+            if tree.child[e] != MISSING:
+                child = shared_node(tree, np.int64(tree.child[e]))
+                waiting = _mark(tree, child, root, waiting, scratch)
+
+
+@inlined
+def _number_kept_nodes(nodes: Index, root: Index, number: Int32Array) -> Index:
+    """Number the marked nodes, `root` first, the others in their old order; returns how many there are.
+
+    No new number is higher than the old one.
+    """
+    kept = 1
+    for node in range(1, nodes):
+        if node != root and number[node] != MISSING:
+            number[node] = kept
+            kept += 1
+    return kept
+
+
+@inlined
+def _slide_edges(
+    tree: Tree, expansions: Index, number: Int32Array, state_words: Index
+) -> tuple[Index, Index]:
+    """Move the edges of kept nodes to the front, in their old order; (edges, expansions) kept."""
+    roles = tree.came.shape[1]
+    has_rave = tree.rave_visits.shape[0] > 1
+    e = np.int64(0)
+    kept = np.int64(0)
+    # In the order of expansion edges only move to the front, over what has been moved or dropped.
+    for i in range(expansions):
+        node = tree.expanded[i]
+        if number[node] == MISSING:
+            continue
+        # The node's edges are first .. end - 1 before, and e .. afterwards; children have their new numbers.
+        first = np.int64(tree.first_edge[node, 0])
+        end = np.int64(tree.first_edge[node, roles])
+        shift = first - e
+        for role in range(roles + 1):
+            tree.first_edge[node, role] -= shift
+        for old in range(first, end):
+            tree.move[e] = tree.move[old]
+            tree.visits[e] = tree.visits[old]
+            tree.flight[e] = tree.flight[old]
+            tree.total[e] = tree.total[old]
+            tree.goal[e] = tree.goal[old]
+            child = np.int64(tree.child[old])
+            tree.child[e] = number[shared_node(tree, child)] if child != MISSING else MISSING
+            if has_rave:
+                tree.rave_visits[e] = tree.rave_visits[old]
+                tree.rave_total[e] = tree.rave_total[old]
+            e += 1
+        for d in range(state_words):
+            tree.key[state_words * kept + d] = tree.key[state_words * i + d]
+        tree.expanded[kept] = number[node]
+        kept += 1
+    return e, kept
+
+
+@inlined
+def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
+    """Move what is known of a kept node, edges aside, to its new number."""
+    new = number[node]
+    roles = tree.came.shape[1]
+    stands = shared_node(tree, node)
+    for role in range(roles + 1):
+        tree.first_edge[new, role] = tree.first_edge[node, role]
+    if stands != node:  # the old root, which is dropped, may have stood for it
+        tree.first_edge[new, 0] = SAME_AS - number[stands] if number[stands] != MISSING else MISSING
+    for role in range(roles):
+        tree.came[new, role] = tree.came[node, role]
+    tree.decider[new] = tree.decider[node]
+    tree.proof[new] = tree.proof[node]
+    parent = tree.parent[node]
+    tree.parent[new] = number[parent] if parent != MISSING and new != ROOT else MISSING
+    if tree.playouts.shape[0] > 1:
+        tree.playouts[new] = tree.playouts[node]
+        tree.table[new] = tree.table[node]
+
+
+@inlined
+def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepScratch) -> None:
+    """`make_root` after the hash table of children was emptied."""
+    counter = arrays.counter
+    nodes = counter[c.NODES]
+    number, path = scratch.number, scratch.path
+    _mark_below(tree, nodes, root, scratch)
+    kept = _number_kept_nodes(nodes, root, number)
+    state_words = tree.key.shape[0] // tree.decider.shape[0] if has_graph(tree) else 0
+    edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number, state_words)
+    if tree.playouts.shape[0] > 1:
+        free_lost_tables(arrays, tree, number)
+    # No new number is higher than the old one, and the root goes first: nothing is overwritten unread.
+    _move_node(tree, root, number)
+    for node in range(1, nodes):
+        if node != root and number[node] != MISSING:
+            _move_node(tree, node, number)
+    counter[c.NODES] = kept
+    counter[c.EDGES] = edges
+    counter[c.EXPANSIONS] = expansions
+    # Children of nodes where SEVERAL decide enter the hash table, which was emptied, by their new numbers.
+    for node in range(1, kept):
+        parent = tree.parent[node]
+        if parent != MISSING and tree.decider[parent] == SEVERAL:
+            first = tree.first_edge[parent, 0]
+            for role in range(path.shape[0]):
+                path[role] = tree.came[node, role] + first
+            tree.bucket[find_bucket(tree, parent, path)] = node
+    if has_graph(tree):
+        while counter[c.SLOTS] > MIN_SLOTS and 4 * expansions <= counter[c.SLOTS]:
+            counter[c.SLOTS] //= 2
+        fill_slots(arrays, tree, state_words)
+
+
+@kernel
+def _follow(arrays: SearchArrays, tree: Tree, node: int, scratch: KeepScratch) -> None:
+    """Make `node` the root; drop what is not below it if there is scratch for that."""
+    counter = arrays.counter
+    root: Index = node
+    if scratch.number.shape[0] > 0:
+        _keep_subtree(arrays, tree, root, scratch)
+        root = ROOT
+    counter[c.ROOT_NODE] = root
+    if tree.playouts.shape[0] > 1 and tree.table[root] == MISSING:
+        give_table(arrays, tree, root)
+    counter[c.ROOT_VISITS] = 0
+    if tree.first_edge[root, 0] != MISSING:
+        for e in range(tree.first_edge[root, 0], tree.first_edge[root, 1]):
+            counter[c.ROOT_VISITS] += tree.visits[e]

@@ -1,0 +1,177 @@
+"""Ends of playouts: lanes that are over, stuck, cut or at a proven node; their goals go up the path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ggp.jit.compiling import inlined, stage
+from ggp.jit.entry_points import NO_ENTRY, call_entry
+from ggp.jit.rows import Index, get_word, lowest_bit, word_count
+from ggp.lanes.bits import clear_lane, has_lane, literal_in_lane, set_lane
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
+from ggp.search.tree.kernels.graph import enter_key, has_graph, join, node_with_key, read_key, shared_node
+from ggp.search.tree.kernels.proofs import note_end, pass_up, stop_proving
+from ggp.search.tree.kernels.tree import BEST_GOAL, EXPANDED, STUCK, expand, has_other_sum, read_goals
+
+
+@inlined
+def read_result(search: SearchMemory, walker: Index, lane: Index) -> bool:
+    """arrays.goal = the goals of the playout that ends in `lane`; return whether they are those of its state.
+
+    Else they are proven at the node where the walker is. Proving stops if the goals of two roles do not sum
+    up to 100 at an end.
+    """
+    tables, arrays, tree, settings = search.tables, search.arrays, search.tree, search.settings
+    node = np.int64(search.walkers.node[walker])
+    if settings.is_solving != 0 and node != MISSING and tree.proof[node] != UNPROVEN:
+        arrays.goal[0] = float(tree.proof[node])
+        if tables.role_count > 1:
+            arrays.goal[1] = BEST_GOAL - arrays.goal[0]
+        return False
+    read_goals(tables, arrays, settings, lane)
+    is_proving = settings.is_solving != 0 and arrays.counter[c.IS_CONSTANT_SUM] != 0
+    if (
+        is_proving
+        and has_other_sum(arrays, settings)
+        and literal_in_lane(arrays.value, tables.terminal, lane)
+    ):
+        stop_proving(arrays, tree)
+    return True
+
+
+@stage
+def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> None:
+    """Enter the playout that ends in `lane` now, before the move of this tick, and free the lane."""
+    arrays, tree, walkers, counter = search.arrays, search.tree, search.walkers, search.arrays.counter
+    walker = np.int64(walkers.of_lane[lane])
+    depth = np.int64(walkers.depth[walker])
+    for d in range(depth):
+        for role in range(arrays.goal.shape[0]):
+            e = walkers.path_edge[walker, d, role]
+            tree.visits[e] += 1
+            tree.flight[e] -= 1
+            tree.total[e] += arrays.goal[role]
+    # The policy learns after the back-up, and while the walker still has its path.
+    if parts.learn != NO_ENTRY:
+        call_entry(parts.learn, memory, walker, lane)
+    if parts.learn_amaf != NO_ENTRY:
+        call_entry(parts.learn_amaf, memory, walker, lane)
+    if parts.learn_context != NO_ENTRY:
+        call_entry(parts.learn_context, memory, walker, lane)
+    counter[c.FINISHED] += 1
+    counter[c.ROOT_VISITS] += 1
+    counter[c.STEPS] += counter[c.TICK] - walkers.start[lane]
+    counter[c.DEPTH_SUM] += depth
+    counter[c.DEEPEST] = max(counter[c.DEEPEST], depth)
+    # Release the lane, and the walker with its last lane.
+    walkers.of_lane[lane] = MISSING
+    clear_lane(arrays.mask, BUSY, lane)
+    clear_lane(arrays.mask, IN_TREE, lane)
+    walkers.free_lane[counter[c.FREE_LANES]] = lane
+    counter[c.FREE_LANES] += 1
+    counter[c.LANES_BUSY] -= 1
+    walkers.left[walker] -= 1
+    if walkers.left[walker] == 0:
+        walkers.free[counter[c.FREE_WALKERS]] = walker
+        counter[c.FREE_WALKERS] += 1
+
+
+@stage
+def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
+    """Back up every lane in mask CUT, in the order of the lanes."""
+    arrays, walkers = search.arrays, search.walkers
+    for w in range(word_count(arrays.mask)):
+        bits = get_word(arrays.mask, CUT, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            walker = np.int64(walkers.of_lane[lane])
+            is_of_state = read_result(search, walker, lane)
+            # Without a move outside the tree the leaf itself is over.
+            is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
+            if is_of_state and is_leaf and search.settings.is_solving != 0:
+                note_end(arrays, search.tree, walkers, walker, np.int64(walkers.leaf[walker]))
+            end_lane(search, parts, memory, lane)
+
+
+@stage
+def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
+    """Resolve a node on its first visit: transposition, expansion or immediate win.
+
+    Returns whether the walker ends there.
+    """
+    arrays, tree = search.arrays, search.tree
+    is_graph = has_graph(tree)
+    if is_graph:
+        read_key(search.planes, arrays.value, lane)
+    if is_graph and node != arrays.counter[c.ROOT_NODE]:  # which keeps its edges, to choose from
+        other = node_with_key(arrays, tree, search.planes)
+        if other != MISSING:
+            join(tree, node, other)
+            return _is_proven(search, walker, _go_to(search, walker, other))
+    found = expand(search.tables, arrays, tree, node, lane)
+    if is_graph and found == EXPANDED:
+        enter_key(arrays, tree, search.planes)
+    if found == EXPANDED and parts.look != NO_ENTRY and arrays.counter[c.IS_CONSTANT_SUM] != 0:
+        return _look_ahead(search, parts, walker, node, lane)
+    return found == STUCK
+
+
+@inlined
+def _look_ahead(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
+    """Prove a node at which the only role with a choice wins at once; return whether it does."""
+    tree = search.tree
+    role = np.int64(tree.decider[node])
+    if role < 0:
+        return False
+    e = np.int64(call_entry(parts.look, parts.ahead, node, role, lane))
+    if e == MISSING:
+        return False
+    tree.goal[e] = BEST_GOAL
+    tree.proof[node] = BEST_GOAL if role == 0 else 0
+    pass_up(tree, search.walkers, walker, node)
+    return True
+
+
+@inlined
+def _go_to(search: SearchMemory, walker: Index, node: Index) -> Index:
+    """Move the walker to the shared node."""
+    search.walkers.node[walker] = node
+    search.walkers.leaf[walker] = node
+    return node
+
+
+@inlined
+def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
+    """Whether the walker's node is proven; in a graph the edges of its path may not have the proof yet."""
+    tree = search.tree
+    if search.settings.is_solving == 0 or tree.proof[node] == UNPROVEN:
+        return False
+    if has_graph(tree):
+        pass_up(tree, search.walkers, walker, node)
+    return True
+
+
+@stage
+def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
+    """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there.
+
+    They are at a proven node, or a role is stuck. Lanes that are there already are left alone.
+    """
+    arrays, tree, walkers = search.arrays, search.tree, search.walkers
+    for i in range(arrays.counter[c.DESCENDING]):
+        walker = np.int64(walkers.descending[i])
+        node: Index = np.int64(walkers.node[walker])
+        lane = np.int64(walkers.lane[walker, 0])
+        if has_lane(arrays.mask, CUT, lane):
+            continue
+        if tree.first_edge[node, 0] < MISSING:  # joined in this tick
+            node = _go_to(search, walker, shared_node(tree, node))
+        # A proof ends the walk before anything is expanded; proven nodes need no edges.
+        is_end = _is_proven(search, walker, node)
+        if not is_end and tree.first_edge[node, 0] == MISSING:
+            is_end = _open_node(search, parts, walker, node, lane)
+        if is_end:
+            for k in range(walkers.size[walker]):
+                set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))

@@ -1,0 +1,225 @@
+"""The tree: expanding nodes, choosing edges, finding and making children.
+
+Shapes and letters: `ggp.search.tree.kernels.arrays`. The plain-Python twin is
+`ggp.search.tree.reference.search`; both draw the same random numbers in the same order and compute every
+float by the same operations, so that they build the same tree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.compiling import inlined, stage
+from ggp.jit.entry_points import NO_ENTRY, call_entry
+from ggp.jit.rows import Index
+from ggp.lanes.bits import literal_in_lane
+from ggp.lanes.layout import LaneTables
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import (
+    MISSING,
+    NO_ROLE,
+    SEVERAL,
+    UNPROVEN,
+    Parts,
+    SearchArrays,
+    SearchMemory,
+    Settings,
+    Tree,
+)
+from ggp.search.tree.kernels.graph import shared_node
+from ggp.search.tree.kernels.values import add_bonus, count_visits, first_highest, put_means, put_proofs
+
+EXPANDED, STUCK, FULL = range(3)
+BEST_GOAL = 100
+
+
+@inlined
+def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
+    """A number 0 .. bound-1, bound < 2**32: SplitMix64 (Steele, Lea & Flood 2014), its high half scaled."""
+    seed[0] = seed[0] + np.uint64(0x9E37_79B9_7F4A_7C15)
+    z = seed[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64(((z >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@inlined
+def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
+    """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one."""
+    for role in range(tables.role_count):
+        found = 0
+        goal = 0.0
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
+                found += 1
+                goal = arrays.goal_value[q]
+        arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
+
+
+@inlined
+def has_other_sum(arrays: SearchArrays, settings: Settings) -> bool:
+    """Whether there are two players whose goals in arrays.goal do not sum up to 100."""
+    if arrays.goal.shape[0] != 2 or settings.chance >= 0:
+        return False
+    return bool(arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL))
+
+
+@stage
+def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, lane: Index) -> Index:
+    """Give `node` its edges: the legal moves in `lane`. STUCK where a role has none, FULL without room."""
+    counter = arrays.counter
+    e = counter[c.EDGES]
+    if e + tables.move_count > tree.move.shape[0]:
+        counter[c.REFUSED] += 1
+        return FULL
+    decider = NO_ROLE
+    # Room for all moves was checked: edges are written without looking, role after role, and the node has
+    # them once every role has one.
+    for role in range(tables.role_count):
+        first = e
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
+                tree.move[e] = tables.slot_node[s] - tables.move0
+                tree.visits[e] = 0
+                tree.flight[e] = 0
+                tree.total[e] = 0.0
+                tree.child[e] = MISSING
+                tree.goal[e] = UNPROVEN
+                if tree.rave_visits.shape[0] > 1:
+                    tree.rave_visits[e] = 0
+                    tree.rave_total[e] = 0.0
+                e += 1
+        if e == first:
+            tree.first_edge[node, 0] = MISSING
+            return STUCK
+        if e - first > 1:
+            decider = role if decider == NO_ROLE else SEVERAL
+        tree.first_edge[node, role] = first
+    tree.first_edge[node, tables.role_count] = e
+    tree.decider[node] = decider
+    tree.expanded[counter[c.EXPANSIONS]] = node
+    counter[c.EXPANSIONS] += 1
+    counter[c.EDGES] = e
+    return EXPANDED
+
+
+@stage
+def select_edge(
+    search: SearchMemory, parts: Parts, memory: Index, node: Index, role: Index, reference: Index, lane: Index
+) -> Index:
+    """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value.
+
+    reference   the table that GRAVE reads, or MISSING
+    lane        one that is in the state of the node
+    """
+    tree, arrays, settings = search.tree, search.arrays, search.settings
+    first = np.int64(tree.first_edge[node, role])
+    end = np.int64(tree.first_edge[node, role + 1])
+    if end - first == 1:
+        return first
+    if role == settings.chance:
+        return first + random_below(arrays.seed, end - first)
+    all_visits, has_untried = count_visits(tree, first, end)
+    if has_untried:
+        if parts.draw != NO_ENTRY:
+            return np.int64(call_entry(parts.draw, memory, first, end, role, lane))
+        return _draw_untried(tree, search.statistics.weight, arrays, first, end)
+    # From the mean of each edge, over all-moves-as-first means and the bonus, to the goal if it is proven.
+    value = arrays.score[: end - first]
+    put_means(tree, first, end, value)
+    if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
+        call_entry(parts.mix, memory, first, end, all_visits, reference)
+    add_bonus(tree, settings, first, end, all_visits, value)
+    if settings.is_solving != 0:
+        put_proofs(tree, first, end, value)
+    return first + first_highest(value)
+
+
+@stage
+def _draw_untried(tree: Tree, weight: Int32Array, arrays: SearchArrays, first: Index, end: Index) -> Index:
+    """An untried edge, by the weights of the moves, which are all 1 where nothing is learned."""
+    total: Index = 0
+    for e in range(first, end):
+        if is_untried(tree, e):
+            total += weight[tree.move[e]]
+    k = random_below(arrays.seed, total)
+    for e in range(first, end):
+        if is_untried(tree, e):
+            k -= weight[tree.move[e]]
+            if k < 0:
+                return e
+    return first
+
+
+@inlined
+def is_untried(tree: Tree, e: Index) -> bool:
+    return bool(tree.visits[e] == 0 and tree.flight[e] == 0)
+
+
+@inlined
+def _hash_of(node: Index, path_edge: NDArray[np.int32], first: Index) -> np.uint64:
+    h = np.uint64(node) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    for role in range(path_edge.shape[0]):
+        h = (h ^ np.uint64(path_edge[role] - first)) * np.uint64(0xBF58_476D_1CE4_E5B9)
+        h = h ^ (h >> np.uint64(29))
+    return h
+
+
+@inlined
+def find_bucket(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """The bucket of the child of `node` by these edges in the hash table, or the empty one for it."""
+    mask = tree.bucket.shape[0] - 1
+    first = np.int64(tree.first_edge[node, 0])
+    b = np.int64(_hash_of(node, path_edge, first) & np.uint64(mask))
+    while tree.bucket[b] != 0:
+        child = tree.bucket[b]
+        is_same = tree.parent[child] == node
+        for role in range(path_edge.shape[0]):
+            is_same = is_same and tree.came[child, role] == path_edge[role] - first
+        if is_same:
+            return b
+        b = (b + 1) & mask
+    return b
+
+
+@inlined
+def child_of(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """The node behind the joint move path_edge int32[R], or MISSING."""
+    decider = tree.decider[node]
+    if decider == SEVERAL:
+        child = np.int64(tree.bucket[find_bucket(tree, node, path_edge)])
+        if child == 0:
+            return MISSING
+    else:
+        child = np.int64(tree.child[path_edge[max(decider, 0)]])
+        if child == MISSING:
+            return MISSING
+    return shared_node(tree, child)
+
+
+@inlined
+def add_child(arrays: SearchArrays, tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
+    """Make the node behind a joint move, not expanded yet; MISSING if there is no room."""
+    child = arrays.counter[c.NODES]
+    if child >= tree.decider.shape[0]:
+        arrays.counter[c.REFUSED] += 1
+        return MISSING
+    arrays.counter[c.NODES] += 1
+    tree.first_edge[child, 0] = MISSING
+    tree.proof[child] = UNPROVEN
+    tree.parent[child] = node
+    if tree.playouts.shape[0] > 1:
+        tree.playouts[child] = 0
+        tree.table[child] = MISSING
+    first = tree.first_edge[node, 0]
+    for role in range(path_edge.shape[0]):
+        tree.came[child, role] = path_edge[role] - first
+    decider = tree.decider[node]
+    if decider == SEVERAL:
+        tree.bucket[find_bucket(tree, node, path_edge)] = child
+    else:
+        tree.child[path_edge[max(decider, 0)]] = child
+    return np.int64(child)

@@ -1,0 +1,242 @@
+"""FAST, the Features-to-Action Sampling Technique: values of moves from values of features.
+
+Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010).
+Playouts choose by Gibbs sampling, weight exp(Q / tau), with
+
+    capture form     Q = -(2 w(captured) + w(moving piece)) for a move that captures, else -100
+    placement form   Q = w(cell): the role's weight of having a piece on the cell that the move leads to
+
+where w are weights in the eyes of the role that moves (pieces of others usually have negative ones, so that
+captures are good, of strong pieces by weak ones best). The capture form is for games in which some role has
+several kinds of pieces, the placement form for the others. Weights come from `ggp.features.learning`,
+features from `ggp.features.board_features`.
+
+Where this departs from the paper, or fills in what the paper leaves open:
+
+* A move captures a piece that is provably gone afterwards, by the circuit: the piece on the target cell, or
+  one that was jumped over. Several captured pieces add up.
+* Weights are learned from uniformly random playouts before the first move, or beforehand from self-play by
+  `ggp prepare evaluation`, and stay fixed afterwards.
+* Learning centers and scales the features and has a constant.
+* Moves without a cell (passing) have Q = 0 in the placement form.
+* Weights of moves are rounded to 1/1023 of the best legal one's; a move 8 tau below it is never made.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.features.board_features import NOTHING, Features
+from ggp.features.cases import Case, find_cases
+from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
+from ggp.features.learning import PIECES, FeatureWeights, learn_weights, weights_by_name
+from ggp.features.recognition import recognize_features
+from ggp.jit.rows import make_rows
+from ggp.lanes.sparse_roulette import make_legal_moves
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases
+
+NO_CAPTURE = -100.0
+MAX_LEVELS = 64
+"""Different values of a role at most; more are rounded to a grid."""
+LARGEST_WEIGHT = 1023
+
+_logger = logging.getLogger("ggp.search")
+_Recognized: TypeAlias = tuple[Features | None, str | None, tuple[tuple[Case, ...], ...]]
+_Learned: TypeAlias = tuple[Features, FeatureWeights, tuple[tuple[Case, ...], ...]]
+
+_known: WeakKeyDictionary[CompiledGame, dict[object, _Learned | None]] = WeakKeyDictionary()
+_recognized: WeakKeyDictionary[CompiledGame, dict[str, _Recognized]] = WeakKeyDictionary()
+_told: set[str] = set()
+
+
+@dataclass(frozen=True)
+class FastModel:
+    """Everything FAST knows about a game.
+
+    cases    by move, counted over all roles: the first whose conditions hold counts; the last has none
+    level    by move and case: place among the values of the role, 0 the best
+    values   by role: the values of its levels, falling
+    weight   by role: weight[level][top], 0..1023, of a move of `level` where `top` is the best legal one
+    """
+
+    features: Features
+    weights: FeatureWeights
+    cases: tuple[tuple[Case, ...], ...]
+    level: tuple[tuple[int, ...], ...]
+    values: tuple[tuple[float, ...], ...]
+    weight: tuple[NDArray[np.int32], ...]
+
+
+def learn_fast(
+    game: CompiledGame, options: MctsOptions, seed: int, deadline: float = math.inf
+) -> FastModel | None:
+    """Recognize features, learn their weights, and value the moves; None, with one warning, if that fails.
+
+    The same for the same game, options and seed, unless the deadline (time.monotonic() seconds) cuts it.
+    """
+    learned = _learn(game, options, seed, deadline)
+    if learned is not None:
+        return value_moves(game, *learned, options)
+    if game.name not in _told:
+        _told.add(game.name)
+        _logger.warning("%s: FAST unavailable (no features found in time); using MAST", game.name)
+    return None
+
+
+def can_learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> bool:
+    """Whether features and weights are found by the deadline and remembered."""
+    return _learn(game, options, seed, deadline) is not None and time.monotonic() < deadline
+
+
+def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> _Learned | None:
+    """Features and weights, remembered per game unless the deadline may have cut them."""
+    if options.weights is not None:
+        return _read(game, options.weights, deadline)
+    known = _known.setdefault(game, {})
+    key = (options.episodes, options.feature_kind, seed)
+    if key in known:
+        return known[key]
+    learned: _Learned | None = None
+    features, kind, cases = _recognize(game, options.feature_kind, deadline)
+    if features is not None and kind is not None:
+        weights = learn_weights(game, features, kind, episodes=options.episodes, seed=seed, deadline=deadline)
+        if weights.episodes:
+            learned = features, weights, cases
+    if time.monotonic() < deadline:
+        known[key] = learned
+    return learned
+
+
+def _read(game: CompiledGame, path: str, deadline: float) -> _Learned | None:
+    """Weights that `ggp prepare evaluation` wrote for this game; None, with a warning, for another one."""
+    try:
+        named = LinearEvaluation.load(path).features
+    except (OSError, EvaluationFileError) as error:
+        _logger.warning("%s: %s", game.name, error)
+        return None
+    if named is None:
+        _logger.warning("%s: %s contains no features", game.name, path)
+        return None
+    features, kind, cases = _recognize(game, named.kind, deadline)
+    weights = None if features is None else weights_by_name(game, features, named)
+    if features is None or kind is None or weights is None:
+        if time.monotonic() > deadline:
+            _logger.warning("%s: no time to recognize the features in %s", game.name, path)
+        else:
+            _logger.warning("%s: the features in %s belong to another game", game.name, path)
+        return None
+    return features, weights, cases
+
+
+def _recognize(game: CompiledGame, kind: str, deadline: float) -> _Recognized:
+    """Features, form and cases: the same for all seeds, so matches of one game share them."""
+    known = _recognized.setdefault(game, {})
+    if kind in known:
+        return known[kind]
+    features = recognize_features(game, deadline)
+    found: _Recognized = (None, None, ())
+    if features is not None:
+        try:
+            found = (features, *find_cases(game, features, kind, deadline))
+        except TimeoutError:
+            return found
+    if time.monotonic() < deadline:
+        known[kind] = found
+    return found
+
+
+def value_moves(
+    game: CompiledGame,
+    features: Features,
+    weights: FeatureWeights,
+    cases: Sequence[Sequence[Case]],
+    options: MctsOptions,
+) -> FastModel:
+    """Q of every case, as levels, and the Gibbs weights of the levels relative to each other."""
+    first = [int(m) for m in game.tables.first_move]
+    level: list[tuple[int, ...]] = []
+    values: list[tuple[float, ...]] = []
+    tables: list[NDArray[np.int32]] = []
+    for role in range(len(game.roles)):
+        of_role = [
+            [_value(features, weights, role, case) for case in cases[m]]
+            for m in range(first[role], first[role + 1])
+        ]
+        levels = _levels([value for of_move in of_role for value in of_move], options.gibbs_temperature)
+        falling = sorted(set(levels.values()), reverse=True)
+        place = {value: i for i, value in enumerate(falling)}
+        level += [tuple(place[levels[value]] for value in of_move) for of_move in of_role]
+        values.append(tuple(falling))
+        tables.append(_gibbs_table(falling, options.gibbs_temperature))
+    return FastModel(features, weights, tuple(map(tuple, cases)), tuple(level), tuple(values), tuple(tables))
+
+
+def _value(features: Features, weights: FeatureWeights, role: int, case: Case) -> float:
+    """Q of a move of `role` in a case."""
+    if weights.kind == PIECES:
+        if not case.pieces:
+            return NO_CAPTURE
+        mover = 0.0 if case.taken_by == NOTHING else weights.weight[case.taken_by, role]
+        return -(2.0 * float(sum(weights.weight[piece, role] for piece in case.pieces)) + float(mover))
+    if case.target == NOTHING:
+        return 0.0
+    cells = len(features.board.across.values) * len(features.board.down.values)
+    feature = role * cells + case.target
+    return float(weights.weight[feature, role]) if feature < len(weights.weight) else 0.0
+
+
+def _levels(values: Sequence[float], temperature: float) -> dict[float, float]:
+    """Every value, or the nearest point on the finest grid with few enough points."""
+    unique = set(values)
+    rounded = {value: value for value in unique}
+    step = temperature / 4
+    while len(set(rounded.values())) > MAX_LEVELS:
+        rounded = {value: step * round(value / step) for value in unique}
+        step *= 2
+    return rounded
+
+
+def _gibbs_table(values: Sequence[float], temperature: float) -> NDArray[np.int32]:
+    """weight[level][top] for falling values."""
+    table = np.zeros((len(values), len(values)), np.int32)
+    for level, value in enumerate(values):
+        for top in range(level + 1):
+            scaled = LARGEST_WEIGHT * math.exp((value - values[top]) / temperature)
+            table[level, top] = math.floor(scaled + 0.5)
+    return table
+
+
+def feature_cases(model: FastModel, words: int) -> FeatureCases:
+    """The model as arrays for the kernels, with scratch rows of `words` words."""
+    cases = [case for of_move in model.cases for case in of_move]
+    most = max(map(len, model.values))
+    weight = np.zeros((len(model.values), most, most), np.int32)
+    for role, table in enumerate(model.weight):
+        weight[role, : len(table), : len(table)] = table
+    # Fluent f is node 1 + f.
+    conditions = [literal + 2 for case in cases for literal in case.conditions]
+    return FeatureCases(
+        first_case=_offsets([len(of_move) for of_move in model.cases]),
+        first_condition=_offsets([len(case.conditions) for case in cases]),
+        condition=np.array(conditions or [0], np.int32),
+        level=np.array([level for of_move in model.level for level in of_move], np.int32),
+        level_count=np.array([len(values) for values in model.values], np.int32),
+        weight=weight,
+        rows=make_rows((2 + WEIGHT_PLANES) * most, words),
+        legal=make_legal_moves(len(cases), words),
+    )
+
+
+def _offsets(counts: Sequence[int]) -> NDArray[np.int32]:
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int32)

@@ -1,0 +1,84 @@
+"""MAST and TO-MAST: mean goals per move, and the weights of the moves that follow from them.
+
+Playouts choose by Gibbs sampling, weight exp(mean goal of the move / tau); moves not made yet count like the
+best one made. TO-MAST learns from the moves in the tree only. PAST uses these means for moves of which it
+knows nothing else.
+Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010).
+"""
+
+from __future__ import annotations
+
+from ggp.jit.compiling import inlined, kernel, stage
+from ggp.jit.rows import Row, word_count
+from ggp.jit.unboxed import Unboxed, unboxed
+from ggp.lanes.layout import LaneTables
+from ggp.lanes.roulette import FEWEST, SPARSE, gibbs_weight, roulette_moves
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.arrays import MoveStatistics, SearchArrays, SearchMemory, Settings
+
+
+@stage
+def choose_by_weights(
+    tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, lanes: Row
+) -> Row:
+    """Select one move per role in each of `lanes` by its weight; returns the lanes that are stuck."""
+    fewest = FEWEST * word_count(arrays.value)
+    return roulette_moves(
+        tables, arrays.value, statistics.weight, arrays.roulette, arrays.random, lanes, SPARSE, fewest
+    )
+
+
+@kernel
+def learn_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter the moves of the playout that ends in `lane` before this tick, with the goals in arrays.goal."""
+    search = unboxed(memory)
+    arrays, statistics = search.arrays, search.statistics
+    ticks = arrays.history.shape[0]
+    end = arrays.counter[c.TICK]
+    for tick in range(max(search.walkers.start[lane], end - ticks), end):
+        for role in range(arrays.history.shape[1]):
+            move = arrays.history[tick & (ticks - 1), role, lane]
+            statistics.visits[move] += 1.0
+            statistics.total[move] += arrays.goal[role]
+    refresh_weights(arrays, statistics, search.settings)
+
+
+@kernel
+def learn_tree_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
+    """Enter the moves of the walker's path, with the goals in arrays.goal (TO-MAST)."""
+    search = unboxed(memory)
+    arrays, walkers, statistics = search.arrays, search.walkers, search.statistics
+    for d in range(walkers.depth[walker]):
+        for role in range(arrays.goal.shape[0]):
+            move = search.tree.move[walkers.path_edge[walker, d, role]]
+            statistics.visits[move] += 1.0
+            statistics.total[move] += arrays.goal[role]
+    refresh_weights(arrays, statistics, search.settings)
+
+
+@inlined
+def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: Settings) -> None:
+    """After every `settings.refresh` playouts, recompute the weights of the moves."""
+    arrays.counter[c.REFRESH_IN] -= 1
+    if arrays.counter[c.REFRESH_IN] > 0:
+        return
+    arrays.counter[c.REFRESH_IN] = settings.refresh
+    for role in range(arrays.first_move.shape[0] - 1):
+        if role == settings.chance:
+            continue
+        first = arrays.first_move[role]
+        end = arrays.first_move[role + 1]
+        best = 0.0
+        for move in range(first, end):
+            if statistics.visits[move] > 0.0:
+                best = max(best, statistics.total[move] / statistics.visits[move])
+        is_as_before = best == statistics.best[role]
+        statistics.best[role] = best
+        for move in range(first, end):
+            key = best
+            if statistics.visits[move] > 0.0:
+                key = statistics.total[move] / statistics.visits[move]
+            if is_as_before and key == statistics.key[move]:
+                continue  # a playout makes few of the moves, and computing weights takes longest here
+            statistics.key[move] = key
+            statistics.weight[move] = gibbs_weight(key, best, settings.temperature, end - first)

@@ -1,0 +1,120 @@
+"""Policy: how playouts choose, what they teach, and what the tree mixes in; each is registered here.
+
+A policy is written as parts joined by `+`: one of PLAYOUT_POLICIES and one of TREE_POLICIES.
+
+    >>> policy = parse_policy("rave+mast")
+    >>> policy.playouts.name, policy.mixes_in, policy.playouts.temperature
+    ('mast', 'rave', 10.0)
+
+Everything else that belongs to a policy is in the module of its name (`rave` for GRAVE too, `mast` for
+TO-MAST), and in plain Python in `ggp.search.tree.reference`. A new policy takes a row below, its module, its
+kernels in `parts`, and its twin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Flag, auto
+from functools import cache
+
+# Settings.playout: how playouts draw.
+UNIFORM, GIBBS, PAST, FAST = range(4)
+
+# Settings.learning: whose moves enter the move statistics.
+NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
+
+PAST_VISITS = 3
+"""PAST: visits below which a pair of fact and move does not count."""
+
+
+class PolicyError(ValueError):
+    """A text that names no policy."""
+
+
+class Need(Flag):
+    """Memory besides the tree, and preparation, that a playout policy needs.
+
+    STATISTICS   means per move
+    STATES       the states of the lanes for some ticks, and pairs of facts and moves
+    FEATURES     features of the game, learned before the first search
+    MAST plays where STATES or FEATURES cannot be had.
+    """
+
+    NOTHING = 0
+    STATISTICS = auto()
+    STATES = auto()
+    FEATURES = auto()
+
+
+@dataclass(frozen=True)
+class PlayoutPolicy:
+    """One way to choose moves in playouts.
+
+    draws         Settings.playout
+    learns        Settings.learning
+    temperature   default tau of the Gibbs distribution
+    """
+
+    name: str
+    draws: int
+    learns: int = NO_MOVES
+    needs: Need = Need.NOTHING
+    temperature: float = 10.0
+
+
+PLAYOUT_POLICIES = (
+    PlayoutPolicy("uniform", UNIFORM),
+    PlayoutPolicy("mast", GIBBS, ALL_MOVES, Need.STATISTICS),
+    PlayoutPolicy("to-mast", GIBBS, TREE_MOVES, Need.STATISTICS),
+    PlayoutPolicy("past", PAST, ALL_MOVES, Need.STATISTICS | Need.STATES),
+    PlayoutPolicy("fast", FAST, needs=Need.STATISTICS | Need.FEATURES, temperature=1.0),
+)
+TREE_POLICIES = RAVE, GRAVE = "rave", "grave"
+"""What is mixed into the means of the tree; see `ggp.search.tree.policies.rave`."""
+
+_BY_NAME = {each.name: each for each in PLAYOUT_POLICIES}
+POLICY_PARTS = (*_BY_NAME, *TREE_POLICIES)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy put together from its parts; made by `parse_policy`.
+
+    name       as it was written
+    mixes_in   one of TREE_POLICIES, or ""
+    """
+
+    name: str
+    playouts: PlayoutPolicy
+    mixes_in: str = ""
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether anything is learned from moves; all-moves-as-first values use its scratch."""
+        return bool(self.mixes_in) or self.needs(Need.STATISTICS)
+
+    def needs(self, need: Need) -> bool:
+        return need in self.playouts.needs
+
+    def stand_in(self) -> Policy:
+        """The same policy with MAST, for games in which FAST has no features, or PAST no room."""
+        if not self.playouts.needs & (Need.STATES | Need.FEATURES):
+            return self
+        name = "+".join("mast" if part == self.playouts.name else part for part in self.name.split("+"))
+        return replace(self, name=name, playouts=_BY_NAME["mast"])
+
+
+@cache
+def parse_policy(text: str) -> Policy:
+    """The policy written as `text`, such as `mast+rave`. Raises PolicyError."""
+    parts = set(text.split("+"))
+    if unknown := parts - set(POLICY_PARTS):
+        raise PolicyError(
+            f"unknown policy {min(unknown)!r}; policies are {', '.join(POLICY_PARTS)}, joined by +"
+        )
+    playouts = [name for name in _BY_NAME if name in parts]
+    mixed = [name for name in TREE_POLICIES if name in parts]
+    for named in (playouts, mixed):
+        if len(named) > 1:
+            raise PolicyError(f"{' and '.join(named)} cannot be combined")
+    return Policy(text, _BY_NAME[playouts[0] if playouts else "uniform"], mixed[0] if mixed else "")

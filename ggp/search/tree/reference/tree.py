@@ -1,0 +1,129 @@
+"""The tree of the plain-Python search: nodes, paths and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ggp.game import Move
+from ggp.search.tree.reference.policies import Goals, Mean, Moves
+
+MoveIndices: TypeAlias = tuple[int, ...]
+BEST_GOAL = 100
+
+
+@dataclass(slots=True)
+class AmafTable:
+    """Of GRAVE: per role and move, the mean goal of the simulations, of `playouts`, that made it."""
+
+    means: list[dict[Move, Mean]]
+    playouts: int = 0
+
+    @classmethod
+    def empty(cls, roles: int) -> AmafTable:
+        return cls([{} for _ in range(roles)])
+
+
+@dataclass(slots=True)
+class Node:
+    """A state in the tree, with the statistics below it.
+
+    moves      per role, the legal moves; empty in terminal states
+    visits     per role and move, how often a simulation took it
+    totals     per role and move, the sum of that role's goals in those simulations
+    rave_visits, rave_totals    the same of simulations that made the move here or later
+    amaf       all moves as first, of GRAVE
+    children   joint move, as one index per role → node; in a graph a node may be the child of several
+    behind     per move of the only role with a choice, the goal proven for that role behind it; by index
+    goals      terminal states and dead ends only: what each role gets
+    proof      what each role is proven to get
+    """
+
+    state: Hashable
+    moves: tuple[Moves, ...]
+    goals: Goals | None
+    visit_count: int = 0
+    visits: list[list[int]] = field(default_factory=list)
+    totals: list[list[float]] = field(default_factory=list)
+    rave_visits: list[list[int]] = field(default_factory=list)
+    rave_totals: list[list[float]] = field(default_factory=list)
+    amaf: AmafTable | None = None
+    children: dict[MoveIndices, Node] = field(default_factory=dict)
+    behind: dict[int, float] = field(default_factory=dict)
+    proof: Goals | None = None
+
+
+Path: TypeAlias = list[tuple[Node, MoveIndices]]
+
+
+def joint_move_of(node: Node, indices: MoveIndices) -> Moves:
+    return tuple(moves[m] for moves, m in zip(node.moves, indices, strict=True))
+
+
+def best_path(root: Node, limit: int = 12) -> Path:
+    """The nodes along the most visited moves, each with the moves taken there."""
+    path: Path = []
+    node: Node | None = root
+    while node is not None and len(path) < limit and all(any(counts) for counts in node.visits):
+        if not node.moves:
+            break
+        indices = tuple(
+            max(range(len(counts)), key=lambda m: (counts[m], totals[m], -m))
+            for counts, totals in zip(node.visits, node.totals, strict=True)
+        )
+        path.append((node, indices))
+        node = node.children.get(indices)
+    return path
+
+
+def decider_of(node: Node) -> int | None:
+    """The only role with a choice; the first role if none has one, None if several have."""
+    choosing = [role for role, moves in enumerate(node.moves) if len(moves) > 1]
+    return None if len(choosing) > 1 else choosing[0] if choosing else 0
+
+
+def proven_goal(node: Node, role: int, m: int) -> float | None:
+    """The goal that `role` is proven to get by its move `m` if no other role has a choice."""
+    return node.behind.get(m) if decider_of(node) == role else None
+
+
+def pass_up(path: Path, goals: Goals) -> None:
+    """What lies behind the last step of `path` is proven to give `goals`: prove what follows from it."""
+    for node, indices in reversed(path):
+        role = decider_of(node)
+        if role is None:
+            return
+        node.behind[indices[role]] = goals[role]
+        if node.proof is not None or not _prove_node(node, role):
+            return
+        assert node.proof is not None
+        goals = node.proof
+
+
+def _prove_node(node: Node, role: int) -> bool:
+    """Prove `node`, where only `role` may have a choice, from its moves if they suffice; whether they do."""
+    best = max(node.behind.values())
+    if best < BEST_GOAL and len(node.behind) < len(node.moves[role]):
+        return False
+    node.proof = tuple(best if r == role else BEST_GOAL - best for r in range(len(node.moves)))
+    return True
+
+
+def nodes_below(root: Node, lost: Node | None = None) -> Iterator[Node]:
+    """`root` and all nodes below it, each once, without those that are reached only through `lost`."""
+    seen, stack = {id(root), id(lost)}, [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        for child in node.children.values():
+            if id(child) not in seen:
+                seen.add(id(child))
+                stack.append(child)
+
+
+def forget_proofs(root: Node) -> None:
+    """Drop every proof below and including `root`."""
+    for node in nodes_below(root):
+        node.proof = None
+        node.behind.clear()

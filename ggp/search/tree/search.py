@@ -1,0 +1,466 @@
+"""LanesSearch: Monte-Carlo tree search on lanes, the strong player of this package.
+
+Kernels do the work (`ggp.search.tree.kernels.search`); this module owns the trees, one per thread, cuts the
+work into slices of a few milliseconds, keeps the root at the current state of the match, and reports results.
+The plain-Python search with the same methods is `ggp.search.tree.reference.search`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.engines.compiled import CompiledGame
+from ggp.game import GameError, IllegalMoveError, Move, Role
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.keys.state_code import make_code
+from ggp.search.budget import Budget
+from ggp.search.decisive.decisive_moves import decisive_game
+from ggp.search.decisive.winning_moves import winning_tables
+from ggp.search.protocol import NO_SUM, Companion
+from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.allocation import has_room_for_past
+from ggp.search.tree.kernels.arrays import ROOT
+from ggp.search.tree.kernels.tree import BEST_GOAL
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.policy import Need
+from ggp.search.tree.tree_engine import ENDLESS, TreeEngine
+
+SLICE_SECONDS = 0.01
+"""Target duration of one kernel call, during which nothing can stop the search."""
+
+STOP_SECONDS = 0.005
+"""The same of a search that can be stopped, and how often it looks whether to interrupt a slice of proofs."""
+
+COMPACTION_SECONDS = 2e-7
+"""At most what compacting a tree takes for each of its nodes."""
+
+PROGRESS_SECONDS = 0.05
+
+LEARNING_SHARE = 0.5
+"""Maximum share of the first search's time spent on learning."""
+
+_logger = logging.getLogger("ggp.search")
+_Found = TypeVar("_Found")
+
+
+class LanesSearch:
+    """The search of one role in one match of a compiled game; keeps its trees from move to move.
+
+    `best_move()` may be called, also from another thread, at any time after `move_to`; `report()` only while
+    the search does not run.
+    """
+
+    def __init__(
+        self,
+        game: CompiledGame,
+        role: Role,
+        *,
+        seed: int = 0,
+        options: MctsOptions | None = None,
+        on_progress: Callable[[Move], None] | None = None,
+        on_report: Callable[[SearchReport], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Set up the trees.
+
+        on_progress   called with the best move of the root whenever it changes
+        on_report     called with a report every REPORT_SECONDS
+
+        Both are called in the thread that called `run`.
+        """
+        self.game = game
+        self.options = options or MctsOptions()
+        self.role_index = game.roles.index(role)
+        self.simulation_count = 0
+        self._on_progress = on_progress
+        self._on_report = on_report
+        self._running_since: float | None = None
+        self._fresh_report: SearchReport | None = None
+        self._budget = Budget(simulations=0)
+        self._companion: Companion | None = None
+        self._known_goals: list[Mapping[Move, int]] = []
+        self._clock = clock
+        self._state: bytes | None = None
+        self._leader: Move | None = None
+        self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
+        self._fallback = ""
+        played = (self.options.is_decisive and decisive_game(game)) or game
+        policy = self.options.parsed_policy
+        if policy.needs(Need.STATES) and not has_room_for_past(played.lane_tables, self.options):
+            _logger.warning(
+                "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
+            )
+            self._play_stand_in()
+        self.engines = self._make_engines(played, seed)
+        self._seed = seed
+        self._is_prepared = not policy.needs(Need.FEATURES)
+        self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
+        self._slice_ticks = [1] * self.options.threads
+        self._begin_report()
+
+    def _make_engines(self, played: CompiledGame, seed: int) -> list[TreeEngine]:
+        """One tree a thread. `played`: the game, or the game with decisive moves."""
+        game = self.game
+        code = make_code(len(game.terms.fluents), game.exclusive)
+        is_looking = self.options.is_looking and self.options.is_solving and played is game
+        winning = winning_tables(game) if is_looking else None
+        return [
+            TreeEngine(played, self.options, seed=seed, stream=stream, code=code, winning=winning)
+            for stream in range(self.options.threads)
+        ]
+
+    def close(self) -> None:
+        """Shut down the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
+        """Make `state`, to which `joint_move` led, the root, keeping the trees below it."""
+        assert isinstance(state, bytes)
+        if state != self._state:
+            indices = self._followed(state, joint_move)
+            fluents = self.game.unpack(state)
+
+            def follow(engine: TreeEngine) -> None:
+                child = engine.child(engine.root, indices) if indices is not None else None
+                if child is None:
+                    engine.set_root(fluents)
+                else:
+                    # Copying takes up to tens of milliseconds. After pondering a move waits for them.
+                    is_late = self._is_stoppable and not self._budget.is_counted and not engine.lacks_room
+                    engine.move_root(child, fluents, is_late=is_late)
+
+            self._in_threads(follow, self.engines)
+            self._state = state
+        self._leader = None
+        self._begin_report()
+
+    def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
+        """`joint_move` as indices if it leads from the present root to `state`, else None."""
+        if self._state is None or joint_move is None or self.game.is_terminal(self._state):
+            return None
+        indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]
+        known = tuple(i for i in indices if i is not None)
+        if len(known) < len(indices):
+            return None
+        try:
+            return known if self.game.next_state(self._state, joint_move) == state else None
+        except IllegalMoveError:  # the match went on without us for a while
+            return None
+
+    def warm_up(self, deadline: float = math.inf) -> None:
+        """Get ready for the first search: compile or load kernels, and learn features.
+
+        Only learning respects the deadline (clock seconds).
+        """
+        with announced_compilation():
+            self.engines[0].run(0)
+        self._prepare(deadline - self._clock())
+
+    def _prepare(self, seconds: float) -> None:
+        """For FAST: recognize features and learn their values, once, in about this many seconds."""
+        if self._is_prepared:
+            return
+        from ggp.search.tree.policies.fast import feature_cases, learn_fast
+
+        model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
+        if model is None:
+            self._play_stand_in()
+        for engine in self.engines:
+            engine.use_policy(
+                self.options, None if model is None else feature_cases(model, self.options.words)
+            )
+        self._is_prepared = True
+
+    def _play_stand_in(self) -> None:
+        self.options = self.options.with_stand_in()
+        self._fallback = self.options.policy
+
+    def run(self, budget: Budget, companion: Companion | None = None) -> int:
+        """Search within the budget, its deadline in clock seconds; return the number of playouts finished.
+
+        Ends earlier if the root is proven. `is_stopped` is called after every slice in several threads.
+        Overruns the deadline by at most one slice; a tick of a very large circuit may take longer.
+
+        companion    at the same root: works between the slices of the first tree, or has worked before a
+                     counted search. What it proves about root moves holds in the trees; its decision ends
+                     the search
+        """
+        deadline, simulations = budget.deadline, budget.simulations
+        if simulations is None and deadline == math.inf:
+            raise ValueError("a search needs a deadline or a number of simulations")
+        assert self._state is not None, "move_to comes first"
+        if self.game.is_terminal(self._state):
+            return 0
+        self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
+        before = self._finished()
+        begin = self._running_since = self._reported_at = time.perf_counter()
+        self._budget = budget
+        if budget.is_counted or self._is_stoppable:
+            self._in_threads(TreeEngine.compact, [engine for engine in self.engines if engine.is_loose])
+        count = len(self.engines)
+        for i, engine in enumerate(self.engines):
+            share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
+            engine.begin(share)
+        if not self.engines[0].is_linked:
+            with announced_compilation():
+                self.engines[0].run(0)
+        self._companion, self._known_goals = companion, [{}] * count
+        # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
+        filling = 0.0 if budget.is_counted else self.options.fill * (deadline - self._clock())
+        if budget.is_counted and companion is not None:
+            self._open_roots()
+        if self._pool is None:
+            self._run_engine(0, budget, filling, self._notify)
+        else:
+            self._run_threads(self._pool, budget, filling)
+        self._notify()
+        self._seconds += time.perf_counter() - begin
+        self._running_since = None
+        done = self._finished() - before
+        self.simulation_count += done
+        return done
+
+    @property
+    def _is_stoppable(self) -> bool:
+        """Whether the present or latest search ends when it is asked to: pondering."""
+        return self._budget.is_stopped is not None
+
+    def _in_threads(self, work: Callable[[TreeEngine], None], engines: Sequence[TreeEngine]) -> None:
+        """Do `work` on each tree, in its thread."""
+        list((map if self._pool is None else self._pool.map)(work, engines))
+
+    def _run_threads(self, pool: ThreadPoolExecutor, budget: Budget, filling: float) -> None:
+        """Run all trees, each in its thread."""
+        jobs = [pool.submit(self._run_engine, i, budget, filling, _nothing) for i in range(len(self.engines))]
+        is_running = True
+        noted = time.monotonic()
+        seconds = STOP_SECONDS if self._is_stoppable else PROGRESS_SECONDS
+        while is_running:
+            is_running = bool(wait(jobs, timeout=seconds).not_done)
+            if self._companion is not None and budget.is_interrupted():
+                self._companion.interrupt()
+            if is_running and time.monotonic() < noted + PROGRESS_SECONDS:
+                continue
+            noted = time.monotonic()
+            self._notify()
+            for i, engine in enumerate(self.engines):
+                if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
+                    engine.stop_proving()  # it may have ended on a proof that is none
+                    is_running = True
+                    jobs[i] = pool.submit(self._run_engine, i, budget, filling, _nothing)
+        for job in jobs:
+            job.result()
+
+    def _run_engine(self, index: int, budget: Budget, filling: float, notify: Callable[[], None]) -> None:
+        """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
+        engine = self.engines[index]
+        ticks = self._slice_ticks[index]
+        most_seconds = STOP_SECONDS if self._is_stoppable else SLICE_SECONDS
+        spent = 0.0
+        started = self._clock()
+        while (left := budget.deadline - (now := self._clock())) > 0 and not budget.is_interrupted():
+            if self._prove(index, started):
+                break
+            if spent > left:
+                if ticks == 1:
+                    break
+                ticks = max(1, int(ticks * left / spent))
+            if engine.is_constant_sum and not self._has_proofs():
+                engine.stop_proving()
+            if engine.is_loose and engine.lacks_room and left > COMPACTION_SECONDS * engine.node_count:
+                with engine.steady:
+                    engine.compact()
+            share = (now - started) / filling if filling > 0 else 0.0
+            engine.allow_in_flight(min(1.0, share))
+            begin = time.perf_counter()
+            if engine.run(ticks):
+                break
+            spent = time.perf_counter() - begin
+            if spent > most_seconds:
+                ticks = max(1, ticks // 2)
+            elif spent < most_seconds / 3:
+                ticks *= 2
+            if index == 0:
+                self._make_due_report()
+            notify()
+        self._slice_ticks[index] = ticks
+
+    def _prove(self, index: int, started: float) -> bool:
+        """Let the companion keep pace, and enter its proofs in a tree; return whether it has decided."""
+        companion = self._companion
+        if companion is None:
+            return False
+        if index == 0 and not self._budget.is_counted:
+            length, cores = self._mean_length(), len(self.engines)
+            companion.keep_pace(started, self._budget, length=length, cores=cores)
+        goals = companion.root_goals
+        is_usable = self.options.is_solving and companion.goal_sum in (NO_SUM, BEST_GOAL)
+        if goals and goals is not self._known_goals[index] and is_usable:
+            of_moves = {self._move_index[self.role_index][move]: goal for move, goal in goals.items()}
+            if self.engines[index].note_proofs(self.role_index, of_moves):
+                self._known_goals[index] = goals
+        return companion.has_decided
+
+    def _open_roots(self) -> None:
+        """Expand the root of every tree, so that proofs enter a counted search at its beginning."""
+        for engine in self.engines:
+            while not engine.edges_of(engine.root, self.role_index) and not engine.run(1):
+                pass
+
+    def _mean_length(self) -> float | None:
+        """Mean number of joint moves from the root to the end of a playout; None before the first."""
+        counts = self._counted() - self._first
+        return float(counts[c.STEPS] / counts[c.FINISHED]) if counts[c.FINISHED] > 0 else None
+
+    def best_move(self) -> Move:
+        """The most visited root move, unless a proof is better; the first legal one before any playout.
+
+        A move proven to give 0 is chosen only if all are: any other is at least as good.
+        """
+        assert self._state is not None, "move_to comes first"
+        moves = self._merged_moves()
+        if not moves:
+            role = self.game.roles[self.role_index]
+            return self.game.legal_moves(self._state, role)[0]
+        opened = [m for m in moves if m.goal is None]
+        proven = [m for m in moves if m.goal is not None]
+        favorite = max(opened, key=lambda m: (m.visits, m.mean), default=None)
+        surest = max(proven, key=lambda m: m.goal or 0, default=None)
+        if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
+            assert surest is not None
+            return surest.move
+        return favorite.move
+
+    def report(self) -> SearchReport:
+        """Statistics, best line and proofs so far."""
+        counts = self._counted() - self._first
+        playouts = int(counts[c.FINISHED])
+        proofs = [goal for goal in self._read(lambda engine: engine.root_goal) if goal is not None]
+        root_goal = proofs[0] if proofs and self._has_proofs() else None
+        if root_goal is not None and self.role_index == 1:
+            root_goal = 100 - root_goal
+        since = self._running_since
+        moves = tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean)))
+        return SearchReport(
+            seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
+            playouts=playouts,
+            descents=int(counts[c.DESCENTS]),
+            mean_depth=float(counts[c.DEPTH_SUM] / playouts) if playouts else 0.0,
+            deepest=max(int(engine.arrays.counter[c.DEEPEST]) for engine in self.engines),
+            nodes=sum(engine.node_count for engine in self.engines),
+            is_full=any(engine.is_full for engine in self.engines),
+            moves=moves,
+            best_line=self._best_line(moves[0].move if moves else None),
+            goal=root_goal,
+            carried=self._carried,
+            fallback=self._fallback,
+        )
+
+    def _best_line(self, favorite: Move | None) -> tuple[tuple[Move, ...], ...]:
+        """The line of the first tree that begins with `favorite`; of the first tree during a search."""
+        engines = self.engines if self._running_since is None else self.engines[:1]
+        lines = [
+            tuple(
+                tuple(moves[i] for moves, i in zip(self.game.moves, joint_move, strict=True))
+                for joint_move in engine.best_line()
+            )
+            for engine in engines
+        ]
+        agreeing = (line for line in lines if line and line[0][self.role_index] == favorite)
+        return next(agreeing, lines[0])
+
+    def _make_due_report(self) -> None:
+        """Make a report between two slices of the first tree; `_notify` sends it."""
+        if self._on_report is not None and time.perf_counter() - self._reported_at >= REPORT_SECONDS:
+            self._fresh_report = self.report()
+            self._reported_at = time.perf_counter()
+
+    def _begin_report(self) -> None:
+        self._seconds = 0.0
+        self._running_since = None
+        self._reported_at = 0.0
+        self._carried = sum(move.visits for move in self._merged_moves())
+        self._first = self._counted()
+
+    def _counted(self) -> NDArray[np.int64]:
+        """The counters of `kernels.counters`, summed over the trees."""
+        counts: NDArray[np.int64] = np.sum([engine.arrays.counter for engine in self.engines], axis=0)
+        return counts
+
+    def _finished(self) -> int:
+        return int(self._counted()[c.FINISHED])
+
+    def _merged_moves(self) -> list[MoveReport]:
+        """The moves of the searching role in the root state, over all trees, by index."""
+        visits: dict[int, int] = {}
+        totals: dict[int, float] = {}
+        goals: dict[int, int] = {}
+        has_proofs = self._has_proofs()
+        edges = self._read(lambda engine: engine.root_edges(self.role_index))
+        for edge in chain.from_iterable(edges):
+            visits[edge.move] = visits.get(edge.move, 0) + edge.visits
+            totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
+            if edge.goal is not None and has_proofs:
+                goals[edge.move] = edge.goal
+        moves = self.game.moves[self.role_index]
+        return [
+            MoveReport(moves[i], n, totals[i] / n if n else 0.0, goals.get(i))
+            for i, n in sorted(visits.items())
+        ]
+
+    def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
+        """What `read` finds in each tree, at a time when it is not being compacted."""
+        found = []
+        for engine in self.engines:
+            with engine.steady:
+                found.append(read(engine))
+        return found
+
+    def _has_proofs(self) -> bool:
+        """Whether proofs are sound: in every tree the goals of two roles have summed up to 100."""
+        return all(engine.is_constant_sum for engine in self.engines)
+
+    def _notify(self) -> None:
+        if self._on_progress is not None and (best := self.best_move()) != self._leader:
+            self._leader = best
+            self._on_progress(best)
+        if self._on_report is not None and (report := self._fresh_report) is not None:
+            self._fresh_report = None
+            self._on_report(report)
+
+
+def _nothing() -> None:
+    pass
+
+
+def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
+    """Compile the parts of `search_tree` and the kernels that follow a match, or load them from the cache."""
+    state = game.initial_state()
+    with suppress(GameError, IndexError):  # over at once, or the rules are at fault
+        game.next_state(state, tuple(game.legal_moves(state, role)[0] for role in game.roles))
+    engine = TreeEngine(game, replace(options, memory_mebibytes=1), seed=0)
+    engine.compile_parts()
+    engine.set_root(game.unpack(state))
+    engine.move_root(ROOT, game.unpack(state))
+
+
+def prepare_parts(game: CompiledGame, options: MctsOptions, *, is_looking: bool = False) -> None:
+    """Compile the parts of `search_tree` for a search with these options, or load them from the cache.
+
+    is_looking   with the kernel that looks one move ahead, for which the game is suitable
+    """
+    winning = winning_tables(game) if is_looking else None
+    TreeEngine(game, replace(options, memory_mebibytes=1), seed=0, winning=winning).compile_parts()

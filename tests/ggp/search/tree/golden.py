@@ -1,0 +1,164 @@
+"""Comparing the tree of the search on lanes with that of its plain-Python twin, node by node."""
+
+from dataclasses import replace
+from functools import cache
+
+import ggp
+from ggp.engines.compiled import CompiledGame
+from ggp.search.budget import Budget
+from ggp.search.decisive.winning_moves import winning_tables
+from ggp.search.tree.kernels.arrays import MISSING
+from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, RARE, SAMPLED
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference.search import Search
+from ggp.search.tree.search import LanesSearch
+
+
+@cache
+def compiled(name: str) -> CompiledGame:
+    game = ggp.load(name, engine="lanes")
+    assert isinstance(game, CompiledGame)
+    return game
+
+
+def one_lane(**options) -> MctsOptions:
+    return replace(MctsOptions(memory_mebibytes=16, **options).with_one_lane(), ramp=0)
+
+
+def search_both(game: CompiledGame, options: MctsOptions, seed: int, simulations: int):
+    """The same search twice, from the initial state: on lanes, and in plain Python."""
+    lanes = LanesSearch(game, game.roles[0], seed=seed, options=options)
+    twin = Search(game, game.roles[0], seed=seed, options=options)
+    if options.is_looking:
+        assert winning_tables(game) is not None
+        twin.find_win = FindWin(game)
+    for search in (lanes, twin):
+        search.move_to(game.initial_state(), None)
+        search.run(Budget(simulations=simulations))
+    return lanes, twin
+
+
+class FindWin:
+    """What `kernels.look_ahead` finds, in plain Python."""
+
+    def __init__(self, game: CompiledGame) -> None:
+        self.game = game
+        self.nodes = self.looks = self.wins = self.wins_in_all = 0
+
+    def __call__(self, state: bytes, role: int) -> int | None:
+        if not self.is_looked_at():
+            return None
+        win = next((i for i, won in enumerate(wins_at_once(self.game, state, role)) if won), None)
+        self.count(win is not None)
+        return win
+
+    def is_looked_at(self) -> bool:
+        self.nodes += 1
+        is_rare = self.looks >= MIN_LOOKS and RARE * self.wins < self.looks
+        return not is_rare or self.nodes % SAMPLED == 0
+
+    def count(self, is_win: bool) -> None:
+        self.looks += 1
+        self.wins += is_win
+        self.wins_in_all += is_win
+        if self.looks == 2 * MIN_LOOKS:
+            self.looks //= 2
+            self.wins //= 2
+
+
+def wins_at_once(game: CompiledGame, state: bytes, role: int) -> list[bool]:
+    """By legal move of the only role with a choice: whether it gets 100 in a terminal state, the other 0."""
+    found = []
+    for move in game.legal_moves(state, game.roles[role]):
+        joint = tuple(
+            move if r == role else game.legal_moves(state, name)[0] for r, name in enumerate(game.roles)
+        )
+        after = game.next_state(state, joint)
+        expected = [100 if r == role else 0 for r in range(len(game.roles))]
+        found.append(game.is_terminal(after) and [game.goal(after, name) for name in game.roles] == expected)
+    return found
+
+
+def lanes_node(engine, node):
+    """[(move, visits, total, rave visits, rave total) ...] per role."""
+    tree, rows = engine.tree, []
+    for role in range(engine.tables.role_count):
+        edges = engine.edges_of(node, role)
+        stats = [
+            (int(tree.move[e]), int(tree.visits[e]), float(tree.total[e]))
+            + (
+                (int(tree.rave_visits[e]), float(tree.rave_total[e]))
+                if engine.options.parsed_policy.mixes_in == "rave"
+                else (0, 0.0)
+            )
+            for e in edges
+        ]
+        rows.append([(move - int(engine.arrays.first_move[role]), *rest) for move, *rest in stats])
+    return rows
+
+
+def lanes_amaf(engine, node):
+    """(playouts, {(role, move): (visits, total)}) of a node's table of GRAVE, or None."""
+    tree, first = engine.tree, engine.arrays.first_move
+    if engine.options.parsed_policy.mixes_in != "grave" or (table := int(tree.table[node])) < 0:
+        return None
+    rows = {}
+    for role in range(engine.tables.role_count):
+        for move in range(first[role], first[role + 1]):
+            if visits := int(tree.table_visits[table, move]):
+                rows[role, int(move - first[role])] = visits, float(tree.table_total[table, move])
+    return int(tree.table_playouts[table]), rows
+
+
+def twin_amaf(game, node):
+    if node.amaf is None:
+        return None
+    rows = {
+        (role, game.moves[role].index(move)): (mean.visits, mean.total)
+        for role, means in enumerate(node.amaf.means)
+        for move, mean in means.items()
+    }
+    return node.amaf.playouts, rows
+
+
+def twin_node(game, node):
+    return [
+        [
+            (game.moves[role].index(move), *numbers)
+            for move, *numbers in zip(
+                node.moves[role],
+                node.visits[role],
+                node.totals[role],
+                node.rave_visits[role],
+                node.rave_totals[role],
+                strict=True,
+            )
+        ]
+        for role in range(len(game.roles))
+    ]
+
+
+def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
+    """Every node of both trees agrees; returns how many there are."""
+    engine, game = lanes.engines[0], lanes.game
+    stack, numbers = [(0, twin.root)], {id(twin.root): 0}
+    while stack:
+        number, node = stack.pop()
+        proof = int(engine.tree.proof[number])
+        assert (None if proof < 0 else proof) == (None if node.proof is None else node.proof[0])
+        if node.goals is not None or (node.visit_count == 0 and not node.behind):
+            assert not engine.edges_of(number, 0)
+            continue
+        assert lanes_node(engine, number) == twin_node(game, node)
+        assert lanes_amaf(engine, number) == twin_amaf(game, node)
+        for indices, child in node.children.items():
+            moves = tuple(game.moves[r].index(node.moves[r][m]) for r, m in enumerate(indices))
+            below = engine.child(number, moves)
+            assert below is not None
+            if id(child) not in numbers:
+                numbers[id(child)] = below
+                stack.append((below, child))
+            assert numbers[id(child)] == below
+    joined = int((engine.tree.first_edge[: engine.node_count, 0] < MISSING).sum())
+    assert len(numbers) == engine.node_count - joined
+    return len(numbers)

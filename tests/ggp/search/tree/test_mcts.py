@@ -1,0 +1,553 @@
+"""The search on lanes: its limits, its trees, and what it says. Its moves: see `test_golden`."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gdl.syntax.parser import parse_term
+from ggp.bench.search import measure_search
+from ggp.cli.bench import command
+from ggp.engines.loading import load
+from ggp.search.budget import NO_LIMIT, Budget
+from ggp.search.report import MoveReport
+from ggp.search.tree.options import MctsOptions, OptionError, default_options, parse_options
+from ggp.search.tree.policies.policy import PAST_VISITS
+from ggp.search.tree.reference.search import Search
+from ggp.search.tree.search import LanesSearch
+from tests.conftest import mostly_slow
+from tests.ggp.search.tree.golden import compiled
+
+SMALL = MctsOptions(memory_mebibytes=32, words=1)
+
+
+def search_of(name, role=0, seed=0, options=SMALL, **changes):
+    game = compiled(name)
+    search = LanesSearch(game, game.roles[role], seed=seed, options=replace(options, **changes))
+    search.move_to(game.initial_state(), None)
+    return search
+
+
+def statistics(search):
+    return [[(edge.move, edge.visits, edge.total) for edge in e.root_edges(0)] for e in search.engines]
+
+
+def moves_after(game, state, *texts):
+    joint_move = tuple(parse_term(text) for text in texts)
+    return game.next_state(state, joint_move), joint_move
+
+
+@pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "past", "rave+mast"])
+@pytest.mark.parametrize("group", mostly_slow([4, 1], 2))
+@pytest.mark.parametrize("words", mostly_slow([1, 2, 8], 3))
+def test_search_plays_exactly_as_many_simulations_as_asked(policy, group, words):
+    search = search_of("connectfour_4x4", policy=policy, lanes_per_leaf=group, leaf_growth=0, words=words)
+    assert search.run(Budget(simulations=1003)) == 1003
+    assert sum(visits for _, visits, _ in statistics(search)[0]) == 1003
+    assert search.report().playouts == 1003
+
+
+@pytest.mark.parametrize("options", [{}, {"ramp": 0}, {"lanes_per_leaf": 1}], ids=str)
+def test_search_keeps_consistent_statistics(options):
+    search = search_of("tictactoe", **options)
+    search.run(Budget(simulations=3000))
+    engine = search.engines[0]
+    tree = engine.tree
+    assert not tree.flight[: engine.edge_count].any()
+    for node in range(engine.node_count):
+        sums = [sum(int(tree.visits[e]) for e in engine.edges_of(node, role)) for role in (0, 1)]
+        assert sums[0] == sums[1]
+    visits = tree.visits[: engine.edge_count]
+    totals = tree.total[: engine.edge_count]
+    assert ((totals >= 0) & (totals <= 100 * visits)).all()
+
+
+@pytest.mark.parametrize("policy", ["uniform", "rave+mast"])
+def test_search_is_reproducible(policy):
+    def run(seed):
+        search = search_of("connectfour_4x4", seed=seed, policy=policy)
+        search.run(Budget(simulations=2000))
+        return statistics(search)
+
+    assert run(7) == run(7)
+    assert run(7) != run(8)
+
+
+def test_search_does_not_depend_on_how_it_is_sliced():
+    whole, parts = search_of("connectfour_4x4"), search_of("connectfour_4x4")
+    whole.run(Budget(simulations=1500))
+    parts.engines[0].begin(1500)
+    for ticks in itertools.cycle((1, 2, 7)):
+        if parts.engines[0].run(ticks):
+            break
+    assert statistics(whole) == statistics(parts)
+
+
+def test_untried_moves_of_the_root_are_tried_at_the_same_time():
+    search = search_of("breakthrough_small", ramp=1000, lanes_per_leaf=1)
+    engine = search.engines[0]
+    engine.begin(500)
+    engine.run(3)
+    edges = engine.edges_of(0, 0)
+    assert len(edges) > 2
+    assert [int(engine.tree.flight[e] + engine.tree.visits[e]) for e in edges] == [1] * len(edges)
+
+
+def test_search_never_has_more_in_flight_than_the_ramp_allows():
+    search = search_of("connectfour_4x4", ramp=4, lanes_per_leaf=2, leaf_growth=50)
+    engine = search.engines[0]
+    engine.begin(500)
+    is_done = False
+    while not is_done:
+        before = engine.simulation_count
+        is_done = engine.run(1)
+        flight = sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0))
+        untried = len(engine.edges_of(0, 0)) - engine.simulation_count
+        assert flight <= max(1, engine.simulation_count // 4, untried)
+        assert before <= engine.simulation_count
+
+
+@pytest.mark.parametrize(("fill", "last"), [(0.0, 0.0), (0.2, 1.0)])
+def test_share_of_lanes_in_flight_grows_with_the_time_that_passes(fill, last):
+    """The clock moves by a second whenever it is read."""
+    game = compiled("connectfour")
+    ticking = itertools.count()
+    options = replace(SMALL, fill=fill)
+    search = LanesSearch(game, game.roles[0], options=options, clock=lambda: float(next(ticking)))
+    search.move_to(game.initial_state(), None)
+    engine, shares = search.engines[0], []
+    engine.allow_in_flight = shares.append
+    search.run(Budget(100.0))
+    assert shares[0] < 0.2
+    assert shares == sorted(shares)
+    assert shares[-1] == last
+
+
+def test_lanes_allowed_in_flight_need_no_visits():
+    search = search_of("connectfour", words=1)
+    engine = search.engines[0]
+    engine.begin(500)
+    engine.allow_in_flight(0.5)
+    engine.run(4)
+    assert engine.simulation_count == 0
+    assert sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0)) == 32
+
+
+def test_search_finds_a_win_in_one_and_a_forced_defense():
+    game = compiled("tictactoe")
+    state = game.initial_state()
+    marks = [("(mark 1 1)", "noop"), ("noop", "(mark 2 2)"), ("(mark 1 2)", "noop")]
+    for texts in marks:
+        state, joint_move = moves_after(game, state, *texts)
+    search = search_of("tictactoe", role=1)
+    search.move_to(state, joint_move)
+    search.run(Budget(simulations=2000))
+    assert str(search.best_move()) == "(mark 1 3)"
+    state, joint_move = moves_after(game, state, "noop", "(mark 3 3)")
+    search = search_of("tictactoe")
+    search.move_to(state, joint_move)
+    search.run(Budget(simulations=2000))
+    assert str(search.best_move()) == "(mark 1 3)"
+
+
+@pytest.mark.parametrize(
+    ("marks", "role", "goal"),
+    [
+        # x has two corners across and may take the center.
+        (
+            [("(mark 1 1)", "noop"), ("noop", "(mark 1 2)"), ("(mark 3 3)", "noop"), ("noop", "(mark 2 1)")],
+            0,
+            100,
+        ),
+        # Three cells are left and no line is open to either side.
+        (
+            [
+                ("(mark 2 2)", "noop"),
+                ("noop", "(mark 1 1)"),
+                ("(mark 1 3)", "noop"),
+                ("noop", "(mark 3 1)"),
+                ("(mark 2 1)", "noop"),
+                ("noop", "(mark 2 3)"),
+            ],
+            0,
+            50,
+        ),
+    ],
+    ids=["win", "draw"],
+)
+def test_solver_proves_what_it_can_and_stops(marks, role, goal):
+    game = compiled("tictactoe")
+    state = game.initial_state()
+    for texts in marks:
+        state, joint_move = moves_after(game, state, *texts)
+    search = search_of("tictactoe", role=role, is_solving=True)
+    search.move_to(state, joint_move)
+    assert search.run(Budget(simulations=50_000)) < 50_000
+    assert search.report().goal == goal
+    best = next(move for move in search.report().moves if move.move == search.best_move())
+    assert best.goal == goal
+
+
+def test_solver_proves_nothing_where_both_move_at_once():
+    search = search_of("rockpaperscissors", is_solving=True)
+    search.run(Budget(simulations=3000))
+    assert search.report().goal is None
+
+
+def test_search_keeps_the_tree_below_the_move_made():
+    game = compiled("connectfour_4x4")
+    search = search_of("connectfour_4x4")
+    search.run(Budget(simulations=4000))
+    engine = search.engines[0]
+    moves = tuple(edge.move for edge in (engine.root_edges(0)[1], engine.root_edges(1)[0]))
+    joint_move = tuple(game.moves[role][move] for role, move in enumerate(moves))
+    child = engine.child(0, moves)
+    before = [engine.root_edges(role, child) for role in (0, 1)]
+    nodes = engine.node_count
+    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
+    assert [engine.root_edges(role) for role in (0, 1)] == before
+    assert 1 < engine.node_count < nodes
+    search.run(Budget(simulations=1000))
+    assert not engine.tree.flight[: engine.edge_count].any()
+
+
+def test_search_starts_afresh_where_it_was_left_behind():
+    game = compiled("connectfour_4x4")
+    search = search_of("connectfour_4x4")
+    search.run(Budget(simulations=500))
+    state = game.initial_state()
+    for _ in range(2):
+        joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+        state = game.next_state(state, joint_move)
+    search.move_to(state, joint_move)
+    assert search.report().moves == ()
+    assert search.best_move() in game.legal_moves(state, game.roles[0])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"policy": "rave"}, {"policy": "grave"}, {"leaf_growth": 0}],
+    ids=str,
+)
+def test_search_abandons_what_is_in_flight_when_the_match_goes_on(options):
+    game = compiled("connectfour_4x4")
+    search = search_of("connectfour_4x4", **options)
+    engine = search.engines[0]
+    search.run(Budget(simulations=2000))
+    engine.begin(5000)
+    engine.run(3)
+    assert engine.tree.flight[: engine.edge_count].any()
+    joint_move = (search.best_move(), game.legal_moves(game.initial_state(), game.roles[1])[0])
+    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
+    assert engine.node_count > 1
+    assert not engine.tree.flight[: engine.edge_count].any()
+    before = sum(visits for _, visits, _ in statistics(search)[0])
+    assert search.run(Budget(simulations=200)) == 200
+    assert not engine.tree.flight[: engine.edge_count].any()
+    assert sum(visits for _, visits, _ in statistics(search)[0]) == before + 200
+
+
+@pytest.mark.parametrize("policy", ["uniform", "grave"])
+@pytest.mark.parametrize("name", ["connectfour_4x4", "tron"])
+def test_a_search_that_begins_again_is_like_a_new_one(name, policy):
+    options = {"policy": policy, "is_solving": False, "ramp": 0, "lanes_per_leaf": 1, "grave_reference": 5}
+    used, new = (search_of(name, **options).engines[0] for _ in range(2))
+    used.begin(3000)
+    assert not used.run(150)
+    assert used.node_count > 500
+    new.arrays.random[:], new.arrays.seed[:] = used.arrays.random, used.arrays.seed
+    game = compiled(name)
+    used.set_root(game.unpack(game.initial_state()))
+    for engine in (used, new):
+        engine.begin(200)
+        while not engine.run(50):
+            pass
+    assert used.node_count == new.node_count > 100
+    assert used.edge_count == new.edge_count
+    for array in ("bucket", "table_node", "free_table"):
+        assert (getattr(used.tree, array) == getattr(new.tree, array)).all()
+    for array in ("visits", "total", "child"):
+        begun_again, fresh = getattr(used.tree, array), getattr(new.tree, array)
+        assert (begun_again[: used.edge_count] == fresh[: new.edge_count]).all()
+    for array in ("table", "playouts"):
+        begun_again, fresh = getattr(used.tree, array), getattr(new.tree, array)
+        assert (begun_again[: used.node_count] == fresh[: new.node_count]).all()
+
+
+def test_counted_searches_do_not_depend_on_the_clock():
+    """Lanes fill with the time only where there is no number of simulations."""
+    found = []
+    for seconds_a_look in (0.0, 1e6):
+        game = compiled("connectfour_4x4")
+        ticking = itertools.count(0.0, seconds_a_look) if seconds_a_look else itertools.repeat(0.0)
+        search = LanesSearch(
+            game, game.roles[0], options=replace(SMALL, fill=0.2), clock=lambda t=ticking: next(t)
+        )
+        search.move_to(game.initial_state(), None)
+        assert search.run(Budget(1e9, simulations=3000)) == 3000
+        found.append(statistics(search))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_a_descent_takes_no_more_lanes_than_there_are(lanes):
+    search = search_of("connectfour_4x4", words=1, lanes=lanes, lanes_per_leaf=8, leaf_growth=0, ramp=0)
+    assert search.run(Budget(simulations=500)) == 500
+
+
+def test_past_without_room_gives_way_to_mast(caplog):
+    search = search_of("breakthrough_small", policy="past+rave", memory_mebibytes=1)
+    assert search.report().fallback == "mast+rave"
+    assert "PAST does not fit into memory" in caplog.text
+    assert search.run(Budget(simulations=50)) == 50
+    assert search_of("breakthrough_small", policy="past+rave").report().fallback == ""
+
+
+def test_past_keeps_the_mean_of_every_pair_that_counts():
+    search = search_of("connectfour_4x4", policy="past", words=1)
+    search.run(Budget(simulations=40))
+    engine = search.engines[0]
+    learned = engine.memory.contexts
+    visits, total = learned.pair[:, ::2], learned.pair[:, 1::2]
+    is_known = visits >= PAST_VISITS
+    means = total[is_known] / visits[is_known]
+    assert is_known.any()
+    assert (learned.pair_mean[~is_known] == -1).all()
+    assert (learned.pair_mean[is_known] == means).all()
+    assert (visits[~is_known] > 0).any()
+
+
+def test_past_counts_on_beyond_what_small_floats_can():
+    search = search_of("connectfour_4x4", policy="past", words=1)
+    search.run(Budget(simulations=100))
+    pair = search.engines[0].memory.contexts.pair
+    visits, total = pair[:, ::2], pair[:, 1::2]
+    many = 2.0**24
+    visits[:], total[:] = many, 50 * many
+    search.run(Budget(simulations=100))
+    assert (visits - many).max() > 20
+    assert (np.abs(total / visits - 50) < 0.01).all()
+
+
+def test_a_loss_that_is_proven_is_not_preferred_to_a_move_without_points():
+    """What is proven to give nothing cannot be better than anything else."""
+    game = compiled("tictactoe")
+    search = search_of("tictactoe")
+    open_move, lost = game.legal_moves(game.initial_state(), game.roles[0])[:2]
+    for visits in (0, 900):
+        found = [MoveReport(open_move, visits, 0.0, None), MoveReport(lost, 10, 0.0, 0)]
+        search._merged_moves = lambda found=found: found
+        assert search.best_move() == open_move
+    search._merged_moves = lambda: [MoveReport(lost, 10, 0.0, 0)]
+    assert search.best_move() == lost
+
+    twin = Search(game, game.roles[0])
+    twin.move_to(game.initial_state(), None)
+    root = twin.root
+    for m, move in enumerate(root.moves[0]):
+        if move != open_move:
+            child = twin.expand([(root, (m, 0))])
+            child.proof = (0.0, 100.0)
+    assert twin.best_move() == open_move
+
+
+SUM_OF_200 = """
+(role x) (role o) (init (at s))
+(<= (legal o b1) (true (at s))) (<= (legal o b2) (true (at s))) (<= (legal x noop) (true (at s)))
+(<= (legal x a1) (true (at p))) (<= (legal x a2) (true (at p))) (<= (legal o noop) (true (at p)))
+(<= (legal ?r noop) (role ?r) (true (at q)))
+(<= (next (at p)) (does o b1))
+(<= (next (at q)) (does o b2))
+(<= (next (at e1)) (does x a1))
+(<= (next (at e2)) (does x a2))
+(<= (next (at e3)) (true (at q)))
+(end e1 100 0) (end e2 100 100) (end e3 90 10)
+(<= terminal (true (at ?e)) (end ?e ?x ?o))
+(<= (goal x ?x) (true (at ?e)) (end ?e ?x ?o))
+(<= (goal o ?o) (true (at ?e)) (end ?e ?x ?o))
+"""
+"""Both win where x, who does not care, is kind: o's b1 is better than the sure 10 of b2."""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_end_with_another_sum_ends_proving_wherever_it_is_seen(seed):
+    game = load(SUM_OF_200, "lanes", name="sum_of_200")
+    options = MctsOptions(memory_mebibytes=16, is_solving=True).with_one_lane()
+    lanes = LanesSearch(game, game.roles[1], seed=seed, options=options)
+    twin = Search(game, game.roles[1], seed=seed, options=options)
+    has_seen = False
+    for search in (lanes, twin):
+        search.move_to(game.initial_state(), None)
+    for _ in range(40):
+        for search in (lanes, twin):
+            search.run(Budget(simulations=1))
+        root = twin.root
+        has_seen = has_seen or sum(map(sum, root.totals)) != 100 * root.visit_count
+        assert lanes.report().goal == twin.report().goal
+        assert lanes.best_move() == twin.best_move()
+        assert not has_seen or lanes.report().goal is None
+        assert not has_seen or all(move.goal is None for move in lanes.report().moves)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_tree_goes_on_once_another_one_has_refuted_its_proof(seed):
+    game = load(SUM_OF_200, "lanes", name="sum_of_200")
+    options = replace(MctsOptions(memory_mebibytes=16, is_solving=True).with_one_lane(), threads=2)
+    search = LanesSearch(game, game.roles[1], seed=seed, options=options)
+    search.move_to(game.initial_state(), None)
+    search.run(Budget(simulations=2000))
+    goals = {engine.root_goal for engine in search.engines}
+    counts = {engine.simulation_count for engine in search.engines}
+    assert (goals, counts) == ({None}, {1000}) or (None not in goals and max(counts) < 1000)
+    search.close()
+
+
+def test_an_end_with_another_sum_that_one_tree_has_seen_counts_for_all():
+    search = search_of("connectfour_4x4", is_solving=True, threads=2)
+    game = compiled("connectfour_4x4")
+    state = game.initial_state()
+    for drop in (1, 2, 1, 2, 1, 2):
+        role = game.roles.index(next(r for r in game.roles if len(game.legal_moves(state, r)) > 1))
+        joint_move = tuple(
+            parse_term(f"(drop {drop})") if i == role else parse_term("noop") for i in range(2)
+        )
+        state = game.next_state(state, joint_move)
+    search.move_to(state, None)
+    search.run(Budget(simulations=2000))
+    assert search.report().goal == 100
+    search.engines[1].stop_proving()
+    assert search.report().goal is None
+    assert all(move.goal is None for move in search.report().moves)
+    search.run(Budget(simulations=100))
+    assert all(engine.root_goal is None for engine in search.engines)
+
+
+def test_full_tree_stops_growing_and_search_goes_on():
+    search = search_of("connectfour", memory_mebibytes=1, lanes_per_leaf=2)
+    search.run(Budget(simulations=60_000))
+    report = search.report()
+    engine = search.engines[0]
+    assert report.is_full
+    assert engine.node_count <= engine.tree.decider.shape[0]
+    assert engine.edge_count <= engine.tree.move.shape[0]
+    assert report.playouts == 60_000
+    game = compiled("connectfour")
+    joint_move = (search.best_move(), game.legal_moves(game.initial_state(), game.roles[1])[0])
+    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
+    nodes = engine.node_count
+    assert not engine.is_full
+    search.run(Budget(simulations=2000))
+    assert engine.node_count > nodes
+
+
+def test_search_in_a_terminal_state_does_nothing():
+    game = compiled("nim")
+    search = search_of("nim")
+    state = game.initial_state()
+    while not game.is_terminal(state):
+        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
+        state = game.next_state(state, joint_move)
+    search.move_to(state, joint_move)
+    assert search.run(Budget(simulations=10)) == 0
+
+
+def test_threads_share_the_work_and_are_merged():
+    search = search_of("connectfour_4x4", threads=2)
+    assert search.run(Budget(simulations=1001)) == 1001
+    first, second = statistics(search)
+    assert sum(n for _, n, _ in first) == 501
+    assert sum(n for _, n, _ in second) == 500
+    assert first != second
+    assert sum(move.visits for move in search.report().moves) == 1001
+    search.close()
+
+
+def test_search_tells_of_its_progress():
+    heard = []
+    game = compiled("tictactoe")
+    search = LanesSearch(game, game.roles[0], options=SMALL, on_progress=heard.append)
+    search.move_to(game.initial_state(), None)
+    search.run(Budget(simulations=2000))
+    assert heard[-1] == search.best_move()
+    assert all(first != second for first, second in itertools.pairwise(heard))
+
+
+def test_report_tells_the_best_line():
+    search = search_of("tictactoe")
+    search.run(Budget(simulations=3000))
+    report = search.report()
+    game, state = compiled("tictactoe"), compiled("tictactoe").initial_state()
+    assert report.best_line[0][0] == search.best_move() == report.moves[0].move
+    for joint_move in report.best_line:
+        state = game.next_state(state, joint_move)
+    assert sum(move.visits * move.mean for move in report.moves) == pytest.approx(
+        sum(total for _, _, total in statistics(search)[0])
+    )
+
+
+def test_search_needs_a_limit():
+    with pytest.raises(ValueError, match="deadline"):
+        search_of("tictactoe").run(NO_LIMIT)
+
+
+def test_chance_moves_are_tried_alike():
+    game = compiled("dicerace")
+    search = search_of("dicerace", role=game.roles.index(parse_term("random")))
+    search.run(Budget(simulations=6000))
+    counts = np.array([edge.visits for edge in search.engines[0].root_edges(search.role_index)])
+    if len(counts) > 1:
+        expected = counts.sum() / len(counts)
+        assert ((counts - expected) ** 2 / expected).sum() < 30
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"policy": "best"}, "unknown policy 'best'"),
+        ({"policy": "mast+past"}, "cannot be combined"),
+        ({"policy": "uniform+mast"}, "cannot be combined"),
+        ({"policy": "rave+grave"}, "cannot be combined"),
+        ({"fill": "1.5"}, "fill must be from 0 to 1, not 1.5"),
+        ({"k": "-1"}, "k must be at least 0, not -1"),
+        ({"words": "3"}, "words must be 1, 2, 4, 8, 16 or 32, not '3'"),
+        ({"solver": "maybe"}, "solver must be on or off"),
+        ({"tau": "hot"}, "tau must be a number"),
+        ({"threads": "0"}, "threads must be from 1 to 256, not 0"),
+        ({"depth": "3"}, "unknown option 'depth'"),
+    ],
+)
+def test_options_explain_mistakes(given, message):
+    with pytest.raises(OptionError, match=message):
+        parse_options(given, MctsOptions())
+
+
+def test_options_of_a_counted_search_use_one_thread():
+    assert default_options(simulations=100).threads == 1
+    assert [default_options(simulations=n).words for n in (100, 32_768, 32_769 + 511, 10**7)] == [1, 1, 2, 8]
+    assert parse_options({"policy": "mast", "tau": "5"}, MctsOptions()).temperature == 5.0
+    graved = parse_options({"policy": "grave+mast", "grave_ref": "7"}, MctsOptions())
+    assert graved.grave_reference == 7
+
+
+def test_search_bench_measures():
+    measured = measure_search(
+        compiled("tictactoe"), "mast", seconds=0.05, options=SMALL, calibration_seconds=1.0
+    )
+    result = measured.to_dict()
+    assert result["policy"] == "mast"
+    assert result["playouts"] > 0
+    assert math.isclose(
+        result["playouts_per_cpu_second"], result["playouts"] / result["cpu_seconds"], rel_tol=0.05
+    )
+
+
+def test_bench_command_measures_searches(capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(["tictactoe", "--policy", "mast", "--seconds", "0.05", "--json"])
+    assert ended.value.code == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["policy"], result["game"]) == ("mast", "tictactoe")
+    assert result["descents_per_cpu_second"] > 0

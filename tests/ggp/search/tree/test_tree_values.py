@@ -1,0 +1,106 @@
+"""UCT in one node, with visits in flight, which the golden tests of one lane do not have."""
+
+import math
+
+import numpy as np
+import pytest
+
+import ggp
+from ggp.jit.compiling import kernel
+from ggp.jit.unboxed import Unboxed
+from ggp.search.tree.kernels.arrays import MISSING, UNPROVEN
+from ggp.search.tree.kernels.tree import select_edge
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.parts import link_parts
+from ggp.search.tree.tree_engine import TreeEngine
+
+EXPLORATION = 40.0
+RAVE_K = 50.0
+
+
+@kernel
+def _select_in(search, parts, memory, first, end):
+    search.tree.first_edge[0, 0] = first
+    search.tree.first_edge[0, 1] = end
+    return select_edge(search, parts, memory, 0, 0, MISSING, 0)
+
+
+def _selected(search, first, end):
+    memory = Unboxed.made_once(search)
+    return _select_in(search, link_parts(memory), memory.address, first, end)
+
+
+def _value(edge, has_rave, everything):
+    """UCB1 of one edge (visits, flight, total, goal, RAVE visits and total) among those of `everything`."""
+    visits, flight, total, goal, rave_visits, rave_total = edge
+    if goal != UNPROVEN:
+        return goal
+    all_visits = sum(e[0] + e[1] for e in everything)
+    if visits > 0:
+        mean = total / visits
+    else:
+        ended = sum(e[0] for e in everything)
+        mean = sum(e[2] for e in everything) / ended if ended else 50.0
+    if has_rave and rave_visits > 0:
+        beta = math.sqrt(RAVE_K / (3 * all_visits + RAVE_K))
+        mean = beta * rave_total / rave_visits + (1 - beta) * mean
+    return mean + EXPLORATION * math.sqrt(math.log(all_visits) / (visits + flight))
+
+
+def _random_edges(rng, count):
+    """Edges that were all tried: with a visit, or one in flight."""
+    flight = rng.integers(0, 4, count)
+    visits = rng.integers(0, 6, count)
+    visits[(visits == 0) & (flight == 0)] = 1
+    goal = np.where(rng.random(count) < 0.1, rng.integers(0, 101, count), UNPROVEN)
+    rave_visits = rng.integers(0, 9, count)
+    columns = (
+        visits, flight, rng.integers(0, 101, count) * visits, goal,
+        rave_visits, rng.integers(0, 101, count) * rave_visits,
+    )  # fmt: skip
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _engine(policy):
+    game = ggp.load("connectfour")
+    options = MctsOptions(policy=policy, exploration=EXPLORATION, rave_k=RAVE_K, is_solving=True, words=1)
+    return TreeEngine(game, options, seed=1)
+
+
+def _put(engine, edges):
+    tree = engine.tree
+    for e, (visits, flight, total, goal, rave_visits, rave_total) in enumerate(edges):
+        tree.visits[e], tree.flight[e], tree.total[e], tree.goal[e] = visits, flight, total, goal
+        if len(tree.rave_visits) > 1:
+            tree.rave_visits[e], tree.rave_total[e] = rave_visits, rave_total
+        tree.move[e] = e
+
+
+def _select(engine, count):
+    return _selected(engine.memory, 0, count)
+
+
+@pytest.mark.parametrize("policy", ["uniform", "rave"])
+def test_tried_edge_with_the_highest_value_is_selected(policy):
+    rng = np.random.default_rng(7)
+    engine = _engine(policy)
+    for count in [*range(2, 9)] * 30:
+        edges = _random_edges(rng, count)
+        _put(engine, edges)
+        values = [_value(edge, policy == "rave", edges) for edge in edges]
+        assert values[_select(engine, count)] == pytest.approx(max(values), abs=1e-9)
+
+
+def test_of_equal_edges_the_first_is_selected():
+    engine = _engine("uniform")
+    _put(engine, [(3, 0, 90, UNPROVEN, 0, 0), *[(3, 0, 150, UNPROVEN, 0, 0)] * 5])
+    assert _select(engine, 6) == 1
+
+
+def test_untried_edges_come_first():
+    engine = _engine("uniform")
+    edges = [(2, 0, 200, UNPROVEN, 0, 0)] * 6
+    edges[2] = (0, 1, 0, UNPROVEN, 0, 0)
+    edges[4] = (0, 0, 0, UNPROVEN, 0, 0)
+    _put(engine, edges)
+    assert {_select(engine, 6) for _ in range(40)} == {4}
