@@ -54,9 +54,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 SEARCH_FLOORS: tuple[tuple[str, ...], ...] = (
     ("budget", "report", "option_table", "decisive"),
     ("protocol",),
-    ("mcts", "rollouts"),
+    ("tree", "rollouts"),
     ("alphabeta", "forest"),
-    ("information_sets",),
+    ("sets",),
     ("root_value", "one_state"),
 )
 """The same inside `ggp.search`, for its rooms and its files."""
