@@ -332,7 +332,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
         process.communicate()
     assert 3 <= len(before) < 10, "killed too early or too late"
     done = subprocess.run(
-        [*command, "resume", str(place)], capture_output=True, text=True, timeout=120, check=False
+        [*command, "run", str(place)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     with Store(place) as store:
