@@ -10,13 +10,8 @@ import click
 from gdl.errors import GdlSyntaxError
 from gdl.syntax.formatting import FormattingError, format_kif
 from gdl.syntax.parser import looks_infix, parse, with_plain_lines
-from ggp.validation.sheet_files import (
-    STANDARD_INPUT,
-    RulesNotFoundError,
-    read_bytes,
-    replace_text,
-    sheet_names,
-)
+from ggp.files import write_text
+from ggp.validation.sheet_files import STANDARD_INPUT, RulesNotFoundError, read_bytes, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 
@@ -71,7 +66,7 @@ def _format(name: str, is_check: bool) -> tuple[int, bool]:
         click.echo(formatted, nl=False)
     elif is_changed:
         try:
-            replace_text(Path(label), formatted)
+            write_text(Path(label), formatted)
         except OSError as error:
             return _print_error(f"{label}: {error.strerror or error}", UNREADABLE)
         click.echo(f"{label}: formatted", err=True)

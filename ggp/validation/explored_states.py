@@ -7,14 +7,11 @@ first in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from ggp.game import Fact, Game, Move, Role
 from ggp.validation.properties import Declarations, Witness
-
-Explorer: TypeAlias = Callable[..., "ExploredStates"]
 
 
 class UndecidedError(Exception):

@@ -59,7 +59,6 @@ class LaneStates:
     def __init__(self, space: StateSpace, deadline: float) -> None:
         self.space = space
         self.deadline = deadline
-        self.roles = len(space.game.roles)
         self.seats = [r for r, role in enumerate(space.game.roles) if role in players_of(space.game)]
         self._firsts = [chunk.first for chunk in space.chunks]
         self._offsets = lru_cache(maxsize=8)(self._count_offsets)
@@ -110,10 +109,9 @@ class LaneStates:
     def cycle(self) -> Cycle | None:
         if self.space.is_layered:
             return None
-        unsettled = np.flatnonzero(self._lengths == UNSETTLED)
-        if not len(unsettled):
+        number = _first(self._lengths == UNSETTLED)
+        if number is None:
             return None
-        number = int(unsettled[0])
         path: list[tuple[int, int]] = []
         place_of: dict[int, int] = {}
         while number not in place_of:

@@ -1,7 +1,6 @@
 """Explored states as Python objects, for games that cannot be explored on lanes.
 
-Also the naive twin of `ggp.validation.lane_states`. Compiled games compute all successors of a state in one
-pass of the circuit; other games are expanded one joint move at a time.
+Also the naive twin of `ggp.validation.lane_states`.
 """
 
 from __future__ import annotations
@@ -9,17 +8,14 @@ from __future__ import annotations
 import itertools
 import time
 from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from gdl.dependencies import strong_components
 from gdl.errors import ReasoningError
-from ggp.engines.compiled import NO_GOAL, CompiledGame, Successors
+from ggp.engines.compiled import NO_GOAL
 from ggp.game import Fact, Game, GoalError, Move, NoLegalMoveError, Role
 from ggp.validation.explored_states import Bounds, Cycle, Sums
 from ggp.validation.properties import Declarations, Witness, players_of
@@ -41,7 +37,7 @@ class ObjectStates:
     step        number → position of that joint move in the product of the parent's legal moves
     terminal    number → 1 for terminal states
     goals       number → goals of a terminal state
-    legal       number → legal moves of a non-terminal state that was expanded, or will be
+    legal       number → legal moves of a non-terminal state that was expanded
     children    number → successors of an expanded state, one per joint move, in the order of the product
     explored    states 0 .. explored-1 were expanded or are terminal
     fault       the state at which the rules could not be evaluated, and why
@@ -93,10 +89,8 @@ class ObjectStates:
     @cached_property
     def _components(self) -> list[list[int]]:
         """Strongly connected components, successors first."""
-        return [
-            list(component)
-            for component in strong_components(range(len(self.states)), lambda n: self.children.get(n, ()))
-        ]
+        components = strong_components(range(len(self.states)), lambda n: self.children.get(n, ()))
+        return list(map(list, components))
 
     def cycle(self) -> Cycle | None:
         for component in self._components:
@@ -193,11 +187,9 @@ class ObjectStates:
         children = self.children.get(number, ())
         if not children:
             return False
-        failed: set[int] = set()
         legal = self.legal[number]
-        for joint, child in zip(itertools.product(*legal), children, strict=True):
-            if not won[child]:
-                failed.add(joint[seat])
+        joint_moves = zip(itertools.product(*legal), children, strict=True)
+        failed = {joint[seat] for joint, child in joint_moves if not won[child]}
         return len(failed) < len(legal[seat])
 
 
@@ -206,18 +198,16 @@ def explore(game: Game[Any], bounds: Bounds, progress: Callable[[int], None] | N
 
     A non-terminal state in which some role has no move has no children.
     """
-    expand = _CompiledExpansion(game) if isinstance(game, CompiledGame) else _Expansion(game)
-    space = ObjectStates(game, expand.moves)
-    numbers: dict[Hashable, int] = {}
+    space = ObjectStates(game, [[] for _ in game.roles])
+    expansion = _Expansion(space)
     deadline = time.monotonic() + bounds.seconds
-    _add(space, numbers, game.initial_state(), -1, 0)
-    expand.note_initial(space)
+    expansion.add(game.initial_state(), -1, 0)
     while not space.is_complete:
         if len(space.states) > bounds.states or time.monotonic() > deadline:
             return space
         try:
             if not space.terminal[space.explored]:
-                expand.children(space, numbers, space.explored)
+                expansion.expand(space.explored)
         except ReasoningError as error:
             space.fault = (space.explored, str(error))
             return space
@@ -227,55 +217,42 @@ def explore(game: Game[Any], bounds: Bounds, progress: Callable[[int], None] | N
     return space
 
 
-def _add(
-    space: ObjectStates, numbers: dict[Hashable, int], state: Hashable, parent: int, step: int
-) -> tuple[int, bool]:
-    """Add a state unless it is known; returns (its number, whether it is new)."""
-    known = numbers.get(state)
-    if known is not None:
-        return known, False
-    number = numbers[state] = len(space.states)
-    space.states.append(state)
-    space.parent.append(parent)
-    space.step.append(step)
-    space.terminal.append(0)
-    return number, True
-
-
 class _Expansion:
-    """Expands states of any `Game`, one joint move at a time."""
+    """Adds states to a space, one joint move at a time."""
 
-    def __init__(self, game: Game[Any]) -> None:
-        self.game = game
-        self.moves: list[list[Move]] = [[] for _ in game.roles]
-        self._index: list[dict[Move, int]] = [{} for _ in game.roles]
-        self._players = players_of(game)
+    def __init__(self, space: ObjectStates) -> None:
+        self.space, self.game = space, space.game
+        self._number: dict[Hashable, int] = {}
+        self._index: list[dict[Move, int]] = [{} for _ in self.game.roles]
+        self._players = players_of(self.game)
 
-    def note_initial(self, space: ObjectStates) -> None:
-        """Note whether the initial state is terminal, and its goals."""
-        self._note_end(space, 0)
-
-    def children(self, space: ObjectStates, numbers: dict[Hashable, int], number: int) -> None:
-        """Expand a non-terminal state."""
-        state = space.states[number]
-        legal = self._legal(state)
-        space.legal[number] = legal
-        children = array("q")
-        for step, indices in enumerate(itertools.product(*legal)):
-            joint_move = [moves[index] for moves, index in zip(self.moves, indices, strict=True)]
-            child, is_new = _add(space, numbers, self.game.next_state(state, joint_move), number, step)
-            if is_new:
-                self._note_end(space, child)
-            children.append(child)
-        space.children[number] = children
-
-    def _note_end(self, space: ObjectStates, number: int) -> None:
-        state = space.states[number]
+    def add(self, state: Hashable, parent: int, step: int) -> int:
+        """The number of a state, which is added unless it is known."""
+        known = self._number.get(state)
+        if known is not None:
+            return known
+        space = self.space
+        number = self._number[state] = len(space.states)
+        space.states.append(state)
+        space.parent.append(parent)
+        space.step.append(step)
+        space.terminal.append(0)
         if self.game.is_terminal(state):
             space.terminal[number] = 1
             space.goals[number] = tuple(self._goal(state, role) for role in self._players)
+        return number
 
-    def _goal(self, state: Hashable, role: Any) -> int:
+    def expand(self, number: int) -> None:
+        """Add the children of a non-terminal state."""
+        space, state = self.space, self.space.states[number]
+        legal = space.legal[number] = self._legal(state)
+        children = array("q")
+        for step, indices in enumerate(itertools.product(*legal)):
+            joint_move = [moves[index] for moves, index in zip(space.moves, indices, strict=True)]
+            children.append(self.add(self.game.next_state(state, joint_move), number, step))
+        space.children[number] = children
+
+    def _goal(self, state: Hashable, role: Role) -> int:
         try:
             return self.game.goal(state, role)
         except GoalError:
@@ -283,7 +260,7 @@ class _Expansion:
 
     def _legal(self, state: Hashable) -> LegalMoves:
         found = []
-        for role, moves, index in zip(self.game.roles, self.moves, self._index, strict=True):
+        for role, moves, index in zip(self.game.roles, self.space.moves, self._index, strict=True):
             try:
                 legal: Sequence[Move] = self.game.legal_moves(state, role)
             except NoLegalMoveError:
@@ -294,45 +271,3 @@ class _Expansion:
                     moves.append(move)
             found.append(tuple(index[move] for move in legal))
         return tuple(found)
-
-
-class _CompiledExpansion(_Expansion):
-    """Expands states of compiled games, a batch of joint moves at a time."""
-
-    game: CompiledGame
-
-    def __init__(self, game: CompiledGame) -> None:
-        super().__init__(game)
-        self.moves = [list(moves) for moves in game.moves]
-        self._index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
-        self._first_move = [0, *itertools.accumulate(len(moves) for moves in game.moves)]
-        players = set(self._players)
-        self._seats = [r for r, role in enumerate(game.roles) if role in players]
-
-    def children(self, space: ObjectStates, numbers: dict[Hashable, int], number: int) -> None:
-        """Expand a non-terminal state; the same pass evaluates its children."""
-        if number not in space.legal:
-            space.legal[number] = self._legal(space.states[number])
-        children = array("q")
-        for batch in self._batches(space.states[number]):
-            for i, state in enumerate(batch.states):
-                child, is_new = _add(space, numbers, state, number, len(children))
-                children.append(child)
-                if is_new and batch.is_terminal[i]:
-                    space.terminal[child] = 1
-                    goals = (int(batch.goals[i, r]) for r in self._seats)
-                    space.goals[child] = tuple(goal if 0 <= goal <= 100 else NO_GOAL for goal in goals)
-                elif is_new:
-                    space.legal[child] = self._split(np.flatnonzero(batch.is_legal[i]).tolist())
-        space.children[number] = children
-
-    def _batches(self, state: Any) -> Iterator[Successors]:
-        return self.game.successor_passes(state)
-
-    def _split(self, legal: list[int]) -> LegalMoves:
-        """Convert ascending indices among all moves to indices per role."""
-        bounds = [bisect_left(legal, first) for first in self._first_move]
-        return tuple(
-            tuple(index - first for index in legal[a:b])
-            for first, (a, b) in zip(self._first_move, itertools.pairwise(bounds), strict=False)
-        )

@@ -67,14 +67,9 @@ class SheetReport:
 
     def _repr_html_(self) -> str:
         """The diagnostics as a table, for notebooks."""
-        rows = [
-            [
-                diagnostic.code,
-                diagnostic.severity.value,
-                "" if diagnostic.span is None else diagnostic.span.line,
-                diagnostic.message,
-            ]
-            for diagnostic in self.diagnostics
+        rows: list[list[object]] = [
+            [each.code, each.severity.value, "" if each.span is None else each.span.line, each.message]
+            for each in self.diagnostics
         ]
         rows += [["", fact.outcome.value, "", fact.statement] for fact in self.properties]
         return html_table(repr(self)[1:-1], ["code", "severity", "line", "message"], rows)
@@ -157,15 +152,10 @@ def to_json(reports: Sequence[SheetReport]) -> str:
         {
             "file": report.name,
             "rules": report.rule_count,
-            **({"unreadable": report.unreadable} if report.unreadable else {}),
-            **({"note": report.note} if report.note else {}),
-            **({"fixed": report.fixed} if report.fixed else {}),
-            "diagnostics": [
-                _diagnostic_data(diagnostic, repair)
-                for diagnostic, repair in zip(
-                    report.diagnostics, repairs(report.source, report.diagnostics), strict=True
-                )
-            ],
+            **{key: value for key in ("unreadable", "note", "fixed") if (value := getattr(report, key))},
+            "diagnostics": list(
+                map(_diagnostic_data, report.diagnostics, repairs(report.source, report.diagnostics))
+            ),
             "properties": [fact.to_dict() for fact in report.properties],
         }
         for report in reports
@@ -189,21 +179,15 @@ def _diagnostic_data(diagnostic: Diagnostic, repair: Repair) -> dict[str, Any]:
         "expected": list(repair.expected),
         "edits": [{**_span_data(span), "newText": new} for span, new in repair.edits],
         "keepsMeaning": repair.keeps_meaning,
-        "related": [
-            {"message": related.message, **_span_data(related.span)} for related in diagnostic.related
-        ],
+        "related": [{"message": each.message, **_span_data(each.span)} for each in diagnostic.related],
     }
 
 
-def _span_data(span: Span | None) -> dict[str, int]:
+def _span_data(span: Span | None, begin: tuple[str, str] = ("line", "column")) -> dict[str, int]:
     if span is None:
         return {}
-    return {
-        "line": span.line,
-        "column": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
-    }
+    places = span.line, span.column, span.end_line, span.end_column
+    return dict(zip((*begin, "endLine", "endColumn"), places, strict=True))
 
 
 def to_sarif(reports: Sequence[SheetReport]) -> str:
@@ -218,26 +202,20 @@ def to_sarif(reports: Sequence[SheetReport]) -> str:
         }
         for code, title in CODES.items()
     ]
+    unreadable = [report.unreadable for report in reports if report.unreadable]
+    invocation: dict[str, Any] = {"executionSuccessful": not unreadable}
+    if unreadable:
+        invocation["toolExecutionNotifications"] = [
+            {"level": "error", "message": {"text": text}} for text in unreadable
+        ]
     run = {
         "tool": {"driver": {"name": name, **({"version": version} if version else {}), "rules": rules}},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(reports)],
-        "results": [
-            _result(report, diagnostic, order) for report in reports for diagnostic in report.diagnostics
-        ],
+        "invocations": [invocation],
+        "results": [_result(report, each, order) for report in reports for each in report.diagnostics],
     }
-    return json.dumps(
-        {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=1
-    )
-
-
-def _invocation(reports: Sequence[SheetReport]) -> dict[str, Any]:
-    unreadable = [report for report in reports if report.unreadable]
-    notifications = [{"level": "error", "message": {"text": report.unreadable}} for report in unreadable]
-    return {
-        "executionSuccessful": not unreadable,
-        **({"toolExecutionNotifications": notifications} if notifications else {}),
-    }
+    log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, ensure_ascii=False, indent=1)
 
 
 def _result(report: SheetReport, diagnostic: Diagnostic, order: Mapping[str, int]) -> dict[str, Any]:
@@ -250,8 +228,7 @@ def _result(report: SheetReport, diagnostic: Diagnostic, order: Mapping[str, int
     }
     if diagnostic.related:
         result["relatedLocations"] = [
-            {**_location(report, related.span), "message": {"text": related.message}}
-            for related in diagnostic.related
+            {**_location(report, each.span), "message": {"text": each.message}} for each in diagnostic.related
         ]
     return result
 
@@ -259,12 +236,7 @@ def _result(report: SheetReport, diagnostic: Diagnostic, order: Mapping[str, int
 def _location(report: SheetReport, span: Span | None) -> dict[str, Any]:
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.name)}}
     if span is not None:
-        physical["region"] = {
-            "startLine": span.line,
-            "startColumn": span.column,
-            "endLine": span.end_line,
-            "endColumn": span.end_column,
-        }
+        physical["region"] = _span_data(span, ("startLine", "startColumn"))
     return {"physicalLocation": physical}
 
 
@@ -280,11 +252,11 @@ def to_github(reports: Sequence[SheetReport]) -> str:
     """Workflow commands, one per line, that GitHub shows next to the lines of a change."""
     lines = []
     for report in reports:
+        file = f"file={_property(report.name)}"
         if report.unreadable:
-            lines.append(f"::error file={_property(report.name)}::{_data(report.unreadable)}")
+            lines.append(f"::error {file}::{_data(report.unreadable)}")
         for diagnostic in report.diagnostics:
-            place = f"file={_property(report.name)}"
-            span = diagnostic.span
+            place, span = file, diagnostic.span
             if span is not None:
                 place += f",line={span.line},endLine={span.end_line},col={span.column}"
                 if span.line == span.end_line:

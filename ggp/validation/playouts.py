@@ -33,6 +33,12 @@ from ggp.validation.properties import (
 
 SEARCH_FACTOR = 20
 """Factor on the number of matches while looking for a fault that was seen on lanes."""
+SEEN_ON_LANES = {
+    "GDL401": "some random matches do not end within the step limit",
+    "GDL402": "in some random matches, a role has no legal move",
+    "GDL403": "some random matches end without exactly one goal value for every role",
+}
+"""What is reported of a fault for which the reasoner finds no witness."""
 
 
 @dataclass
@@ -80,19 +86,16 @@ def play_randomly(
         _Match(exact, declarations, limits, sampling, rng, deadline).play()
         if progress is not None:
             progress(number + 1)
-    for code, text in _without_witness(game, suspicions - sampling.witnesses.keys()):
-        sampling.witnesses[code] = (text, Witness((), ()))
+    for code in sorted(suspicions - sampling.witnesses.keys()):
+        sampling.witnesses[code] = (SEEN_ON_LANES[code], Witness((), ()))
     return _properties(exact, sampling, declarations, suspicions)
 
 
 def _play_on_lanes(game: CompiledGame, limits: PlayLimits, sampling: Sampling) -> set[str]:
     """Play on lanes; returns the codes of faults that occurred."""
+    deadline = time.monotonic() + limits.seconds
     statistics = playouts(
-        game,
-        limits.lane_playouts,
-        seed=limits.seed,
-        step_limit=limits.step_limit,
-        deadline=time.monotonic() + limits.seconds,
+        game, limits.lane_playouts, seed=limits.seed, step_limit=limits.step_limit, deadline=deadline
     )
     sampling.lane_playouts = statistics.playouts
     sampling.ended = statistics.finished
@@ -108,35 +111,18 @@ def _play_on_lanes(game: CompiledGame, limits: PlayLimits, sampling: Sampling) -
     return {code for code, count in found.items() if count}
 
 
-def _without_witness(game: Game[Any], codes: set[str]) -> list[tuple[str, str]]:
-    texts = {
-        "GDL401": "some random matches do not end within the step limit",
-        "GDL402": "in some random matches, a role has no legal move",
-        "GDL403": "some random matches end without exactly one goal value for every role",
-    }
-    return [(code, texts[code]) for code in sorted(codes)]
-
-
+@dataclass
 class _Match:
     """One random match with the reasoner, in which every state is checked."""
 
-    def __init__(
-        self,
-        game: Game[Any],
-        declarations: Declarations,
-        limits: PlayLimits,
-        sampling: Sampling,
-        rng: random.Random,
-        deadline: float,
-    ) -> None:
-        self.game = game
-        self.declarations = declarations
-        self.limits = limits
-        self.sampling = sampling
-        self.rng = rng
-        self.deadline = deadline
-        self.joint_moves: list[tuple[Move, ...]] = []
-        self.is_interrupted = False
+    game: Game[Any]
+    declarations: Declarations
+    limits: PlayLimits
+    sampling: Sampling
+    rng: random.Random
+    deadline: float
+    joint_moves: list[tuple[Move, ...]] = field(default_factory=list)
+    is_interrupted: bool = False
 
     def play(self) -> None:
         """Play until the match ends, a limit is reached, or a role has no move."""
@@ -210,21 +196,19 @@ _COUNTED_ON_LANES = ("GDL401", "GDL402")
 def _properties(
     game: Game[Any], sampling: Sampling, declarations: Declarations, suspicions: set[str]
 ) -> list[Property]:
+    declared = {"GDL404": declarations.base, "GDL405": declarations.input}
+    undeclared = {code for code, terms in declared.items() if terms is None}
     found = []
     for code, statement in CLAIMS.items():
-        if (code == "GDL404" and declarations.base is None) or (
-            code == "GDL405" and declarations.input is None
-        ):
+        if code in undeclared:
             continue
         if code in sampling.witnesses:
             text, witness = sampling.witnesses[code]
             is_shown = bool(witness.joint_moves or witness.facts or code not in suspicions)
             found.append(Property(statement, Outcome.REFUTED, text, witness if is_shown else None, code))
-        elif code == "GDL403":
-            if sampling.ended:
-                found.append(Property(statement, Outcome.SAMPLED, f"{sampling.ended:,} matches", code=code))
-        elif code != "GDL407":
+        elif code != "GDL407" and (code != "GDL403" or sampling.ended):
             count = sampling.playouts + (sampling.lane_playouts if code in _COUNTED_ON_LANES else 0)
+            count = sampling.ended if code == "GDL403" else count
             found.append(Property(statement, Outcome.SAMPLED, f"{count:,} matches", code=code))
     return found + _character(game, sampling)
 

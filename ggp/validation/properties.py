@@ -6,7 +6,7 @@ states.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -152,8 +152,7 @@ def diagnostic_of(fact: Property, program: Program) -> Diagnostic | None:
     steps = len(fact.witness.joint_moves) if fact.witness else None
     place = "" if steps is None else f" (after {counted(steps, 'step')})"
     name = _ABOUT.get(fact.code)
-    rules: Sequence[Rule] = [rule for rule in program.rules if rule.head.name == name]
-    span = rules[0].head.span if rules else None
+    span = next((rule.head.span for rule in program.rules if rule.head.name == name), None)
     return Diagnostic(fact.code, severity, f"{fact.detail or fact.statement}{place}", span)
 
 
@@ -182,6 +181,9 @@ def declarations_of(program: Program) -> Declarations:
     """Derive base and input, in place of the initial state and its legal moves."""
     from gdl.grounding import ground
 
+    has_base, has_input = bool(program.rules_for("base", 1)), bool(program.rules_for("input", 2))
+    if not has_base and not has_input:
+        return Declarations()
     renamed = {"base": "init", "input": "legal"}
     rules = []
     for rule in program.rules:
@@ -191,20 +193,12 @@ def declarations_of(program: Program) -> Declarations:
             rules.append(Rule(Compound(renamed[rule.head.name], rule.head.arguments), rule.body, rule.span))
         elif rule.head.name not in ("init", "next", "legal", "goal", "terminal", "sees"):
             rules.append(rule)
-    if not program.rules_for("base", 1) and not program.rules_for("input", 2):
-        return Declarations()
     try:
         found = ground(Program((*rules, Rule(Symbol("terminal"))), program.source), seconds=DECLARED_SECONDS)
     except GdlError:
         return Declarations()
-    return Declarations(
-        frozenset(found.fluents) if program.rules_for("base", 1) else None,
-        (
-            {role: frozenset(moves) for role, moves in zip(found.roles, found.moves, strict=True)}
-            if program.rules_for("input", 2)
-            else None
-        ),
-    )
+    moves = dict(zip(found.roles, map(frozenset, found.moves), strict=True))
+    return Declarations(frozenset(found.fluents) if has_base else None, moves if has_input else None)
 
 
 def players_of(game: Game[Any]) -> tuple[Role, ...]:
@@ -224,24 +218,15 @@ def goal_fault(game: Game[Any], state: Hashable) -> str | None:
 
 def record_of(game: Game[Any], witness: Witness, fault: str) -> MatchRecord:
     """The witness as a match record."""
-    record = new_record(
-        game,
-        MatchTerms(start_clock_seconds=0, play_clock_seconds=0, match_id=f"{game.name}.witness"),
-        player_names=["random"] * len(game.roles),
-    )
+    terms = MatchTerms(start_clock_seconds=0, play_clock_seconds=0, match_id=f"{game.name}.witness")
+    record = new_record(game, terms, player_names=["random"] * len(game.roles))
     record.seed = None
     state = game.initial_state()
     record.add_step(Step((), state_text(game.facts(state)), now_ms()))
     for joint_move in witness.joint_moves:
         state = game.next_state(state, joint_move)
-        record.add_step(
-            Step(
-                tuple(map(str, joint_move)),
-                state_text(game.facts(state)),
-                now_ms(),
-                faults=(None,) * len(game.roles),
-            )
-        )
+        texts, faults = tuple(map(str, joint_move)), (None,) * len(game.roles)
+        record.add_step(Step(texts, state_text(game.facts(state)), now_ms(), faults=faults))
     if game.is_terminal(state):
         record.complete(goals_or_none(game, state))
     record.fault = fault

@@ -137,10 +137,8 @@ class _Proof:
     def moves(self) -> Property:
         """A legal move for every role in every non-terminal state."""
         number = self.states.stuck_state()
-        detail = ""
-        if number is not None:
-            role = self._role_without_move(number)
-            detail = f"{role} has no legal move in a non-terminal state"
+        role = None if number is None else self._role_without_move(number)
+        detail = "" if role is None else f"{role} has no legal move in a non-terminal state"
         return self.every(CLAIMS["GDL402"], number, detail, "GDL402")
 
     def _role_without_move(self, number: int) -> str:

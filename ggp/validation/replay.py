@@ -59,11 +59,11 @@ class ReplayResult:
 
 
 class _DifferenceError(Exception):
-    """Carries the first difference to the caller."""
+    """Carries the first difference to the caller: what, expected, found and details."""
 
     def __init__(self, what: str, expected: object, found: object, detail: Iterable[str] = ()) -> None:
         super().__init__(what)
-        self.what, self.expected, self.found, self.detail = what, str(expected), str(found), tuple(detail)
+        self.found = (what, str(expected), str(found), tuple(detail))
 
 
 def replay(game: Game[Any], trace: Path | str) -> ReplayResult:
@@ -127,8 +127,8 @@ class _Follower:
                 continue
             try:
                 self.step(row)
-            except _DifferenceError as found:
-                difference = self.difference(row, found.what, found.expected, found.found, found.detail)
+            except _DifferenceError as error:
+                difference = self.difference(row, *error.found)
             except GameError as error:
                 difference = self.difference(row, "step", "no error", f"{type(error).__name__}: {error}", ())
             except (KeyError, TypeError, AttributeError) as error:
@@ -179,17 +179,14 @@ class _Follower:
         raw = row.get("goals_raw", {})
         for role in self.game.roles:
             expected = row["goals"][str(role)]
-            if expected is None:
-                expected_text = f"not a single integer; the rules give {raw.get(str(role), [])}"
-            else:
-                expected_text = str(expected)
             try:
                 found: int | None = self.game.goal(self.state, role)
-                found_text = str(found)
+                text = str(found)
             except GoalError as error:
-                found, found_text = None, str(error)
+                found, text = None, str(error)
             if found != expected:
-                raise _DifferenceError(f"goal of {role}", expected_text, found_text)
+                none = f"not a single integer; the rules give {raw.get(str(role), [])}"
+                raise _DifferenceError(f"goal of {role}", none if expected is None else expected, text)
 
     def compare_moves(self, row: Row) -> None:
         legal: list[dict[str, Move] | None] = []
@@ -211,9 +208,11 @@ class _Follower:
             if row["stuck"] not in stuck:
                 raise _DifferenceError("role without a legal move", row["stuck"], " ".join(stuck) or "none")
         if "move" in row:
+            for moves, text, role in zip(legal, row["move"], self.game.roles, strict=True):
+                if text not in (moves or {}):
+                    raise _DifferenceError(f"move of {role}", text, "not legal")
             self.joint_move = tuple(
-                _find(moves or {}, text, role)
-                for moves, text, role in zip(legal, row["move"], self.game.roles, strict=True)
+                moves[text] for moves, text in zip(legal, row["move"], strict=True) if moves is not None
             )
 
     def compare_move_counts(self, row: Row, texts: Sequence[Sequence[str]]) -> None:
@@ -235,12 +234,6 @@ def text_hash(lines: Sequence[str]) -> str:
     '956287b2'
     """
     return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
-
-
-def _find(moves: dict[str, Move], text: str, role: object) -> Move:
-    if text not in moves:
-        raise _DifferenceError(f"move of {role}", text, "not legal")
-    return moves[text]
 
 
 def _counts(expected: Sequence[str], found: Sequence[str]) -> tuple[str, str, list[str]]:

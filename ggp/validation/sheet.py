@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from gdl.validation.all_checks import reading_order
 from gdl.validation.fixes import FixError, fix
 from gdl.validation.selection import silenced, silences
 from ggp.engines.loading import is_rule_text
+from ggp.files import write_text
 from ggp.game import Game
 from ggp.match.record import write_record
 from ggp.validation.output import SheetReport
@@ -33,7 +34,7 @@ from ggp.validation.properties import (
     diagnostic_of,
     record_of,
 )
-from ggp.validation.sheet_files import RulesNotFoundError, read_bytes, replace_text
+from ggp.validation.sheet_files import RulesNotFoundError, read_bytes
 
 HINDRANCES = frozenset({"GDL401", "GDL402", "GDL403"})
 """Faults that may be the reason why no role wins."""
@@ -71,10 +72,7 @@ def examine(name: str, request: Request) -> SheetReport:
 
 
 def _fixed(data: bytes, label: str, request: Request) -> tuple[bytes, int, str]:
-    """Correct a file: (new content, number of corrections, why there can be none).
-
-    Raises OSError.
-    """
+    """Correct a file: (new content, number of corrections, why there can be none). Raises OSError."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -88,7 +86,7 @@ def _fixed(data: bytes, label: str, request: Request) -> tuple[bytes, int, str]:
     except FixError:
         return data, 0, "not fixed: the corrections would change the rules"
     if count:
-        replace_text(Path(label), corrected)
+        write_text(Path(label), corrected)
         data = corrected.encode()
     return data, count, ""
 
@@ -148,11 +146,13 @@ def _examine_bytes(data: bytes, label: str, request: Request) -> SheetReport:
 
 
 def _play(program: Program, report: SheetReport, request: Request) -> None:
-    name = Path(report.name).stem
+    from ggp.validation.playouts import play_randomly
+    from ggp.validation.proving import prove
+
     is_growing = any(diagnostic.code == "GDL318" for diagnostic in report.diagnostics)
     try:
         with _silence():
-            game, exact = _games(program, name, request, is_growing=is_growing)
+            game, exact = _games(program, Path(report.name).stem, request, is_growing=is_growing)
     except GdlError as error:
         report.note = f"not played: {error}"
         return
@@ -160,9 +160,13 @@ def _play(program: Program, report: SheetReport, request: Request) -> None:
         request.progress("base and input")
         declarations = Declarations() if is_growing else declarations_of(program)
         if request.play is not None:
-            report.properties += _played(game, exact, declarations, request)
+            report.properties += play_randomly(
+                game, exact, declarations, request.play, lambda n: request.progress(f"{n:,} matches")
+            )
         if request.prove is not None:
-            report.properties += _proved(game, declarations, request)
+            report.properties += prove(
+                game, declarations, request.prove, lambda n: request.progress(f"{n:,} states")
+            )
     except GdlError as error:
         report.note = f"aborted: {error}"
     report.properties = _surest(report.properties)
@@ -195,33 +199,6 @@ def _games(program: Program, name: str, request: Request, *, is_growing: bool) -
     return make_game(program, name, limits=limits), exact
 
 
-def _played(
-    game: Game[Any], exact: Game[Any], declarations: Declarations, request: Request
-) -> list[Property]:
-    from ggp.validation.playouts import play_randomly
-
-    assert request.play is not None
-    return play_randomly(
-        game,
-        exact,
-        declarations,
-        request.play,
-        lambda count: request.progress(f"{count:,} matches"),
-    )
-
-
-def _proved(game: Game[Any], declarations: Declarations, request: Request) -> list[Property]:
-    from ggp.validation.proving import prove
-
-    assert request.prove is not None
-    return prove(
-        game,
-        declarations,
-        request.prove,
-        progress=lambda count: request.progress(f"{count:,} states"),
-    )
-
-
 def _note_faults(program: Program, game: Game[Any], report: SheetReport, request: Request) -> None:
     """Add a diagnostic per code for refuted properties; record the first witness match."""
     found: dict[str, Diagnostic] = {}
@@ -236,16 +213,9 @@ def _note_faults(program: Program, game: Game[Any], report: SheetReport, request
             if record is not None and fact.witness is not None:
                 write_record(record_of(game, fact.witness, f"{fact.code}: {fact.detail}"), record)
                 record = None
-    report.diagnostics = sorted(
-        [*report.diagnostics, *_reported(found.values(), program, request.selection)],
-        key=reading_order,
-    )
-
-
-def _reported(found: Iterable[Diagnostic], program: Program, selection: Selection) -> Iterator[Diagnostic]:
-    """The findings that are selected and that no comment silences."""
-    kept, _ = silenced(found, silences(program))
-    return (diagnostic for diagnostic in kept if selection.includes(diagnostic.code))
+    kept, _ = silenced(found.values(), silences(program))
+    reported = (each for each in kept if request.selection.includes(each.code))
+    report.diagnostics = sorted([*report.diagnostics, *reported], key=reading_order)
 
 
 @contextmanager

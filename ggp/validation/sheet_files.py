@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ggp.engines.loading import RulesNotFoundError, find_rules
-from ggp.files import write_text
 
 STANDARD_INPUT = "-"
 SUFFIX = ".kif"
@@ -42,12 +41,4 @@ def read_bytes(name: str) -> tuple[bytes, str]:
         return file.read(MAX_BYTES), str(path)
 
 
-def replace_text(path: Path, text: str) -> None:
-    """Replace a file atomically, so that an interruption leaves the old or the new text.
-
-    Raises OSError.
-    """
-    write_text(path, text)
-
-
-__all__ = ["MAX_BYTES", "STANDARD_INPUT", "RulesNotFoundError", "read_bytes", "replace_text", "sheet_names"]
+__all__ = ["MAX_BYTES", "STANDARD_INPUT", "RulesNotFoundError", "read_bytes", "sheet_names"]
