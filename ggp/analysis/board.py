@@ -61,10 +61,9 @@ class Layer:
 
     def place(self, fact: Term) -> tuple[Cell, Values] | None:
         """Cell (across, down) and content of a fact; None if off this layer."""
-        arguments = arguments_of(fact)
-        if fact.name != self.name or len(arguments) != self.arity:
+        if not is_of(fact, self.name, self.arity):
             return None
-        texts = argument_texts(arguments, self.joint)
+        texts = argument_texts(arguments_of(fact), self.joint)
         column, row = self.across.find(texts), self.down.find(texts)
         if column is None or row is None:
             return None
@@ -106,11 +105,8 @@ class Board:
 
     def place(self, fact: Term) -> tuple[int, Cell, Values] | None:
         """Layer, cell and content of a fact; None if off the board."""
-        for index, layer in enumerate(self.layers):
-            placed = layer.place(fact)
-            if placed is not None:
-                return index, *placed
-        return None
+        places = enumerate(layer.place(fact) for layer in self.layers)
+        return next(((index, *placed) for index, placed in places if placed is not None), None)
 
     def shows(self, fact: Term) -> bool:
         """Whether a fact is drawn: as the content of a cell, or as a wall."""
@@ -167,10 +163,7 @@ def draw(board: Board, facts: Iterable[Term]) -> list[str]:
 def layout(
     board: Board, cells: Mapping[Cell, str], walls: frozenset[Wall] = frozenset()
 ) -> list[list[tuple[str, Cell | None]]]:
-    """The drawing as lines of text pieces, each with its cell.
-
-    Pieces of the frame, gaps and walls have None.
-    """
+    """The drawing as lines of text pieces, each with its cell: None in the frame, gaps and walls."""
     columns, rows = board.across.values, board.down.values
     names = [value[-1] for value in columns]
     width = max([len(text) for text in cells.values()] + [len(name) for name in names] + [1])
@@ -237,6 +230,11 @@ def legend(board: Board, facts: Iterable[Term]) -> list[tuple[str, str]]:
 
 def _gap(board: Board, column: int) -> str:
     return "   " if column and board.is_gap(0, column - 1, column) else " "
+
+
+def is_of(term: Term, name: str, arity: int) -> bool:
+    """Whether a fact or move has this name and number of arguments."""
+    return term.name == name and len(arguments_of(term)) == arity
 
 
 def argument_texts(arguments: Sequence[Term], joint: int | None) -> list[str]:

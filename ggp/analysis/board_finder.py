@@ -12,11 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 
 from gdl.program import Literal, Program, arguments_of
-from gdl.terms import Compound, Symbol, Term
-from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts
+from gdl.terms import Term, Variable
+from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts, is_of
 from ggp.analysis.board_shape import shaped
 from ggp.analysis.fluent_domains import fluent_domains
 from ggp.analysis.wall_finder import families_of_walls, wall_arguments, walled_values
@@ -44,7 +44,7 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
     walled = _walled(domains, facts)
     candidates: list[tuple[int, Layer]] = []
     for (name, arity), values in domains.items():
-        own_facts = [fact for fact in facts if fact.name == name and len(arguments_of(fact)) == arity]
+        own_facts = [fact for fact in facts if is_of(fact, name, arity)]
         layer = _find_layer(program, name, values, own_facts, (successors, walled))
         if layer is not None:
             candidates.append((len(own_facts), layer))
@@ -58,7 +58,7 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
     )
     board = Board(
         layers,
-        is_upward=not _is_row_first(program, main) and not _is_row_named(program, main),
+        is_upward=not _is_row_first(program, main) and not _are_called(program, main, main.down, "row"),
         blanks=tuple(_blank(layer, facts) for layer in layers),
         labels=_labels(
             value for layer in layers for value in _contents(layer, domains[layer.name, layer.arity])
@@ -75,7 +75,7 @@ def _walled(
     """The coordinates of the cells of a maze, as far as its walls show."""
     for (name, arity), values in domains.items():
         at = wall_arguments(name, values)
-        own = [fact for fact in facts if fact.name == name and len(arguments_of(fact)) == arity]
+        own = [fact for fact in facts if is_of(fact, name, arity)]
         if at is not None and at[2] >= 0 and own:
             return frozenset().union(*walled_values(own, at))
     return frozenset()
@@ -189,14 +189,12 @@ def _is_gapless(order: Values) -> bool:
 
 def _is_full_grid(facts: Sequence[Sequence[str]], position: int) -> bool:
     """Whether the facts fill a rectangle spanned by this argument and another one."""
-    own = {fact[position] for fact in facts}
-    for other in range(len(facts[0])):
-        if other != position:
-            pairs = {(fact[position], fact[other]) for fact in facts}
-            others = {fact[other] for fact in facts}
-            if len(own) > 2 and len(others) > 2 and len(pairs) == len(own) * len(others) == len(facts):
-                return True
-    return False
+    own, *columns = ([fact[each] for fact in facts] for each in (position, *range(len(facts[0]))))
+    return len(set(own)) > 2 and any(
+        len(set(column)) > 2
+        and len(set(zip(own, column, strict=True))) == len(set(own)) * len(set(column)) == len(facts)
+        for column in columns
+    )
 
 
 def _key_positions(
@@ -253,10 +251,8 @@ def _is_relation(facts: Sequence[Sequence[str]], keys: tuple[int, ...]) -> bool:
 def _is_marked(program: Program, name: str, arity: int) -> bool:
     """Whether a move with the same arguments makes a fact of the family hold, as `(mark ?x ?y)` does."""
     for rule in program.rules_for("next", 1):
-        fact = arguments_of(rule.head)[0]
-        if (fact.name, len(arguments_of(fact))) != (name, arity):
-            continue
-        for part in rule.body:
+        (fact,) = arguments_of(rule.head)
+        for part in rule.body if is_of(fact, name, arity) else ():
             if isinstance(part, Literal) and part.is_positive and part.atom.name == "does":
                 words = arguments_of(arguments_of(part.atom)[1])
                 if len(set(words)) == arity and words == arguments_of(fact):
@@ -266,23 +262,16 @@ def _is_marked(program: Program, name: str, arity: int) -> bool:
 
 def _fit(layer: Layer, main: Layer) -> Layer | None:
     """`layer` on the axes of `main`; None if it does not fit or has no content."""
-    if layer.joint != main.joint or not layer.content_positions:
-        return None
-    if len(layer.across.positions) != len(main.across.positions) or (
-        len(layer.down.positions) != len(main.down.positions)
+    axes = ((layer.across, main.across), (layer.down, main.down))
+    if (
+        layer.joint != main.joint
+        or not layer.content_positions
+        or any(len(own.positions) != len(other.positions) for own, other in axes)
+        or not all(set(own.values) <= set(other.values) for own, other in axes)
     ):
         return None
-    if set(layer.across.values) <= set(main.across.values) and set(layer.down.values) <= set(
-        main.down.values
-    ):
-        return Layer(
-            layer.name,
-            layer.arity,
-            Axis(layer.across.positions, main.across.values),
-            Axis(layer.down.positions, main.down.values),
-            layer.joint,
-        )
-    return None
+    across, down = (Axis(own.positions, other.values) for own, other in axes)
+    return replace(layer, across=across, down=down)
 
 
 def _blank(layer: Layer, facts: Iterable[Term]) -> Values | None:
@@ -348,39 +337,27 @@ def _thread(domain: Collection[str], successor: Mapping[str, str]) -> Values | N
 
 def _is_row_first(program: Program, layer: Layer) -> bool:
     """Whether the rules call the across argument row or rank, or the down argument column."""
-    across, down = layer.across.positions[-1], layer.down.positions[-1]
-    across_names = _variable_names(program, layer, across)
-    down_names = _variable_names(program, layer, down)
-    return _share(across_names, "row", "rank") > 0.5 or _share(down_names, "col", "file") > 0.5
+    return _are_called(program, layer, layer.across, "row", "rank") or _are_called(
+        program, layer, layer.down, "col", "file"
+    )
 
 
-def _is_row_named(program: Program, layer: Layer) -> bool:
-    return _share(_variable_names(program, layer, layer.down.positions[-1]), "row") > 0.5
-
-
-def _variable_names(program: Program, layer: Layer, position: int) -> Counter[str]:
-    """Variable names at one argument of the family, anywhere in the rules."""
-    names: Counter[str] = Counter()
-    for rule in program.rules:
-        for term in _subterms(rule.head):
-            if isinstance(term, Compound) and (term.name, len(term.arguments)) == (layer.name, layer.arity):
-                argument = term.arguments[position]
-                if not isinstance(argument, Compound | Symbol):
-                    names[argument.name] += 1
-    return names
+def _are_called(program: Program, layer: Layer, axis: Axis, *beginnings: str) -> bool:
+    """Whether most variables at the inner argument of an axis have such names, anywhere in the rules."""
+    names = [
+        argument.name
+        for rule in program.rules
+        for term in _subterms(rule.head)
+        if is_of(term, layer.name, layer.arity)
+        and isinstance(argument := arguments_of(term)[axis.positions[-1]], Variable)
+    ]
+    return 2 * sum(name.startswith(beginnings) for name in names) > len(names)
 
 
 def _subterms(term: Term) -> Iterable[Term]:
     yield term
     for argument in arguments_of(term):
         yield from _subterms(argument)
-
-
-def _share(names: Counter[str], *beginnings: str) -> float:
-    total = names.total()
-    return (
-        sum(count for name, count in names.items() if name.startswith(beginnings)) / total if total else 0.0
-    )
 
 
 def _labels(values: Iterable[str]) -> dict[str, str]:
@@ -390,13 +367,9 @@ def _labels(values: Iterable[str]) -> dict[str, str]:
     unique = sorted(dict.fromkeys(values), key=lambda value: (len(value) > 2, value))
     beginnings = [value for value in unique if len(value) > 2]
     for value in unique:
-        for label in _label_candidates(value, beginnings):
-            if label not in taken:
-                break
-        else:
-            label = value
-        labels[value] = label
-        taken.add(label)
+        free = (label for label in _label_candidates(value, beginnings) if label not in taken)
+        labels[value] = next(free, value)
+        taken.add(labels[value])
     return labels
 
 
@@ -405,7 +378,8 @@ def _label_candidates(value: str, others: Sequence[str]) -> Iterable[str]:
         yield value
         return
     group = [other for other in others if other[:3] == value[:3]]
-    stem = _shared_start(group) if len(group) > 1 else ""
+    shared = takewhile(lambda letters: len(set(letters)) == 1, zip(*group, strict=False))
+    stem = "".join(letters[0] for letters in shared) if len(group) > 1 else ""
     rest = value[len(stem) :].lstrip("_-")
     if stem and (len(rest) >= 3 or rest.isdigit()):
         yield from (value[0] + letter for letter in rest[:3])
@@ -413,9 +387,3 @@ def _label_candidates(value: str, others: Sequence[str]) -> Iterable[str]:
     yield value[0]
     yield value[:2]
     yield value[:3]
-
-
-def _shared_start(words: Sequence[str]) -> str:
-    first, last = min(words), max(words)
-    length = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
-    return first[:length]

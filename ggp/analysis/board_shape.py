@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise, product, repeat
+from itertools import chain, groupby, pairwise, permutations, product
 
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of
 from gdl.terms import Compound, Term, Variable
-from ggp.analysis.board import Axis, Board, Cell, Layer, argument_texts
+from ggp.analysis.board import Axis, Board, Cell, Layer, argument_texts, is_of
 
 _ROUNDS = 4
 """How far neighbors are followed from one relation into the next."""
@@ -82,15 +82,12 @@ def _stated(program: Program, layer: Layer) -> set[Cell]:
     """The cells that all `(base (cell ?x ?y …))` take from relations of pairs; empty if one does not."""
     if layer.joint is not None:
         return set()
-    cells: set[Cell] = set()
-    for rule in program.rules_for("base", 1):
-        fact = arguments_of(rule.head)[0]
-        if (fact.name, len(arguments_of(fact))) == (layer.name, layer.arity):
-            stated = _stated_by(program, layer, rule)
-            if not stated:
-                return set()
-            cells |= stated
-    return cells
+    stated = [
+        _stated_by(program, layer, rule)
+        for rule in program.rules_for("base", 1)
+        if is_of(arguments_of(rule.head)[0], layer.name, layer.arity)
+    ]
+    return set().union(*stated) if all(stated) else set()
 
 
 def _stated_by(program: Program, layer: Layer, rule: Rule) -> set[Cell]:
@@ -144,11 +141,8 @@ def _centered_shifts(board: Board, cells: set[Cell]) -> tuple[int, ...] | None:
 
 def _diagonal(program: Program, board: Board) -> int:
     """1 or -1 if a cell's neighbors are six, those across the sides and (1, 1) or (1, -1); else 0."""
-    for offsets in _neighbor_offsets(program, board).values():
-        for diagonal in (1, -1):
-            if offsets == _STRAIGHT | {(1, diagonal), (-1, -diagonal)}:
-                return diagonal
-    return 0
+    steps = product(_neighbor_offsets(program, board).values(), (1, -1))
+    return next((d for offsets, d in steps if offsets == _STRAIGHT | {(1, d), (-1, -d)}), 0)
 
 
 def _neighbor_offsets(program: Program, board: Board) -> Mapping[_Window, frozenset[Offset]]:
@@ -215,11 +209,7 @@ class _OffsetReader:
                     return set(offsets)
                 if arguments[start : start + 4] == (*cells[2:], *cells[:2]):
                     return {(-across, -down) for across, down in offsets}
-        steps = [
-            self._step(axis, one, other, body)
-            for axis, one, other in zip((0, 1), cells, cells[2:], strict=False)
-        ]
-        across, down = steps
+        across, down = (self._step(axis, cells[axis], cells[axis + 2], body) for axis in (0, 1))
         return set() if across is None or down is None else {(across, down)}
 
     def _of_texts(self, texts: Sequence[str]) -> set[Offset]:
@@ -266,11 +256,10 @@ def _block_length(program: Program, axis: Axis) -> int:
             if not any(roles & set(fact) for fact in facts):  # what is a role's is not a block
                 columns[predicate] = facts
     for facts in columns.values():
-        for position in range(len(facts[0])):
-            for other in range(len(facts[0])):
-                length = _run_length(values, [(fact[position], fact[other]) for fact in facts])
-                if position != other and length:
-                    return length
+        for position, other in permutations(range(len(facts[0])), 2):
+            length = _run_length(values, [(fact[position], fact[other]) for fact in facts])
+            if length:
+                return length
     return _run_length(values, _halves(values, columns))
 
 
@@ -287,11 +276,7 @@ def _halves(
         if ends == list(range(ends[0], ends[0] + len(ends))):
             first.setdefault(frozenset(left for left, _ in facts), []).append(predicate)
     for predicates in first.values():
-        pairs = [
-            pair
-            for each in predicates
-            for pair in zip((right for _, right in columns[each]), repeat(each.name), strict=False)
-        ]
+        pairs = [(right, each.name) for each in predicates for _, right in columns[each]]
         if _run_length(values, pairs):
             return pairs
     return []
@@ -302,11 +287,7 @@ def _run_length(values: Sequence[str], pairs: Sequence[tuple[str, str]]) -> int:
     groups = dict(pairs)
     if len(groups) != len(pairs) or set(groups) != set(values):
         return 0
-    runs: list[list[str]] = []
-    for value in values:
-        if not runs or groups[runs[-1][0]] != groups[value]:
-            runs.append([])
-        runs[-1].append(value)
-    length = len(runs[0])
-    is_even = all(len(run) == length for run in runs) and len(runs) == len(set(groups.values()))
+    runs = [len(list(run)) for _, run in groupby(values, key=groups.__getitem__)]
+    length = runs[0]
+    is_even = runs == [length] * len(set(groups.values()))
     return length if is_even and 1 < length < len(values) else 0

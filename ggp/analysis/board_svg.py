@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from gdl.terms import Term
-from ggp.analysis.board import Board, Cell, Values, legend
+from ggp.analysis.board import Board, Cell, legend
 from ggp.analysis.board_pieces import is_pictured, stack_markup
 from ggp.analysis.svg import svg_document, svg_text, xml_text
 from ggp.analysis.walls import Wall
@@ -42,13 +42,8 @@ class Grid:
 
     def cells(self) -> list[Cell]:
         """All cells that are drawn, the top row first."""
-        columns = range(len(self.board.across.values))
-        return [
-            (column, row)
-            for row in self._row_y
-            for column in columns
-            if (column, row) not in self.board.outside
-        ]
+        cells = ((column, row) for row in self._row_y for column in self._column_x)
+        return [cell for cell in cells if cell not in self.board.outside]
 
     def corner(self, cell: Cell) -> tuple[float, float]:
         """The upper left corner of a cell, or of the square around its middle."""
@@ -139,9 +134,10 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
     """
     facts = tuple(facts)
     grid = Grid(board)
-    contents = board.contents(facts)
     parts = [*grid.names(), *grid.empty_cells()]
-    parts += [_content(grid, cell, stack) for cell, stack in contents.items()]
+    for cell, stack in board.contents(facts).items():
+        title = f"<title>{xml_text(' '.join(stack[0]))}</title>"  # shows when the pointer rests on the cell
+        parts.append(f"<g>{title}{stack_markup(board, stack, *grid.middle(cell))}</g>")
     parts += grid.walls(facts)
     y = grid.top + grid.height + 2.5 * LINE_HEIGHT
     lines = _lines(board, facts)
@@ -152,23 +148,15 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
     )
 
 
-def _content(grid: Grid, cell: Cell, stack: Sequence[Values]) -> str:
-    """What lies on a cell; the full name shows when the pointer rests on it."""
-    title = f"<title>{xml_text(' '.join(stack[0]))}</title>"
-    return f"<g>{title}{stack_markup(grid.board, stack, *grid.middle(cell))}</g>"
-
-
 def _lines(board: Board, facts: tuple[Term, ...]) -> list[str]:
     """Lines of limited length: the legend, then the facts off the board."""
     key = "  ".join(f"{label} = {name}" for label, name in legend(board, facts) if not is_pictured((name,)))
-    rest = [str(fact) for fact in facts if not board.shows(fact)]
-    lines, line = [key] if key else [], ""
-    for text in rest:
-        if line and len(line) + len(text) > LINE_CHARACTERS:
-            lines.append(line)
-            line = ""
-        line = f"{line}  {text}" if line else text
-    if line:
-        lines.append(line)
+    lines, begun = [key] if key else [], ""
+    for text in (str(fact) for fact in facts if not board.shows(fact)):
+        if begun and len(begun) + len(text) > LINE_CHARACTERS:
+            lines.append(begun)
+            begun = ""
+        begun = f"{begun}  {text}" if begun else text
+    lines += [begun] if begun else []
     shown = [text if len(text) <= LINE_CHARACTERS else text[: LINE_CHARACTERS - 1] + "…" for text in lines]
     return shown if len(shown) <= FACT_LINES else [*shown[:FACT_LINES], "…"]

@@ -12,7 +12,7 @@ from itertools import permutations, product
 
 from gdl.program import Formula, Literal, Predicate, Program, arguments_of
 from gdl.terms import Compound, Term
-from ggp.analysis.board import Board, Layer
+from ggp.analysis.board import Board, Layer, is_of
 from ggp.analysis.board_finder import AXIS_LIMIT, ordered, successor_relations
 from ggp.analysis.figures import (
     Counters,
@@ -68,7 +68,7 @@ def find_figures(program: Program, facts: Sequence[Term], board: Board | None = 
     for (name, arity), values in sorted(domains.items(), key=lambda item: item[0]):
         if name in drawn or not all(values):
             continue
-        own = [tuple(map(str, arguments_of(fact))) for fact in facts if _is_of(fact, name, arity)]
+        own = [tuple(map(str, arguments_of(fact))) for fact in facts if is_of(fact, name, arity)]
         positions = [index for index, domain in enumerate(values) if domain <= set(roles)]
         if arity == 1 and positions:
             turns += [Turn(name)] if len(own) == 1 and _decides_who_moves(program, name) else []
@@ -95,7 +95,7 @@ def find_map(program: Program, facts: Sequence[Term]) -> Board | None:
     """
     found: list[tuple[bool, Board]] = []
     for (name, arity), values in fluent_domains(program).items():
-        own = [tuple(map(str, arguments_of(fact))) for fact in facts if _is_of(fact, name, arity)]
+        own = [tuple(map(str, arguments_of(fact))) for fact in facts if is_of(fact, name, arity)]
         if arity != 2 or len(own) != 1:
             continue
         orders = [ordered(domain, successor_relations(program)) or () for domain in values]
@@ -142,14 +142,10 @@ def _meet(program: Program, name: str, relation: Predicate) -> bool:
     for rule in program.rules:
         literals = [part for part in rule.body if isinstance(part, Literal)]
         asked = [arguments_of(part.atom)[0] for part in literals if part.atom.name == "true"]
-        places = [arguments_of(fact) for fact in asked if _is_of(fact, name, 2)]
+        places = [arguments_of(fact) for fact in asked if is_of(fact, name, 2)]
         if any(part.predicate == relation and arguments_of(part.atom)[:2] in places for part in literals):
             return True
     return False
-
-
-def _is_of(fact: Term, name: str, arity: int) -> bool:
-    return fact.name == name and len(arguments_of(fact)) == arity
 
 
 def _is_number(value: str) -> bool:
@@ -219,13 +215,14 @@ def _find_towers(
         return None
     for item, place in ((0, 1), (1, 0)):
         items, places = values[item], values[place]
-        is_placed = (
+        if (
             _is_function(own, place)
             and {fact[item] for fact in own} == items
             and not any(map(_is_number, places))
-        )
-        is_placed = is_placed and 2 <= len(places) < len(items)
-        if is_placed and len(places) <= PLACE_LIMIT and not items & places and len(items) <= AXIS_LIMIT:
+            and 2 <= len(places) < len(items) <= AXIS_LIMIT
+            and len(places) <= PLACE_LIMIT
+            and not items & places
+        ):
             is_sized = len(items) <= SIZED_LIMIT and all(map(_is_number, items))
             return Towers(name, item, place, natural_order(places), natural_order(items), is_sized)
     return None
@@ -235,26 +232,19 @@ def _find_lines(
     domains: Domains, nested: Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]
 ) -> Lines | None:
     """Two families of coordinates that fit between the same dots, level and upright lines."""
-    families = [
-        (name, functor, values) for name, terms in nested.items() for functor, values in terms.items()
-    ]
+    families = [(name, *each) for name, terms in nested.items() for each in terms.items()]
     families += [(name, "", values) for (name, _), values in domains.items()]
     pairs = [
         (name, functor, tuple(orders))
         for name, functor, values in families
-        if len(values) == 2 and all(orders := [_numbers(domain) for domain in values])
+        if len(values) == 2
+        and all(map(_is_number, values[0] | values[1]))
+        and all(orders := [natural_order(domain) for domain in values])
     ]
     for one, other in permutations(pairs, 2):
-        if bool(one[1]) == bool(other[1]):
-            lines = _fit_lines(one, other)
-            if lines is not None:
-                return lines
+        if bool(one[1]) == bool(other[1]) and (lines := _fit_lines(one, other)) is not None:
+            return lines
     return None
-
-
-def _numbers(domain: frozenset[str]) -> tuple[str, ...]:
-    """The domain in order if it consists of numbers, else nothing."""
-    return natural_order(domain) if all(map(_is_number, domain)) else ()
 
 
 def _fit_lines(one: _Lattice, other: _Lattice) -> Lines | None:
@@ -270,11 +260,7 @@ def _fit_lines(one: _Lattice, other: _Lattice) -> Lines | None:
     if columns[:-1] != left or rows[:-1] != lower or max(len(columns), len(rows)) > AXIS_LIMIT:
         return None
     if (functor or name).startswith("v"):  # row and column, not column and row
-        return Lines(
-            LineFamily(other_name, other_functor, axis_of(1, lower), axis_of(0, columns)),
-            LineFamily(name, functor, axis_of(1, rows), axis_of(0, left)),
-        )
-    return Lines(
-        LineFamily(name, functor, axis_of(0, left), axis_of(1, rows)),
-        LineFamily(other_name, other_functor, axis_of(0, columns), axis_of(1, lower)),
-    )
+        level = LineFamily(other_name, other_functor, axis_of(1, lower), axis_of(0, columns))
+        return Lines(level, LineFamily(name, functor, axis_of(1, rows), axis_of(0, left)))
+    level = LineFamily(name, functor, axis_of(0, left), axis_of(1, rows))
+    return Lines(level, LineFamily(other_name, other_functor, axis_of(0, columns), axis_of(1, lower)))

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from gdl.program import arguments_of
 from gdl.terms import Term
-from ggp.analysis.board import EMPTY, Axis
+from ggp.analysis.board import EMPTY, Axis, is_of
 
 ROW_CHARACTERS = 76
 """Maximum width of a row that shows all roles next to each other."""
@@ -69,13 +69,21 @@ def words_of(term: Term) -> str:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """The role that is to move: facts such as `(control red)`."""
+class _OfFluent:
+    """A figure for all facts of one fluent."""
 
     name: str
+    _arity: ClassVar[int] = 2
 
     def takes(self, fact: Term) -> bool:
-        return fact.name == self.name and len(arguments_of(fact)) == 1
+        return is_of(fact, self.name, self._arity)
+
+
+@dataclass(frozen=True)
+class Turn(_OfFluent):
+    """The role that is to move: facts such as `(control red)`."""
+
+    _arity = 1
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         roles = [str(arguments_of(fact)[0]) for fact in facts]
@@ -83,19 +91,15 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Holdings:
+class Holdings(_OfFluent):
     """What each role holds: facts such as `(hand left 3)` or `(score red 20)`.
 
     position   of the argument that is the role
     roles      in rule-sheet order
     """
 
-    name: str
     position: int
     roles: tuple[str, ...]
-
-    def takes(self, fact: Term) -> bool:
-        return fact.name == self.name and len(arguments_of(fact)) == 2
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         """
@@ -140,13 +144,8 @@ class Counters:
 
 
 @dataclass(frozen=True)
-class Piles:
+class Piles(_OfFluent):
     """Heaps by their size: facts such as `(heap c 5)`."""
-
-    name: str
-
-    def takes(self, fact: Term) -> bool:
-        return fact.name == self.name and len(arguments_of(fact)) == 2
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         """
@@ -166,7 +165,7 @@ class Piles:
 
 
 @dataclass(frozen=True)
-class Towers:
+class Towers(_OfFluent):
     """Things in places, one above the other: facts such as `(on 3 a)`.
 
     item, place   positions of the arguments
@@ -175,15 +174,11 @@ class Towers:
     is_sized      whether items are drawn as discs, the topmost the smallest
     """
 
-    name: str
     item: int
     place: int
     places: tuple[str, ...]
     order: tuple[str, ...]
     is_sized: bool
-
-    def takes(self, fact: Term) -> bool:
-        return fact.name == self.name and len(arguments_of(fact)) == 2
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         """
@@ -234,7 +229,7 @@ class Track:
     axis: Axis
 
     def takes(self, fact: Term) -> bool:
-        return fact.name == self.name and len(arguments_of(fact)) == self.arity
+        return is_of(fact, self.name, self.arity)
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         """
@@ -368,12 +363,7 @@ def split_facts(
 ) -> tuple[list[tuple[Figure, list[Term]]], list[Term]]:
     """The facts of each figure, and those that none takes."""
     taken: list[tuple[Figure, list[Term]]] = [(figure, []) for figure in figures]
-    rest = []
+    rest: list[Term] = []
     for fact in facts:
-        for figure, own in taken:
-            if figure.takes(fact):
-                own.append(fact)
-                break
-        else:
-            rest.append(fact)
+        next((own for figure, own in taken if figure.takes(fact)), rest).append(fact)
     return taken, rest

@@ -102,38 +102,24 @@ def _all_domains(program: Program, *, with_terms: bool = False) -> Domains:
     flows: list[_Flow] = []
     for rule in program.rules:
         places = _variable_places(rule.literals, with_terms=with_terms)
-        for slot, term in _slots(rule.head):
+        for slot, term in (*_slots(rule.head), *(_inner_slots(rule.head) if with_terms else ())):
             if isinstance(term, Variable):
                 if term.name in places:
                     flows.append(_Flow(slot, places[term.name]))
             elif is_ground(term):
                 domains.setdefault(slot, set()).add(str(term))
-            elif with_terms and isinstance(term, Compound):
+            elif with_terms and isinstance(term, Compound) and slot.kind != "term":
                 domains.setdefault(slot, set()).add(f"({term.name}/{len(term.arguments)}")
-        if with_terms:
-            for slot, term in _inner_slots(rule.head):
-                if isinstance(term, Variable):
-                    flows.append(_Flow(slot, places.get(term.name, ())))
-                elif is_ground(term):
-                    domains.setdefault(slot, set()).add(str(term))
     for _ in range(ROUND_LIMIT):
         is_new = False
         for flow in flows:
-            is_new |= _let_flow(flow, domains)
+            target = domains.setdefault(flow.target, set())
+            before = len(target)
+            target |= set.intersection(*(domains.get(source, set()) for source in flow.sources))
+            is_new |= len(target) > before
         if not is_new:
             break
     return domains
-
-
-def _let_flow(flow: _Flow, domains: Domains) -> bool:
-    """Propagate values along `flow`; returns whether any was new."""
-    if not flow.sources:
-        return False
-    shared = set.intersection(*(domains.get(source, set()) for source in flow.sources))
-    target = domains.setdefault(flow.target, set())
-    before = len(target)
-    target |= shared
-    return len(target) > before
 
 
 def _variable_places(

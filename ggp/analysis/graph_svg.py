@@ -78,16 +78,16 @@ def _untangle(columns: Sequence[list[int]], graph: Graph) -> None:
     def settle(column: Sequence[int]) -> None:
         place.update({node: (row + 0.5) / len(column) for row, node in enumerate(column)})
 
+    def mean_place(node: int) -> float:
+        places = [place[x] for x in neighbors.get(node, (node,))]
+        return sum(places) / len(places)
+
     for column in columns:
         settle(column)
     for sweep in range(SWEEPS):
         for column in columns if sweep % 2 else reversed(columns):
-            column.sort(key=lambda node: _mean([place[x] for x in neighbors.get(node, ())], place[node]))
+            column.sort(key=mean_place)
             settle(column)
-
-
-def _mean(values: Sequence[float], otherwise: float) -> float:
-    return sum(values) / len(values) if values else otherwise
 
 
 def _edge_svg(edge: Edge, boxes: Mapping[int, tuple[float, float, float]]) -> str:

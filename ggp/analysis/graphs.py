@@ -32,10 +32,7 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """From what is read to what reads it.
-
-    Negated edges are drawn dashed with a hollow end.
-    """
+    """From what is read to what reads it. Negated edges are drawn dashed with a hollow end."""
 
     source: int
     target: int
@@ -87,10 +84,8 @@ def circuit_graph(circuit: Circuit) -> Graph:
     """
     outputs = _outputs(circuit)
     if len(circuit.gates) + len(outputs) > NODE_LIMIT:
-        raise DrawingError(
-            f"{len(circuit.gates)} gates and {len(outputs)} outputs are too many to draw; "
-            f"the limit is {NODE_LIMIT}"
-        )
+        sizes = f"{len(circuit.gates)} gates and {len(outputs)} outputs"
+        raise DrawingError(f"{sizes} are too many to draw; the limit is {NODE_LIMIT}")
     graph = _CircuitNodes(circuit, [x for _, x in outputs])
     edges = []
     for gate, inputs in enumerate(circuit.gates):
@@ -150,11 +145,9 @@ def _outputs(circuit: Circuit) -> list[tuple[str, int]]:
     """Label and literal of every output."""
     terms = circuit.terms
     found = [("terminal", circuit.terminal)]
-    moves = [(role, move) for role, of_role in zip(terms.roles, terms.moves, strict=True) for move in of_role]
-    for (role, move), literal in zip(moves, circuit.legal, strict=True):
-        found.append((f"legal {role} {move}", literal))
+    moves = (f"{role} {move}" for role, own in zip(terms.roles, terms.moves, strict=True) for move in own)
+    found += [(f"legal {move}", literal) for move, literal in zip(moves, circuit.legal, strict=True)]
     found += [(f"goal {terms.roles[goal.role]} {goal.value}", goal.literal) for goal in circuit.goals]
     found += [(f"next {fluent}", x) for fluent, x in zip(terms.fluents, circuit.next, strict=True)]
-    for percept, term in zip(circuit.percepts, terms.percepts, strict=True):
-        found.append((f"sees {terms.roles[percept.role]} {term}", percept.literal))
-    return found
+    percepts = zip(circuit.percepts, terms.percepts, strict=True)
+    return found + [(f"sees {terms.roles[each.role]} {term}", each.literal) for each, term in percepts]

@@ -218,10 +218,7 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
 
 
 def _subgame_traits(compiled: Any) -> list[Trait]:
-    """Traits from the circuit: facts that do not depend on moves, and facts that do not matter.
-
-    Nothing if the circuit is too large to find out.
-    """
+    """Traits from the circuit unless it is too large: facts that no move influences or that do not matter."""
     from ggp.circuit.subgames import find_subgames
 
     try:
@@ -242,7 +239,7 @@ def _subgame_traits(compiled: Any) -> list[Trait]:
 
 
 def _turn_trait(players: list[int], summary: PlayoutSummary) -> Trait:
-    together = sum(1 for row in summary.choices if sum(row[index] > 1 for index in players) > 1)
+    together = sum(sum(row[index] > 1 for index in players) > 1 for row in summary.choices)
     total = len(summary.choices)
     if together:
         return Trait("simultaneous", f"several roles had a choice in {together} of {total} visited states")
@@ -258,12 +255,8 @@ def _sum_traits(players: list[int], summary: PlayoutSummary) -> list[Trait]:
         sums.add(sum(goals))
     if len(sums) != 1:
         return []
-    return [
-        Trait(
-            "constant-sum",
-            f"goals added up to {sums.pop()} at the end of all {len(summary.goals)} finished playouts",
-        )
-    ]
+    text = f"goals added up to {sums.pop()} at the end of all {len(summary.goals)} finished playouts"
+    return [Trait("constant-sum", text)]
 
 
 def list_predicates(program: Program) -> tuple[tuple[PredicateInfo, ...], int]:
@@ -275,25 +268,18 @@ def list_predicates(program: Program) -> tuple[tuple[PredicateInfo, ...], int]:
     strata = dependencies.strata
     found = []
     for predicate, rules in program.by_predicate.items():
-        if predicate in dependencies.move_dependent:
-            kind = "move"
-        elif predicate in dependencies.dynamic:
-            kind = "state"
-        else:
-            kind = "static"
-        facts = sum(1 for rule in rules if not rule.body)
+        kind = "state" if predicate in dependencies.dynamic else "static"
+        kind = "move" if predicate in dependencies.move_dependent else kind
+        facts = sum(not rule.body for rule in rules)
         found.append(PredicateInfo(str(predicate), kind, strata[predicate], len(rules) - facts, facts))
     return tuple(found), max(strata.values(), default=0) + 1
 
 
 def _fluent_names(game: Game[Any]) -> tuple[str, ...]:
-    names = {f"{name}/{arity}" for name, arity in fluent_domains(game.program)}
-    for keyword in ("init", "next", "base"):
-        for rule in game.program.rules_for(keyword, 1):
-            fluent = arguments_of(rule.head)[0]
-            if not isinstance(fluent, Variable) and not arguments_of(fluent):
-                names.add(str(fluent))
-    return tuple(sorted(names))
+    heads = (rule.head for key in ("init", "next", "base") for rule in game.program.rules_for(key, 1))
+    fluents = (arguments_of(head)[0] for head in heads)
+    atoms = {str(each) for each in fluents if not isinstance(each, Variable) and not arguments_of(each)}
+    return tuple(sorted(atoms | {f"{name}/{arity}" for name, arity in fluent_domains(game.program)}))
 
 
 def _mean_goal(summary: PlayoutSummary, seat: int) -> float | None:

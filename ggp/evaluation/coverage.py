@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, compress
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,12 +65,8 @@ def relations_used(
     held      bool[F]
     """
     facts, moves = relations_in(game, FACTS_IN), relations_in(game, MOVES_IN)
-    used_facts = {kind_of(game.terms.fluents[f]) for f in np.flatnonzero(held)}
-    used_moves = {
-        kind_of(of_role[m])
-        for of_role, made in zip(game.moves, is_made, strict=True)
-        for m in np.flatnonzero(made)
-    }
+    used_facts = set(map(kind_of, compress(game.terms.fluents, held)))
+    used_moves = set(map(kind_of, compress(chain(*game.moves), chain(*is_made))))
     return len(facts & used_facts) + len(moves & used_moves), len(facts) + len(moves)
 
 

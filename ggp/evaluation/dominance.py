@@ -55,9 +55,7 @@ def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
             decides = found.choices[matches, step, r] > 1
             moves = slice(int(first[r]), int(first[r + 1]))
             seen[moves] += legal[decides, moves].sum(axis=0)
-            chosen[moves] += np.bincount(
-                found.moves[matches[decides], step, r], minlength=moves.stop - moves.start
-            )
+            np.add.at(chosen[moves], found.moves[matches[decides], step, r], 1)
     known = seen >= MIN_DECISIONS
     if not known.any():
         return []
@@ -153,13 +151,7 @@ class MoveComparison:
             number = self._solution.space.number(states[rest])
             value[rest[number >= 0]] = self._solution.value[number, role[rest]][number >= 0]
             return value, error
-        return self._searched(states, role, rest, (value, error))
-
-    def _searched(
-        self, states: BoolArray, role: Int64Array, rest: Int64Array, worth: tuple[FloatArray, FloatArray]
-    ) -> tuple[FloatArray, FloatArray]:
-        """Fill `worth` in by a search of every state `rest`; where time is up, it stays unknown."""
-        value, error = worth
+        # By a search of every other state; where time is up, its worth stays unknown.
         forest = Forest(self._game, seed=self._seed, stream=29, options=MctsOptions())
         for begin in range(0, len(rest), forest.lane_count):
             part = rest[begin : begin + forest.lane_count]
@@ -176,17 +168,16 @@ def dominated_of(game: CompiledGame, decisions: Decisions) -> list[Figure]:
     A dominating move was legal in every decision in which the dominated one was. More decisions can refute
     it, so that the interval begins at 0; it ends at the share of moves to which another was never inferior.
     """
-    known = dominated = open_ones = 0
+    verdicts: list[str] = []
     for r in players_of(game):
         moves = slice(int(game.tables.first_move[r]), int(game.tables.first_move[r + 1]))
         mine = decisions.role == r
-        for verdict in _verdicts(decisions.value[mine, moves], decisions.error[mine, moves]):
-            known += 1
-            dominated += verdict == "dominated"
-            open_ones += verdict != "free"
-    if not known:
+        verdicts += _verdicts(decisions.value[mine, moves], decisions.error[mine, moves])
+    if not verdicts:
         return []
-    return [Figure("dominated", dominated / known, 0.0, open_ones / known, len(decisions.role), DECISIONS)]
+    known, dominated = len(verdicts), verdicts.count("dominated")
+    highest = (known - verdicts.count("free")) / known
+    return [Figure("dominated", dominated / known, 0.0, highest, len(decisions.role), DECISIONS)]
 
 
 def _verdicts(value: FloatArray, error: FloatArray) -> list[str]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,23 +102,16 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> Figure:
         """The figure with this name. Raises KeyError."""
-        for figure in self.figures:
-            if figure.name == name:
-                return figure
-        raise KeyError(name)
+        return {figure.name: figure for figure in self.figures}[name]
 
     def __contains__(self, name: object) -> bool:
         return any(figure.name == name for figure in self.figures)
 
     def put(self, figures: list[Figure]) -> None:
         """Add figures that have a sample; one with the name of an earlier one replaces it."""
-        for figure in figures:
-            if not math.isfinite(figure.high - figure.low):
-                continue
-            self.figures = [each for each in self.figures if each.name != figure.name]
-            self.figures.append(figure)
-        order = list(DEFINITIONS)
-        self.figures.sort(key=lambda each: order.index(each.name))
+        known = {each.name: each for each in self.figures}
+        known |= {each.name: each for each in figures if math.isfinite(each.high - each.low)}
+        self.figures = [known[name] for name in DEFINITIONS if name in known]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -239,9 +233,8 @@ class _Evaluator:
             length = float(random.length.mean()) if len(random.length) else 1.0
             options = MctsOptions(step_limit=self.terms.step_limit)
             self_play(self.game, self.simulations, PROBED, options=options, step_limit=1)
-            of_one = (
-                (time.monotonic() - begin) / PROBED * length * (COMPARISONS if len(self.players) > 1 else 1)
-            )
+            comparisons = COMPARISONS if len(self.players) > 1 else 1.0
+            of_one = (time.monotonic() - begin) / PROBED * length * comparisons
         of_all, left = of_one * self.matches, max(0.0, self.deadline - time.monotonic())
         while of_all > left and (self.matches > MIN_MATCHES or self.simulations > MIN_SIMULATIONS):
             if self.matches > MIN_MATCHES:
@@ -269,24 +262,13 @@ class _Evaluator:
 
     def self_play(self, simulations: Int64Array, is_over: Callable[[int], bool]) -> SelfPlay:
         """Matches by searches that see the state or, where information is hidden, what their role may see."""
-        terms, total = self.terms, len(simulations)
-        seed, limit = terms.seed * 1000 + len(self.parts), terms.step_limit
-        if self.is_hidden and simulations.any():
-            return blind_self_play(
-                self.game,
-                simulations,
-                total,
-                seed=seed,
-                step_limit=limit,
-                threads=terms.threads,
-                is_over=is_over,
-            )
-        return self_play(
+        terms, limit = self.terms, self.terms.step_limit
+        play: Callable[..., SelfPlay] = partial(self_play, options=MctsOptions(step_limit=limit))
+        return (blind_self_play if self.is_hidden and simulations.any() else play)(
             self.game,
             simulations,
-            total,
-            seed=seed,
-            options=MctsOptions(step_limit=limit),
+            len(simulations),
+            seed=terms.seed * 1000 + len(self.parts),
             step_limit=limit,
             threads=terms.threads,
             is_over=is_over,
@@ -302,12 +284,11 @@ class _Evaluator:
     def play_equals(self) -> None:
         """Equal searches in all seats, until the interval of the balance is narrow."""
         played: list[SelfPlay] = []
-        count = 0
-        while count < self.matches and not self.is_late():
-            size = min(ROUND, self.matches - count)
-            simulations = np.full((size, len(self.game.roles)), self.simulations, np.int64)
-            played.append(self.play("equal searches", simulations))
-            count += size
+        for count in range(0, self.matches, ROUND):
+            if self.is_late():
+                break
+            size = (min(ROUND, self.matches - count), len(self.game.roles))
+            played.append(self.play("equal searches", np.full(size, self.simulations, np.int64)))
             figures = of_equal_searches(self.game, joined(played))
             self.found.put([each for each in figures if each.sample])
             self.found.put(self.exact.figures)

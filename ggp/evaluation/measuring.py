@@ -81,12 +81,9 @@ def balance_of(goals: NDArray[np.int32]) -> list[Figure]:
         for a, b in itertools.combinations(range(goals.shape[1]), 2)
     ]
     widest = max(ends, key=lambda each: abs(each.value))
-    margin = (widest.high - widest.low) / 2
-    gap = abs(widest.value)
-    balance = Figure(
-        "balance", 1 - gap, max(0.0, 1 - gap - margin), min(1.0, 1 - gap + margin), len(goals), EQUAL
-    )
-    return [balance, ends[0]]
+    margin, value = (widest.high - widest.low) / 2, 1 - abs(widest.value)
+    low, high = max(0.0, value - margin), min(1.0, value + margin)
+    return [Figure("balance", value, low, high, len(goals), EQUAL), ends[0]]
 
 
 def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
@@ -121,13 +118,9 @@ def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) ->
     others = (goals.sum(axis=1) - own) / max(1, len(players) - 1)
     total = own + others
     points = np.where(total > 0, own / np.where(total > 0, total, 1.0), 0.5)[found.is_finished]
-    return Figure(
-        "depth",
-        float(points.mean()) if len(points) else 0.5,
-        *wilson_interval(float(points.sum()), len(points)),
-        len(points),
-        UNEQUAL,
-    )
+    value = float(points.mean()) if len(points) else 0.5
+    ends = wilson_interval(float(points.sum()), len(points))
+    return Figure("depth", value, *ends, len(points), UNEQUAL)
 
 
 def skill_of(rungs: list[Figure]) -> Figure:

@@ -110,7 +110,6 @@ def _dynamic_atoms(program: Program, rule: Rule) -> Iterator[Symbol | Compound]:
 
 
 def _is_about(atom: Symbol | Compound, kind: Kind) -> bool:
-    """Whether an atom of `true` or `does` asks about facts of this kind alone."""
     arguments = arguments_of(atom)
     fact = arguments[0] if atom.name == "true" and arguments else None
     return isinstance(fact, Symbol | Compound) and kind_of(fact) == kind

@@ -40,10 +40,7 @@ MEBIBYTES = 4096
 def explore_on_lanes(
     game: CompiledGame, bounds: Bounds, progress: Callable[[int], None] | None = None
 ) -> LaneStates:
-    """Explore the states of `game` within `bounds` and memory.
-
-    Raises UnsolvableError, see `reachable_states`.
-    """
+    """Explore `game` within `bounds` and memory. Raises UnsolvableError, see `reachable_states`."""
     reachable_states(game, SolverLimits(states=1), is_lenient=True)  # compile kernels off the clock
     limits = SolverLimits(
         mebibytes=MEBIBYTES, states=bounds.states, deadline=time.monotonic() + bounds.seconds

@@ -194,10 +194,7 @@ class ObjectStates:
 
 
 def explore(game: Game[Any], bounds: Bounds, progress: Callable[[int], None] | None = None) -> ObjectStates:
-    """Explore the states of `game` within `bounds`.
-
-    A non-terminal state in which some role has no move has no children.
-    """
+    """Explore `game` within `bounds`. A state in which some role has no move has no children."""
     space = ObjectStates(game, [[] for _ in game.roles])
     expansion = _Expansion(space)
     deadline = time.monotonic() + bounds.seconds

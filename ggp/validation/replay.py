@@ -67,10 +67,7 @@ class _DifferenceError(Exception):
 
 
 def replay(game: Game[Any], trace: Path | str) -> ReplayResult:
-    """Replay every playout of `trace` with `game` and compare everything in it.
-
-    Stops at the first difference. Raises TraceError, OSError.
-    """
+    """Replay `trace` with `game` up to the first difference. Raises TraceError, OSError."""
     rows = read_trace(Path(trace))
     header = next(rows, None)
     if header is None or header.get("t") != "header":

@@ -30,10 +30,7 @@ def sheet_names(arguments: Iterable[str]) -> list[str]:
 
 
 def read_bytes(name: str) -> tuple[bytes, str]:
-    """Read a file, a bundled game or standard input; returns (content, name for messages).
-
-    Raises RulesNotFoundError, OSError.
-    """
+    """(content, name for messages) of a sheet. Raises RulesNotFoundError, OSError."""
     if name == STANDARD_INPUT:
         return sys.stdin.buffer.read(MAX_BYTES), "<stdin>"
     path = find_rules(name)
