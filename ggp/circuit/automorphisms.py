@@ -89,10 +89,7 @@ def role_swap(circuit: Circuit) -> Permutation | None:
 
 
 def _first_pairs(graph: _Graph, colors: Colors) -> Iterator[tuple[int, int]]:
-    """Pairs of a fact of the smallest class of indistinguishable facts with each of its class, itself last.
-
-    Itself too, for symmetries that leave it where it is.
-    """
+    """Pairs of a fact of the smallest class with each of its class, itself last: it may stay where it is."""
     cell = graph.smallest_cell(colors)
     if cell is not None:
         for image in (*cell[1:], cell[0]):
@@ -109,7 +106,7 @@ class _Graph:
         edges: list[tuple[int, int, int]] = []
         for gate, inputs in enumerate(circuit.gates):
             edges += [(literal >> 1, circuit.gate0 + gate, literal & 1) for literal in inputs]
-        edges += [(literal >> 1, 1 + f, 2 + (literal & 1)) for f, literal in enumerate(circuit.next)]
+        edges += [(x >> 1, 1 + f, 2 + (x & 1)) for f, x in enumerate(circuit.next)]
         edges += [(x >> 1, circuit.move0 + m, 4 + (x & 1)) for m, x in enumerate(circuit.legal)]
         table = np.array(edges, np.int64).reshape(-1, 3)
         self._ways = [self._sorted(table[:, [0, 1, 2]]), self._sorted(table[:, [1, 0, 2]], 16)]
@@ -137,12 +134,9 @@ class _Graph:
         kinds += [("gate",)] * len(circuit.gates)
         outputs: dict[int, list[object]] = {}
         outputs.setdefault(circuit.terminal >> 1, []).append(("terminal", circuit.terminal & 1))
-        for goal in sorted(circuit.goals, key=lambda goal: (order[goal.role], goal.value)):
-            outputs.setdefault(goal.literal >> 1, []).append(
-                ("goal", order[goal.role], goal.value, goal.literal & 1)
-            )
-        for percept in range(len(circuit.percepts)):
-            literal = circuit.percepts[percept].literal
+        for role, value, literal in sorted(circuit.goals, key=lambda goal: (order[goal.role], goal.value)):
+            outputs.setdefault(literal >> 1, []).append(("goal", order[role], value, literal & 1))
+        for percept, (_, literal) in enumerate(circuit.percepts):
             outputs.setdefault(literal >> 1, []).append(("sees", percept, literal & 1))
         return [(kind, tuple(map(repr, outputs.get(node, ())))) for node, kind in enumerate(kinds)]
 
@@ -212,7 +206,8 @@ class _Graph:
         """
         circuit = self.circuit
         inputs = permutation[: circuit.gate0]
-        if inputs[0] != 0 or not self._keeps_inputs(inputs, order or range(len(circuit.terms.moves))):
+        roles = order or range(len(circuit.terms.moves))
+        if inputs[0] != 0 or not self._keeps_inputs(inputs, roles):
             return False
         image = list(map(int, inputs))
         gate_of = {gate: circuit.gate0 + place for place, gate in enumerate(circuit.gates)}
@@ -221,10 +216,10 @@ class _Graph:
             if found is None:
                 return False
             image.append(found)
-        return self._keeps_outputs(image, order or range(len(circuit.terms.moves))) and (
-            not keeps_initial
-            or all(circuit.initial[image[1 + f] - 1] == x for f, x in enumerate(circuit.initial))
+        is_same_start = not keeps_initial or all(
+            circuit.initial[image[1 + f] - 1] == x for f, x in enumerate(circuit.initial)
         )
+        return is_same_start and self._keeps_outputs(image, roles)
 
     def _keeps_inputs(self, inputs: Permutation, order: Sequence[int]) -> bool:
         """Whether facts become facts, and the moves of each role the moves of the role that it becomes."""
@@ -244,13 +239,9 @@ class _Graph:
         def moved(literal: int) -> int:
             return 2 * image[literal >> 1] | literal & 1
 
-        goals = {(goal.role, goal.value, goal.literal) for goal in circuit.goals}
+        goals, following = set(circuit.goals), [*circuit.next, *circuit.legal]
         return (
-            all(circuit.next[image[1 + f] - 1] == moved(x) for f, x in enumerate(circuit.next))
-            and all(
-                circuit.legal[image[circuit.move0 + m] - circuit.move0] == moved(x)
-                for m, x in enumerate(circuit.legal)
-            )
+            all(following[image[place] - 1] == moved(x) for place, x in enumerate(following, start=1))
             and moved(circuit.terminal) == circuit.terminal
             and {(order[role], value, moved(literal)) for role, value, literal in goals} == goals
         )

@@ -34,10 +34,7 @@ _SUFFIX = ".circuit"
 
 
 def cache_folder() -> Path | None:
-    """Folder of the entries.
-
-    None if the cache is switched off or there is no home folder.
-    """
+    """Folder of the entries. None if the cache is switched off or there is no home folder."""
     chosen = os.environ.get("GGP_CACHE", "")
     if chosen.lower() in ("off", "0", "no"):
         return None
@@ -56,10 +53,7 @@ class GameCache:
     mebibytes: int = DEFAULT_MEBIBYTES
 
     def load(self, program: Program, variant: str = "") -> CompiledCircuit | None:
-        """The circuit stored for these rules, or None.
-
-        Never raises for a broken file.
-        """
+        """The circuit stored for these rules, or None. Never raises for a broken file."""
         name = rules_key(program, variant) + _SUFFIX
         store = CheckedStore(self.folder)
         content = store.load(name)
@@ -77,10 +71,7 @@ class GameCache:
         return found
 
     def store(self, program: Program, compiled: CompiledCircuit, variant: str = "") -> None:
-        """Store `compiled`, if possible.
-
-        Nothing happens if writing fails or it is larger than the whole cache may be.
-        """
+        """Store `compiled`, unless writing fails or it is larger than the whole cache may be."""
         if self.folder is None:
             return
         content = encode(compiled)
@@ -140,10 +131,7 @@ def rules_key(program: Program, variant: str = "") -> str:
 
 @functools.cache
 def _code_key() -> str:
-    """Hash of everything that makes entries.
-
-    Versions, and the text of modules, which changes more often.
-    """
+    """Hash of everything that makes entries. Versions, and the text of modules, which changes more often."""
     digest = hashlib.sha256(json.dumps([FORMAT, *map(_version, ("ggp-lanes", "clingo"))]).encode())
     for module in code_modules():
         # If modules are not files, the version has to do.

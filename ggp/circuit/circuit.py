@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -112,10 +113,7 @@ class Circuit:
     @property
     def first_move(self) -> tuple[int, ...]:
         """Offsets of the roles' moves, one more than there are roles."""
-        offsets = [0]
-        for moves in self.terms.moves:
-            offsets.append(offsets[-1] + len(moves))
-        return tuple(offsets)
+        return tuple(accumulate(map(len, self.terms.moves), initial=0))
 
     @property
     def move0(self) -> int:
@@ -136,11 +134,9 @@ class Circuit:
         """The literals that `phase` has to settle."""
         if phase is Phase.LEGAL:
             return [*self.legal, self.terminal]
-        if phase is Phase.GOAL:
-            return [goal.literal for goal in self.goals]
         if phase is Phase.NEXT:
             return list(self.next)
-        return [percept.literal for percept in self.percepts]
+        return [each.literal for each in (self.goals if phase is Phase.GOAL else self.percepts)]
 
     def all_outputs(self) -> list[int]:
         return [literal for phase in Phase for literal in self.outputs(phase)]
@@ -159,6 +155,15 @@ def cone_of(literals: Iterable[int], inputs: Callable[[int], Iterable[int]]) -> 
             nodes.add(node)
             left += [x >> 1 for x in inputs(node)]
     return sorted(nodes - {0})
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    """The places of the ones of `mask`, the lowest first."""
+    digits = bin(mask)[:1:-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)
 
 
 class GateBuilder:
@@ -210,20 +215,14 @@ class GateBuilder:
         return self.conj([literal ^ 1 for literal in literals]) ^ 1
 
     def inputs(self, literal: int) -> tuple[int, ...] | None:
-        """The inputs of the gate behind `literal`.
-
-        None if its node is not a gate.
-        """
+        """The inputs of the gate behind `literal`. None if its node is not a gate."""
         gate = (literal >> 1) - self.gate0
         return self.gates[gate] if gate >= 0 else None
 
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause garbage collection.
-
-    Millions of tuples are alive meanwhile, and none of them is in a cycle.
-    """
+    """Pause garbage collection. Millions of tuples are alive meanwhile, and none of them is in a cycle."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -234,10 +233,7 @@ def collection_paused() -> Iterator[None]:
 
 
 def phase_gates(circuit: Circuit) -> list[Int64Array]:
-    """The gates that each phase settles, in order.
-
-    Those that it needs and that no earlier phase has settled.
-    """
+    """The gates that each phase settles, in order: those that it needs and no earlier phase has settled."""
     gates = packed(circuit.gates)
     is_settled = np.zeros(len(gates), np.bool_)
     phases = []

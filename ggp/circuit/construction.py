@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gdl.dependencies import strong_components
 from gdl.slices import slice_offsets, slice_places
@@ -57,19 +56,16 @@ def build(ground: GroundProgram) -> Circuit:
     with collection_paused():
         literal_of, gates = _resolved(ground, _output_atoms(ground))
 
-    def literals(atoms: NDArray[np.int32]) -> list[int]:
-        return [literal_of[atom] for atom in atoms.tolist()]
-
     circuit = Circuit(
         terms=CircuitTerms(
             tuple(ground.roles),
             tuple(ground.fluents),
-            tuple(tuple(moves) for moves in ground.moves),
+            tuple(map(tuple, ground.moves)),
             tuple(term for percepts in ground.percepts for term, _ in percepts),
         ),
-        initial=tuple(bool(value) for value in ground.initial),
+        initial=tuple(map(bool, ground.initial)),
         gates=gates,
-        legal=tuple(literal for atoms in ground.legal_atom for literal in literals(atoms)),
+        legal=tuple(literal_of[atom] for atoms in ground.legal_atom for atom in atoms.tolist()),
         terminal=literal_of[ground.terminal_atom],
         goals=tuple(
             sorted(
@@ -78,7 +74,7 @@ def build(ground: GroundProgram) -> Circuit:
                 for value, atom in goals
             )
         ),
-        next=tuple(literals(ground.next_atom)),
+        next=tuple(literal_of[atom] for atom in ground.next_atom.tolist()),
         percepts=tuple(
             Percept(role, literal_of[atom])
             for role, percepts in enumerate(ground.percepts)
@@ -89,7 +85,6 @@ def build(ground: GroundProgram) -> Circuit:
 
 
 def _output_atoms(ground: GroundProgram) -> list[int]:
-    """The atoms that the circuit computes."""
     atoms = [atom for of_role in ground.legal_atom for atom in of_role.tolist()]
     atoms.append(int(ground.terminal_atom))
     atoms += [int(atom) for goals in ground.goals for _, atom in goals]
@@ -100,10 +95,8 @@ def _output_atoms(ground: GroundProgram) -> list[int]:
 def _resolved(ground: GroundProgram, roots: list[int]) -> tuple[list[int], Gates]:
     """The literal of every atom (of `roots`, at least) and the gates behind the literals."""
     rules = _Rules(ground)
-    if ground.rule_count >= COMPILED_RULES:
-        found = _resolved_by_kernel(ground, rules, roots)
-        if found is not None:
-            return found
+    if ground.rule_count >= COMPILED_RULES and (found := _resolved_by_kernel(ground, rules, roots)):
+        return found
     builder = GateBuilder(_gate0(ground))
     resolver = _Resolver(ground, rules, builder)
     for root in roots:
@@ -120,10 +113,7 @@ def prepare_kernels(ground: GroundProgram) -> None:
 def _resolved_by_kernel(
     ground: GroundProgram, rules: _Rules, roots: list[int]
 ) -> tuple[list[int], PackedGates] | None:
-    """`_Resolver` in compiled code, a hundred times faster.
-
-    None for recursive rules or without a compiler.
-    """
+    """`_Resolver` in compiled code, 100 times faster; None for recursive rules or without a compiler."""
     from ggp.circuit.kernels.construction import SortedRules, resolve_atoms
     from ggp.circuit.kernels.gate_table import gates_of, make_gate_table
     from ggp.jit.compiling import IS_COMPILED, announced_compilation
@@ -167,26 +157,17 @@ def _check_size(inputs: int) -> None:
 
 
 def _input_literals(ground: GroundProgram) -> list[int]:
-    """Literals of the constants and of the fluent and move atoms.
-
-    UNRESOLVED for other atoms.
-    """
+    """Literals of the constants and of the fluent and move atoms. UNRESOLVED for other atoms."""
     literal_of = [UNRESOLVED] * (ground.atom_count + 1)
     literal_of[:2] = FALSE_LITERAL, TRUE_LITERAL
-    node = 1
-    for atoms in (ground.fluent_atom, *ground.move_atom):
-        for atom in atoms.tolist():
-            if atom > 1:
-                literal_of[atom] = 2 * node
-            node += 1
+    for node, atom in enumerate(np.concatenate([ground.fluent_atom, *ground.move_atom]).tolist(), start=1):
+        if atom > 1:
+            literal_of[atom] = 2 * node
     return literal_of
 
 
 class _Rules:
-    """Ground rules sorted by head.
-
-    Lists are made for one atom at a time, since there may be millions.
-    """
+    """Ground rules sorted by head. Lists are made for one atom at a time, since there may be millions."""
 
     def __init__(self, ground: GroundProgram) -> None:
         order = np.argsort(ground.rule_head, kind="stable")
@@ -206,8 +187,6 @@ class _Rules:
     def atoms(self, atom: int) -> list[int]:
         """The signed atoms of all rules for `atom`."""
         first, last = self.places[atom], self.places[atom + 1]
-        if first == last:
-            return []
         found: list[int] = self.body[self.first_body[first] : self.first_body[last]].tolist()
         return found
 
@@ -227,21 +206,17 @@ class _NegativeCycleError(Exception):
 
 def _output_name(ground: GroundProgram, atom: int) -> str:
     """The output that `atom` stands for: a keyword with its arguments."""
+    names: dict[int, str] = {}
     for role, moves, atoms in zip(ground.roles, ground.moves, ground.legal_atom, strict=True):
         for move, legal in zip(moves, atoms.tolist(), strict=True):
-            if legal == atom:
-                return f"(legal {role} {move})"
+            names.setdefault(legal, f"(legal {role} {move})")
     for fluent, following in zip(ground.fluents, ground.next_atom.tolist(), strict=True):
-        if following == atom:
-            return f"(next {fluent})"
+        names.setdefault(following, f"(next {fluent})")
     for role, goals, percepts in zip(ground.roles, ground.goals, ground.percepts, strict=True):
-        for value, goal in goals:
-            if goal == atom:
-                return f"(goal {role} {value})"
-        for term, percept in percepts:
-            if percept == atom:
-                return f"(sees {role} {term})"
-    return "terminal"
+        for keyword, pairs in (("goal", goals), ("sees", percepts)):
+            for term, output in pairs:
+                names.setdefault(output, f"({keyword} {role} {term})")
+    return names.get(atom, "terminal")
 
 
 class _Resolver:
@@ -279,10 +254,7 @@ class _Resolver:
         literal_of[atom] = conj(disjuncts) ^ 1
 
     def _resolve_acyclic(self, root: int) -> bool:
-        """Resolve `root` depth first.
-
-        False, with some atoms resolved, if a cycle is met.
-        """
+        """Resolve `root` depth first. False, with some atoms resolved, if a cycle is met."""
         literal_of = self.literal_of
         opened: set[int] = set()
         stack = [root]

@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,10 @@ def encode(compiled: CompiledCircuit) -> bytes:
     gates, exclusive = packed(circuit.gates), packed(circuit.exclusive)
     arrays: dict[str, NDArray[Any]] = {
         "initial": np.array(circuit.initial, np.bool_),
-        "legal": _numbers(circuit.legal),
-        "next": _numbers(circuit.next),
-        "goals": _numbers(list(chain.from_iterable(circuit.goals))),
-        "percept_literals": _numbers(list(chain.from_iterable(circuit.percepts))),
+        "legal": np.array(circuit.legal, np.int64),
+        "next": np.array(circuit.next, np.int64),
+        "goals": np.array(circuit.goals, np.int64).ravel(),
+        "percept_literals": np.array(circuit.percepts, np.int64).ravel(),
         "first_input": gates.first,
         "input": gates.input,
         "first_exclusive": exclusive.first,
@@ -87,10 +87,7 @@ def encode(compiled: CompiledCircuit) -> bytes:
 
 
 def decode(content: bytes) -> CompiledCircuit:
-    """Restore what `encode` wrote.
-
-    Raises an exception of any kind if the bytes are not sound.
-    """
+    """Restore what `encode` wrote. Raises an exception of any kind if the bytes are not sound."""
     with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
         found: dict[str, Any] = {name: arrays[name].tolist() for name in arrays.files if name != "header"}
         header = json.loads(arrays["header"].tobytes())
@@ -127,10 +124,7 @@ def decode(content: bytes) -> CompiledCircuit:
 
 
 def check_sound(circuit: Circuit) -> None:
-    """Raise ValueError if `circuit` is not sound.
-
-    Shapes must agree, gates read only earlier nodes, and all numbers be in range.
-    """
+    """Raise ValueError unless shapes agree, gates read only earlier nodes, and all numbers are in range."""
     fluents, roles = circuit.fluent_count, len(circuit.terms.roles)
     if (
         len(circuit.initial) != fluents
@@ -138,8 +132,7 @@ def check_sound(circuit: Circuit) -> None:
         or len(circuit.legal) != circuit.first_move[-1]
         or len(circuit.terms.moves) != roles
         or len(circuit.percepts) != len(circuit.terms.percepts)
-        or any(not 0 <= goal.role < roles for goal in circuit.goals)
-        or any(not 0 <= percept.role < roles for percept in circuit.percepts)
+        or any(not 0 <= role < roles for role, *_ in (*circuit.goals, *circuit.percepts))
         or any(not 0 <= fluent < fluents for group in circuit.exclusive for fluent in group)
     ):
         raise ValueError("array shapes disagree")
@@ -164,7 +157,10 @@ class _TermTable:
     def number(self, term: Term) -> int:
         known = self._number.get(term)
         if known is None:
-            row = term.name if isinstance(term, Symbol) else [term.name, *map(self.number, _parts(term))]
+            row: str | list[Any] = term.name
+            if not isinstance(term, Symbol):
+                assert isinstance(term, Compound), "circuits hold no variables"
+                row = [term.name, *map(self.number, term.arguments)]
             known = self._number[term] = len(self.rows)
             self.rows.append(row)
         return known
@@ -177,29 +173,16 @@ class _TermTable:
                 terms.append(Symbol(row))
             else:
                 name, *parts = row
-                terms.append(Compound(_text(name), tuple(terms[_below(part, len(terms))] for part in parts)))
+                if not isinstance(name, str):
+                    raise ValueError("expected a name")
+                terms.append(Compound(name, tuple(terms[_below(part, len(terms))] for part in parts)))
         return terms
-
-
-def _parts(term: Term) -> tuple[Term, ...]:
-    assert isinstance(term, Compound), "circuits hold no variables"
-    return term.arguments
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("expected a name")
-    return value
 
 
 def _below(value: object, limit: int) -> int:
     if not isinstance(value, int) or not 0 <= value < limit:
         raise ValueError("number out of range")
     return value
-
-
-def _numbers(values: Sequence[int]) -> NDArray[np.int64]:
-    return np.array(values, np.int64)
 
 
 def _lists(offsets: list[int], items: list[int]) -> tuple[tuple[int, ...], ...]:

@@ -54,9 +54,7 @@ def _eliminate(bodies: Mapping[int, Sequence[Body]], gates: Gates, budget: int) 
         eliminated.append((unknown, system.eliminate(unknown, gates)))
     value: dict[int, int] = {}
     for unknown, definition in reversed(eliminated):
-        value[unknown] = gates.disj(
-            [gates.conj([outside, *(value[other] for other in inside)]) for outside, inside in definition]
-        )
+        value[unknown] = _value_of(definition, value, gates)
     return value
 
 
@@ -87,10 +85,8 @@ class _System:
 
     def eliminate(self, unknown: int, gates: Gates) -> list[Body]:
         """Replace `unknown` by its definition everywhere; returns that definition."""
-        definition = [
-            (gates.disj(outside), inside) for inside, outside in self.definition.pop(unknown).items()
-        ]
-        definition = [body for body in definition if body[0] != FALSE]
+        own = self.definition.pop(unknown).items()
+        definition = [(x, inside) for inside, outside in own if (x := gates.disj(outside)) != FALSE]
         for user in self.users.pop(unknown):
             equations = self.definition.get(user)
             if equations is None:
@@ -107,16 +103,14 @@ def _unroll(bodies: Mapping[int, Sequence[Body]], gates: Gates) -> dict[int, int
     """Solve by applying the equations to false, at most once per unknown."""
     value = dict.fromkeys(bodies, FALSE)
     for _ in range(len(bodies)):
-        following = {
-            unknown: gates.disj(
-                [
-                    gates.conj([outside, *(value[other] for other in inside)])
-                    for outside, inside in alternatives
-                ]
-            )
-            for unknown, alternatives in bodies.items()
-        }
+        following = {unknown: _value_of(each, value, gates) for unknown, each in bodies.items()}
         if following == value:
             break
         value = following
     return value
+
+
+def _value_of(definition: Sequence[Body], value: Mapping[int, int], gates: Gates) -> int:
+    return gates.disj(
+        [gates.conj([outside, *(value[other] for other in inside)]) for outside, inside in definition]
+    )

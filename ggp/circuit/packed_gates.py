@@ -93,10 +93,7 @@ def input_count(gates: Gates) -> int:
 def mark_needed(
     gates: PackedGates, gate0: int, literals: Sequence[int], is_marked: NDArray[np.bool_]
 ) -> None:
-    """Mark in is_marked, bool[G], the gates that `literals` need.
-
-    Marked ones are not followed further.
-    """
+    """Mark in is_marked, bool[G], the gates that `literals` need. Marked ones are not followed further."""
     frontier = np.array(literals, np.int64) // 2 - gate0
     frontier = np.unique(frontier[frontier >= 0])
     frontier = frontier[~is_marked[frontier]]

@@ -11,7 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from operator import or_
 
+from ggp.circuit.circuit import bits_of
 from ggp.circuit.tables import CircuitTables
 
 Mask = int
@@ -75,28 +79,18 @@ def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Su
 
 
 def find_supports(tables: CircuitTables) -> Supports:
-    """Follow the gates from facts and moves to the outputs.
-
-    Raises OverflowError if that might take more than MAX_MEBIBYTES.
-    """
+    """Follow the gates to the outputs. Raises OverflowError if that may exceed MAX_MEBIBYTES."""
     if (tables.node_count - tables.gate0) * tables.gate0 > MAX_MEBIBYTES << 23:
         raise OverflowError("the circuit is too large to follow each fact and move through its gates")
     masks: list[Mask] = [0] + [1 << node for node in range(1, tables.gate0)]
-    first = tables.first_input.tolist()
     nodes = (tables.input >> 1).tolist()
-    for gate in range(len(first) - 1):
-        mask = 0
-        for node in nodes[first[gate] : first[gate + 1]]:
-            mask |= masks[node]
-        masks.append(mask)
-    ends = masks[tables.terminal >> 1]
-    for literal in tables.goal_literal.tolist():
-        ends |= masks[literal >> 1]
-    return Supports(
-        ends,
-        tuple(masks[literal >> 1] for literal in tables.legal.tolist()),
-        tuple(masks[literal >> 1] for literal in tables.next.tolist()),
+    for begin, end in pairwise(tables.first_input.tolist()):
+        masks.append(reduce(or_, map(masks.__getitem__, nodes[begin:end])))
+    legal, following, goals = (
+        tuple(masks[node] for node in (literals >> 1).tolist())
+        for literals in (tables.legal, tables.next, tables.goal_literal)
     )
+    return Supports(reduce(or_, goals, masks[tables.terminal >> 1]), legal, following)
 
 
 def _facts_without_moves(tables: CircuitTables, supports: Supports) -> set[int]:
@@ -105,9 +99,7 @@ def _facts_without_moves(tables: CircuitTables, supports: Supports) -> set[int]:
     move_mask = (1 << tables.gate0) - (1 << (1 + fluents))
     found = {f for f in range(fluents) if not supports.next[f] & move_mask}
     while True:
-        outside = (1 << tables.gate0) - 1
-        for f in found:
-            outside ^= 1 << (1 + f)
+        outside = (1 << tables.gate0) - 1 - sum(1 << (1 + f) for f in found)
         leaving = {f for f in found if supports.next[f] & outside}
         if not leaving:
             return found
@@ -120,11 +112,11 @@ def _relevant_facts(tables: CircuitTables, supports: Supports) -> set[int]:
     seen = new = supports.ends
     while new:
         more = 0
-        for node in _bits(new):
+        for node in bits_of(new):
             more |= supports.next[node - 1] if node < move0 else supports.legal[node - move0]
         new = more & ~seen
         seen |= new
-    return {node - 1 for node in _bits(seen) if node < move0}
+    return {node - 1 for node in bits_of(seen) if node < move0}
 
 
 def _links(tables: CircuitTables, supports: Supports, played: list[int]) -> Iterator[Mask]:
@@ -133,7 +125,7 @@ def _links(tables: CircuitTables, supports: Supports, played: list[int]) -> Iter
     home: dict[int, int] = {}
     for f in played:
         linked = 1 << (1 + f) | supports.next[f] & ((1 << move0) - 1)
-        for move in _bits(supports.next[f] >> move0):
+        for move in bits_of(supports.next[f] >> move0):
             linked |= supports.legal[move] | 1 << (1 + home.setdefault(move, f))
         yield linked
 
@@ -143,20 +135,7 @@ def _groups(members: Iterable[int], links: Iterable[Mask]) -> tuple[tuple[int, .
     within = sum(1 << (1 + f) for f in members)
     groups: list[Mask] = []
     for link in links:
-        merged = link & within
-        apart = []
-        for group in groups:
-            if group & link:
-                merged |= group
-            else:
-                apart.append(group)
-        groups = [*apart, merged]
-    return tuple(sorted(tuple(node - 1 for node in _bits(group)) for group in groups))
-
-
-def _bits(mask: Mask) -> Iterator[int]:
-    digits = bin(mask)[:1:-1]
-    place = digits.find("1")
-    while place >= 0:
-        yield place
-        place = digits.find("1", place + 1)
+        joined = [group for group in groups if group & link]
+        apart = [group for group in groups if not group & link]
+        groups = [*apart, reduce(or_, joined, link & within)]
+    return tuple(sorted(tuple(node - 1 for node in bits_of(group)) for group in groups))

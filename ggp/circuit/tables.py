@@ -140,23 +140,17 @@ def tabulate(circuit: Circuit) -> CircuitTables:
 def circuit_of(
     tables: CircuitTables, terms: CircuitTerms, exclusive: tuple[tuple[int, ...], ...] = ()
 ) -> Circuit:
-    """Restore the circuit that `tabulate` laid out.
-
-    Its gates are in the order of `tables`.
-    """
-    goals = zip(
-        tables.goal_role.tolist(), tables.goal_value.tolist(), tables.goal_literal.tolist(), strict=True
-    )
-    percepts = zip(tables.percept_role.tolist(), tables.percept_literal.tolist(), strict=True)
+    """Restore the circuit that `tabulate` laid out. Its gates are in the order of `tables`."""
+    goals = tables.goal_role.tolist(), tables.goal_value.tolist(), tables.goal_literal.tolist()
     return Circuit(
         terms=terms,
         initial=tuple(tables.initial.astype(bool).tolist()),
         gates=PackedGates(tables.first_input.astype(np.int64), tables.input),
         legal=tuple(tables.legal.tolist()),
         terminal=tables.terminal,
-        goals=tuple(Goal(*goal) for goal in goals),
+        goals=tuple(map(Goal, *goals)),
         next=tuple(tables.next.tolist()),
-        percepts=tuple(Percept(*percept) for percept in percepts),
+        percepts=tuple(map(Percept, tables.percept_role.tolist(), tables.percept_literal.tolist())),
         exclusive=exclusive,
     )
 

@@ -11,31 +11,16 @@ circuit.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from time import thread_time
 
-from ggp.circuit.circuit import (
-    FALSE_LITERAL,
-    TRUE_LITERAL,
-    Circuit,
-    CircuitTerms,
-    GateBuilder,
-    rebuilt,
-)
+from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, CircuitTerms, GateBuilder, rebuilt
 
 UNKNOWN = 2
 
 
 def fold_constants(circuit: Circuit, deadline: float) -> Circuit:
-    """`circuit` without its constants.
-
-    If `deadline` passes before they are known, `circuit` as it is.
-    """
-    values = _constant_values(circuit, deadline)
-    return circuit if values is None else _without(circuit, values)
-
-
-def _constant_values(circuit: Circuit, deadline: float) -> list[int] | None:
-    """0, 1 or UNKNOWN for every node; None if time runs out."""
+    """`circuit` without its constants. If `deadline` passes before they are known, `circuit` as it is."""
     walk = _Walk(circuit)
     for move, literal in enumerate(circuit.legal):
         if walk.value(literal) != 0:
@@ -43,7 +28,7 @@ def _constant_values(circuit: Circuit, deadline: float) -> list[int] | None:
     for fluent, literal in enumerate(circuit.next):
         if walk.value(literal) != walk.values[1 + fluent]:
             walk.forget(1 + fluent)
-    return walk.values if walk.finish(deadline) else None
+    return _without(circuit, walk.values) if walk.finish(deadline) else circuit
 
 
 class _Walk:
@@ -104,7 +89,7 @@ def _without(circuit: Circuit, values: list[int]) -> Circuit:
     kept_fluents = [f for f in range(circuit.fluent_count) if values[1 + f] != 0]
     kept_moves = [
         [m for m in range(first, last) if values[circuit.move0 + m] != 0]
-        for first, last in zip(circuit.first_move, circuit.first_move[1:], strict=False)
+        for first, last in pairwise(circuit.first_move)
     ]
     every_move = [move for moves in circuit.terms.moves for move in moves]
     terms = CircuitTerms(

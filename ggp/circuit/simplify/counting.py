@@ -44,10 +44,7 @@ def add_up(circuit: Circuit, deadline: float) -> Circuit:
 
 
 def _has_choices(circuit: Circuit) -> bool:
-    """Whether some gate is a choice, as in every counting chain.
-
-    A choice is "x and a, or not x and b".
-    """
+    """Whether some gate is a choice, as in every counting chain. A choice is "x and a, or not x and b"."""
     gates, gate0 = packed(circuit.gates), circuit.gate0
     is_pair = np.diff(gates.first) == 2
     inputs = gates.input[gates.first[:-1][is_pair, None] + (0, 1)]
@@ -64,13 +61,9 @@ def _recognize(circuit: Circuit, deadline: float) -> dict[int, Exactly]:
     found: dict[int, Exactly] = {}
 
     def count_of(literal: int) -> Exactly:
-        """The count of a literal.
-
-        One that is not a known count counts itself alone.
-        """
-        count = found.get(literal)
-        if count is not None:
-            return count
+        """The count of a literal. One that is not a known count counts itself alone."""
+        if literal in found:
+            return found[literal]
         if not literal & 1 and literal >> 1 >= gate0:
             first, *rest = sorted(gates[(literal >> 1) - gate0], key=lambda x: x not in found)
             chain: Exactly | None = found.get(first) or _single(first)
@@ -107,10 +100,7 @@ def _single(literal: int) -> Exactly:
 
 
 def _all_or_none(count: Exactly, literal: int) -> Exactly | None:
-    """`count` AND `literal`, if `count` is "none" or "all" of its literals.
-
-    Else None.
-    """
+    """`count` AND `literal`, if `count` is "none" or "all" of its literals. Else None."""
     counted, number = count
     if literal in counted or literal ^ 1 in counted or len(counted) >= MAX_COUNTED:
         return None
@@ -120,10 +110,7 @@ def _all_or_none(count: Exactly, literal: int) -> Exactly | None:
 
 
 def _one_more(literal: int, positive: Exactly, negative: Exactly) -> Exactly | None:
-    """The count that is `positive` if `literal` holds and `negative` otherwise.
-
-    None if that is no count.
-    """
+    """The count that is `positive` if `literal` holds and `negative` otherwise. None if that is no count."""
     counted = positive.counted
     if counted != negative.counted or literal in counted or literal ^ 1 in counted:
         return None
@@ -137,20 +124,14 @@ def _one_more(literal: int, positive: Exactly, negative: Exactly) -> Exactly | N
 
 
 def _canonical(counted: Counted, number: int) -> Exactly:
-    """The canonical one of a count and its complement.
-
-    The first literal decides.
-    """
+    """The canonical one of a count and its complement. The first literal decides."""
     if min(counted) & 1:
         return Exactly(frozenset(x ^ 1 for x in counted), len(counted) - number)
     return Exactly(counted, number)
 
 
 def _with_adders(circuit: Circuit, exactly: dict[int, Exactly]) -> Circuit:
-    """`circuit` with adders for the counts that other gates read.
-
-    The chains become dead gates.
-    """
+    """`circuit` with adders for the counts that other gates read. The chains become dead gates."""
     gate0, gates = circuit.gate0, circuit.gates
     builder = GateBuilder(gate0)
     literal_of = dict(zip(range(0, 2 * gate0, 2), range(0, 2 * gate0, 2), strict=True))
@@ -176,9 +157,9 @@ def _with_adders(circuit: Circuit, exactly: dict[int, Exactly]) -> Circuit:
         if count is None:
             literal_of[literal] = builder.conj(values)
             continue
-        bits = sums.get(count.counted)
-        if bits is None:
-            bits = sums[count.counted] = binary_sum(sorted(values), builder)
+        if count.counted not in sums:
+            sums[count.counted] = binary_sum(sorted(values), builder)
+        bits = sums[count.counted]
         equal = builder.conj([bit ^ 1 ^ (count.number >> place & 1) for place, bit in enumerate(bits)])
         literal_of[literal] = equal if literal in exactly else equal ^ 1
     return without_dead_gates(with_outputs(circuit, builder.gates, lambda x: literal_of[x & ~1] ^ (x & 1)))
@@ -196,10 +177,10 @@ def binary_sum(literals: Sequence[int], builder: GateBuilder) -> list[int]:
     for column in columns:
         carries: list[int] = []
         while len(column) > 1:
-            if len(column) == 2:
-                total, carry = _half_sum(column.pop(0), column.pop(0), builder)
-            else:
-                total, carry = _full_sum(column.pop(0), column.pop(0), column.pop(0), builder)
+            total, carry = _half_sum(column.pop(0), column.pop(0), builder)
+            if column:
+                total, carried = _half_sum(total, column.pop(0), builder)
+                carry = builder.disj((carry, carried))
             column.append(total)
             carries.append(carry)
         bits.append(column[0])
@@ -211,9 +192,3 @@ def binary_sum(literals: Sequence[int], builder: GateBuilder) -> list[int]:
 def _half_sum(a: int, b: int, builder: GateBuilder) -> tuple[int, int]:
     both = builder.conj((a, b))
     return builder.conj((both ^ 1, builder.conj((a ^ 1, b ^ 1)) ^ 1)), both
-
-
-def _full_sum(a: int, b: int, c: int, builder: GateBuilder) -> tuple[int, int]:
-    half, both = _half_sum(a, b, builder)
-    total, carried = _half_sum(half, c, builder)
-    return total, builder.disj((both, carried))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from time import thread_time
 
-from ggp.circuit.circuit import FALSE_LITERAL, Circuit, GateBuilder, rebuilt
+from ggp.circuit.circuit import FALSE_LITERAL, Circuit, GateBuilder, bits_of, rebuilt
 from ggp.circuit.simplify.rewriting import fanouts
 
 MoveSets = dict[int, int]
@@ -23,10 +23,7 @@ SET_BITS_LIMIT = 400_000_000
 
 
 def merge_move_sets(circuit: Circuit, deadline: float) -> Circuit:
-    """`circuit` with sets of moves intersected and complemented.
-
-    Gates met after `deadline` stay.
-    """
+    """`circuit` with sets of moves intersected and complemented. Gates met after `deadline` stay."""
     if not any(circuit.terms.moves):
         return circuit
     gate0 = circuit.gate0
@@ -111,7 +108,6 @@ class _SetMerger:
         return sum(1 if self.readers[x >> 1] != 1 else 1 + len(builder.inputs(x) or ()) for x in literals)
 
     def _cost(self, role: int, bits: int) -> int:
-        """Gate inputs that `_write` costs."""
         wanted = bits.bit_count()
         refused = self.every[role].bit_count() - wanted
         return 1 if wanted == 1 and refused else min(refused, wanted + 1)
@@ -127,14 +123,7 @@ class _SetMerger:
 
     def _moves(self, role: int, bits: int) -> list[int]:
         """The literals of the moves in `bits`."""
-        digits = bin(bits)[:1:-1]
-        first = 2 * self.first[role]
-        found = []
-        place = digits.find("1")
-        while place >= 0:
-            found.append(first + 2 * place)
-            place = digits.find("1", place + 1)
-        return found
+        return [2 * (self.first[role] + move) for move in bits_of(bits)]
 
     def _remember(self, literal: int, sets: MoveSets) -> None:
         if literal in self.known or literal >> 1 < self.gate0:

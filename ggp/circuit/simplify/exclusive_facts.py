@@ -56,10 +56,7 @@ def find_exclusive_facts(circuit: Circuit, deadline: float) -> Circuit:
 
 
 def _guess(fluents: Sequence[Term]) -> dict[Group, Kind]:
-    """Groups of terms that differ in one place.
-
-    In one argument, in all arguments, or only in the name.
-    """
+    """Groups of terms that differ in one place. In one argument, in all arguments, or only in the name."""
     groups: dict[tuple[Kind, tuple[Term, ...]], list[int]] = {}
     for fluent, term in enumerate(fluents):
         if not isinstance(term, Compound):
@@ -78,8 +75,7 @@ def _uncontradicted(circuit: Circuit, groups: list[Group], deadline: float) -> l
     """The groups of which no sampled state holds two members."""
     sampler = Sampler(circuit, SAMPLED_GAMES, seed=1)
     for step, sample in enumerate(sampler.steps()):
-        rows = sample.rows
-        groups = [group for group in groups if not _overlap(rows, group)]
+        groups = [group for group in groups if not _overlap(sample.rows, group)]
         if step >= SAMPLED_STEPS or not groups or (step > 4 and thread_time() > deadline):
             break
     return _without_subsets(groups)
@@ -120,10 +116,7 @@ def _families(guesses: Mapping[Group, Kind], groups: Sequence[Group]) -> list[li
 def _prove(
     circuit: Circuit, proved: Sequence[Group], groups: Sequence[Group], deadline: float
 ) -> list[Group]:
-    """Those of `groups` that are inductive, given the `proved` ones.
-
-    An empty list if time runs out.
-    """
+    """Those of `groups` that are inductive, given the `proved` ones. An empty list if time runs out."""
     alive = [group for group in groups if sum(circuit.initial[fluent] for fluent in group) < 2]
     relied: dict[Group, set[Group]] = {}
     while True:
@@ -157,10 +150,7 @@ class _Prover:
         self.cases_left = 0
 
     def preserves(self, group: Group) -> bool:
-        """Whether no two members of `group` hold next.
-
-        `implications.used` then holds what that relies on.
-        """
+        """Whether no two members of `group` hold next. `implications.used` then holds what that relies on."""
         self.implications.used.clear()
         following = self.circuit.next
         for first, second in combinations(group, 2):
@@ -172,10 +162,7 @@ class _Prover:
         return True
 
     def refutes(self, literals: Sequence[int], outer: Context, depth: int) -> bool:
-        """Whether `literals` cannot all hold.
-
-        False also if the search for a proof gives up.
-        """
+        """Whether `literals` cannot all hold. False also if the search for a proof gives up."""
         self.cases_left -= 1
         context = Context(self.implications, outer)
         for literal in literals:
@@ -185,16 +172,10 @@ class _Prover:
             return True
         if options is None or not depth:
             return False
-        for literal in options:
-            if self.cases_left < 0 or not self.refutes((literal,), context, depth - 1):
-                return False
-        return True
+        return all(self.cases_left >= 0 and self.refutes((x,), context, depth - 1) for x in options)
 
     def _propagate(self, context: Context) -> list[int] | None:
-        """Follow ORs with a single option until none is left.
-
-        Then return the options of the narrowest.
-        """
+        """Follow ORs with a single option until none is left. Then return the options of the narrowest."""
         closure = self.implications.closure
         narrowest: list[int] | None = None
         settled: set[int] = set()

@@ -18,22 +18,16 @@ import numpy as np
 from ggp.circuit.circuit import TRUE_LITERAL, Circuit, GateBuilder, rebuilt, with_outputs
 from ggp.circuit.packed_gates import as_tuples, packed
 from ggp.circuit.simplify.kernels.cube_pool import DEPTH_LIMIT
-from ggp.circuit.simplify.rewriting import fanouts, literal_fanouts
+from ggp.circuit.simplify.rewriting import literal_fanouts, shared_gates
 
 COMPILED_LITERALS = 100_000
 """Gate inputs from which a kernel does it; with fewer, loading it takes longer than it saves."""
 
 
 def factor(circuit: Circuit, deadline: float) -> Circuit:
-    """`circuit` with ORs of ANDs factored.
-
-    Gates met after `deadline` are left as they are.
-    """
-    if circuit.literal_count >= COMPILED_LITERALS:
-        factored = factor_by_kernel(circuit, deadline)
-        if factored is not None:
-            return factored
-    return factor_plainly(circuit, deadline)
+    """`circuit` with ORs of ANDs factored. Gates met after `deadline` are left as they are."""
+    compiled = factor_by_kernel(circuit, deadline) if circuit.literal_count >= COMPILED_LITERALS else None
+    return factor_plainly(circuit, deadline) if compiled is None else compiled
 
 
 def prepare_kernels(circuit: Circuit) -> None:
@@ -101,10 +95,8 @@ def factor_plainly(circuit: Circuit, deadline: float) -> Circuit:
             conjuncts, cubes = reader.read(gate)
             if cubes and (len(cubes) > 1 or conjuncts):
                 conjuncts, cubes = simplify_cubes(conjuncts, cubes)
-                if len(cubes) > 1 and thread_time() < deadline:
-                    conjuncts += [cube ^ 1 for cube in factor_cubes(cubes, builder, readers)]
-                else:
-                    conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
+            if len(cubes) > 1 and thread_time() < deadline:
+                conjuncts += [cube ^ 1 for cube in factor_cubes(cubes, builder, readers)]
             else:
                 conjuncts += [builder.conj(cube) ^ 1 for cube in cubes]
             literal = literal_of[gate0 + gate] = builder.conj(conjuncts)
@@ -124,11 +116,7 @@ class _Reader:
         self.gates = circuit.gates
         self.gate0 = circuit.gate0
         self.literal_of = literal_of
-        count = fanouts(circuit)
-        self.stands_alone = [fanout != 1 for fanout in count[self.gate0 :]]
-        for literal in circuit.all_outputs():
-            if literal >> 1 >= self.gate0:
-                self.stands_alone[(literal >> 1) - self.gate0] = True
+        self.stands_alone = shared_gates(circuit)
         self.is_flat = [True] * len(self.gates)
         in_cube = [False] * len(self.gates)
         for gate in reversed(range(len(self.gates))):
@@ -164,10 +152,7 @@ class _Reader:
 
 
 def simplify_cubes(conjuncts: Iterable[int], cubes: list[set[int]]) -> tuple[list[int], list[set[int]]]:
-    """Simplify the AND of `conjuncts` and negated `cubes`.
-
-    Everything that the conjuncts settle is left out.
-    """
+    """Simplify the AND of `conjuncts` and negated `cubes`, without what the conjuncts settle."""
     known = set(conjuncts)
     left = cubes
     while True:
@@ -197,10 +182,7 @@ def factor_cubes(
     holders: dict[int, list[int]] = {}
     for place, cube in enumerate(distinct):
         for literal in cube:
-            if literal in holders:
-                holders[literal].append(place)
-            else:
-                holders[literal] = [place]
+            holders.setdefault(literal, []).append(place)
     heap = [
         (-len(places), readers.get(literal, 0), literal)
         for literal, places in holders.items()
@@ -230,11 +212,10 @@ def _factored(
     """The OR of cubes that have literals in common."""
     common = set(cubes[0]).intersection(*cubes[1:])
     rests = [[x for x in cube if x not in common] for cube in cubes]
-    longest = max(map(len, rests))
-    if longest == 1 and all(rests):
-        rest = [x for only in rests for x in only]
-    elif not all(rests):
+    if not all(rests):
         return builder.conj(common)
+    if all(len(rest) == 1 for rest in rests):
+        rest = [x for (x,) in rests]
     else:
         rest = factor_cubes(rests, builder, readers, depth + 1)
     return builder.conj([*common, builder.disj(rest)])

@@ -15,10 +15,7 @@ from ggp.circuit.simplify.rewriting import in_order
 
 
 def order_gates(circuit: Circuit, deadline: float) -> Circuit:
-    """`circuit` with its gates in depth-first order.
-
-    Ignores `deadline`, since it is one quick pass.
-    """
+    """`circuit` with its gates in depth-first order. Ignores `deadline`, since it is one quick pass."""
     gate0 = circuit.gate0
     needed: list[int] = []
     for inputs in circuit.gates:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from time import thread_time
 
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit, GateBuilder, rebuilt
-from ggp.circuit.simplify.rewriting import fanouts
+from ggp.circuit.simplify.rewriting import shared_gates
 
 DEPTH_LIMIT = 40
 """Levels of nested gates that are simplified by what is known around them."""
@@ -23,10 +23,7 @@ CLOSURE_LIMIT = 400
 
 
 def drop_implied(circuit: Circuit, deadline: float) -> Circuit:
-    """`circuit` without inputs that other inputs imply.
-
-    Gates met after `deadline` stay as they are.
-    """
+    """`circuit` without inputs that other inputs imply. Gates met after `deadline` stay as they are."""
     return _Simplifier(circuit, deadline).run()
 
 
@@ -70,12 +67,8 @@ class Implications:
         return needs
 
     def closure(self, literal: int) -> frozenset[int]:
-        """All literals that hold whenever `literal` does, itself included.
-
-        Refuted group members are left out.
-        """
-        found = self._closure.get(literal)
-        if found is not None:
+        """All literals that `literal` implies, itself included; refuted group members are left out."""
+        if (found := self._closure.get(literal)) is not None:
             return found
         implied: dict[int, None] = {literal: None}
         stack = [literal]
@@ -102,10 +95,9 @@ class Implications:
 
     def refuted_moves(self, literal: int) -> int:
         """The moves that cannot be made while `literal` holds."""
-        found = self._refuted.get(literal)
-        if found is None:
-            found = self._refuted[literal] = self._find_refuted_moves(literal)
-        moves, groups = found
+        if literal not in self._refuted:
+            self._refuted[literal] = self._find_refuted_moves(literal)
+        moves, groups = self._refuted[literal]
         self.used |= groups
         return moves
 
@@ -156,9 +148,7 @@ class Context:
             self.refuted |= implications.refuted_moves(x)
 
     def add_last_moves(self) -> bool:
-        """Learn the move of each role that has only one left.
-
-        Returns whether there was any.
+        """Learn the move of each role that has only one left; returns whether there was any.
 
         What follows from such a move does not justify dropping a literal: the move may follow from that
         literal.
@@ -183,10 +173,7 @@ class Context:
         return literal in self.known or bool(literal & 1 and self.excludes(literal >> 1))
 
     def excludes(self, node: int) -> bool:
-        """Whether a fact or move is known to be false.
-
-        Another fact of its group holds, or the move is illegal.
-        """
+        """Whether another fact of a fact's group is known to hold, or a move to be illegal."""
         implications = self.implications
         if node >= implications.move0:
             return node < implications.gate0 and bool(self.refuted >> (node - implications.move0) & 1)
@@ -198,10 +185,7 @@ class Context:
         return False
 
     def value(self, literal: int, depth: int) -> bool | None:
-        """The value of `literal`, looking `depth` gates deep.
-
-        None if it is not known.
-        """
+        """The value of `literal`, looking `depth` gates deep. None if it is not known."""
         if self.settles(literal):
             return True
         if self.settles(literal ^ 1):
@@ -235,14 +219,8 @@ class _Simplifier:
         self.is_root = self._find_roots()
 
     def _find_roots(self) -> list[bool]:
-        """Gates that are rebuilt on their own.
-
-        Several gates read them, or they lie too deep in their reader.
-        """
-        is_root = [count != 1 for count in fanouts(self.circuit)[self.gate0 :]]
-        for literal in self.circuit.all_outputs():
-            if literal >> 1 >= self.gate0:
-                is_root[(literal >> 1) - self.gate0] = True
+        """Gates rebuilt on their own: several gates read them, or they lie too deep in their reader."""
+        is_root = shared_gates(self.circuit)
         depth = [0] * len(self.gates)
         for gate in reversed(range(len(self.gates))):
             if depth[gate] > DEPTH_LIMIT:
@@ -256,9 +234,8 @@ class _Simplifier:
     def run(self) -> Circuit:
         empty = Context(self.implications)
         for gate, inputs in enumerate(self.gates):
-            if not self.is_root[gate]:
-                continue
-            self.literal_of[self.gate0 + gate] = self._conj(inputs, empty)
+            if self.is_root[gate]:
+                self.literal_of[self.gate0 + gate] = self._conj(inputs, empty)
         return rebuilt(self.circuit, self.builder.gates, self.literal_of)
 
     def _conj(self, inputs: tuple[int, ...], outer: Context) -> int:
@@ -294,10 +271,7 @@ class _Simplifier:
         return self.builder.conj(conjuncts)
 
     def _shared_cube(self, literal: int, context: Context) -> int | None:
-        """What is left of a negated gate that others read, too.
-
-        None if the gate is known to be false.
-        """
+        """What is left of a negated gate that others read, too. None if the gate is known to be false."""
         gate_literal = literal ^ 1
         closed = self.implications.closure(gate_literal)
         if context.refutes(x for x in closed if x != gate_literal):

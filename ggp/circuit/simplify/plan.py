@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ggp.circuit.circuit import Circuit, collection_paused, phase_gates
-from ggp.circuit.packed_gates import as_tuples, packed
+from ggp.circuit.packed_gates import PackedGates, packed
 from ggp.circuit.simplify.constants import fold_constants
 from ggp.circuit.simplify.counting import add_up
 from ggp.circuit.simplify.exactly_one_move import merge_move_sets
@@ -43,25 +43,9 @@ STAGES: dict[str, Stage] = {
 """Every stage by name."""
 
 PLAN: tuple[str, ...] = (
-    "counting",
-    "factoring",
-    "constants",
-    "exactly_one_move",
-    "factoring",
-    "refactoring",
-    "exactly_one_move",
-    "factoring",
-    "sharing",
-    "implications",
-    "exactly_one_move",
-    "factoring",
-    "exclusive_facts",
-    "implications",
-    "refactoring",
-    "factoring",
-    "sharing",
-    "implications",
-    "gate_order",
+    *("counting", "factoring", "constants", "exactly_one_move", "factoring", "refactoring"),
+    *("exactly_one_move", "factoring", "sharing", "implications", "exactly_one_move", "factoring"),
+    *("exclusive_facts", "implications", "refactoring", "factoring", "sharing", "implications", "gate_order"),
 )
 
 LARGE_PLAN: tuple[str, ...] = ("counting", "factoring", "sharing", "factoring", *PLAN[2:])
@@ -73,6 +57,7 @@ STAGE_SHARE = {"refactoring": 0.25, "implications": 0.35, "exclusive_facts": 0.3
 CUT_SHARE = {"exclusive_facts": 1 / 3}
 """Part of its time from which a stage may have left something undone, if it is not all."""
 SECONDS_PER_LITERAL = 2.0e-6
+"""Time of a stage that changes nothing; with less, it is not started."""
 READS_ARRAYS = ("counting", "factoring")
 """Stages that read packed gates directly."""
 ESSENTIAL = "factoring"
@@ -101,13 +86,8 @@ def describe(stage: str, circuit: Circuit, seconds: float, *, is_cut: bool = Fal
     """The report on `circuit` as `stage` left it."""
     phases = phase_gates(circuit)
     width = np.diff(packed(circuit.gates).first)
-    return StageReport(
-        stage,
-        tuple(map(len, phases)),
-        tuple(int(width[phase].sum()) for phase in phases),
-        seconds,
-        is_cut,
-    )
+    literals = tuple(int(width[phase].sum()) for phase in phases)
+    return StageReport(stage, tuple(map(len, phases)), literals, seconds, is_cut)
 
 
 def simplify(
@@ -151,16 +131,15 @@ def simplify(
             share = max(share, ESSENTIAL_SECONDS_PER_LITERAL * circuit.literal_count)
         if stage not in stages or done.get(stage) is circuit:
             continue
-        if share < _least_seconds(circuit):
+        if share < SECONDS_PER_LITERAL * circuit.literal_count:
             if report is not None:
                 report.append(describe(stage, circuit, 0.0, is_cut=True))
             continue
         with collection_paused():
-            if stage not in READS_ARRAYS:
-                circuit = _unpacked(circuit)
+            if stage not in READS_ARRAYS and isinstance(circuit.gates, PackedGates):
+                circuit = replace(circuit, gates=circuit.gates.as_tuples())
             after = STAGES[stage](circuit, begin + share)
-        # If a stage made nothing smaller, the circuit stays as it was, so that later runs need not look
-        # again.
+        # A stage that made nothing smaller leaves the circuit as it was, so that later runs need not look.
         is_smaller = _size(after) != _size(circuit)
         circuit = done[stage] = after if is_smaller or stage == "gate_order" else circuit
         if report is not None:
@@ -168,20 +147,6 @@ def simplify(
             is_cut = stage != "gate_order" and seconds > CUT_SHARE.get(stage, 1.0) * share
             report.append(describe(stage, circuit, seconds, is_cut=is_cut))
     return circuit
-
-
-def _unpacked(circuit: Circuit) -> Circuit:
-    """`circuit` with its gates as tuples, which most stages read gate by gate."""
-    gates = as_tuples(circuit.gates)
-    return circuit if gates is circuit.gates else replace(circuit, gates=gates)
-
-
-def _least_seconds(circuit: Circuit) -> float:
-    """Time of a stage that changes nothing.
-
-    With less, it is not started.
-    """
-    return SECONDS_PER_LITERAL * circuit.literal_count
 
 
 def _size(circuit: Circuit) -> tuple[object, ...]:

@@ -67,9 +67,8 @@ class _Assembly:
             if gate in plans:
                 literal_of[circuit.gate0 + gate] = self._factored(gate)
             elif gate not in planned:
-                literal_of[circuit.gate0 + gate] = builder.conj(
-                    [literal_of[x >> 1] ^ (x & 1) for x in inputs]
-                )
+                conjuncts = [literal_of[x >> 1] ^ (x & 1) for x in inputs]
+                literal_of[circuit.gate0 + gate] = builder.conj(conjuncts)
         self.circuit = rebuilt(circuit, builder.gates, literal_of)
 
     def _factored(self, root: int) -> int:
@@ -80,19 +79,14 @@ class _Assembly:
             literals = [literal_of[x >> 1] ^ (x & 1) for x in cube]
             readers.update(zip(literals, (self.read_by[x] for x in cube), strict=True))
             cubes.append(literals)
-        made: set[int] = set()
-        builder.record = made
+        builder.record = self.made[root] = set()
         literal = builder.disj(factor_cubes(cubes, builder, readers)) ^ plan.negated
         builder.record = None
-        self.made[root] = made
-        self.made_for.update(made)
+        self.made_for.update(self.made[root])
         return literal
 
     def gain(self, root: int) -> float:
-        """What factoring the cone of `root` saves.
-
-        The cost of gates shared by cones is divided.
-        """
+        """What factoring the cone of `root` saves. The cost of gates shared by cones is divided."""
         before = sum(len(self.gates[gate]) + GATE_COST for gate in self.plans[root].members)
         gates, unplanned = self.builder.gates, self.builder.unplanned
         return before - sum(
@@ -103,10 +97,7 @@ class _Assembly:
 
 
 class _RecordingBuilder(GateBuilder):
-    """Records which gates are requested while `record` is a set.
-
-    Those requested at other times are `unplanned`.
-    """
+    """Records the gates that are requested while `record` is a set, and as `unplanned` all others."""
 
     def __init__(self, gate0: int) -> None:
         super().__init__(gate0)
@@ -121,16 +112,13 @@ class _RecordingBuilder(GateBuilder):
 
 
 def _plan(circuit: Circuit, deadline: float) -> dict[int, _Plan]:
-    """The cones to try, by root.
-
-    From the outputs down, the largest that fit the limits.
-    """
+    """The cones to try, by root. From the outputs down, the largest that fit the limits."""
     gate0, gates = circuit.gate0, circuit.gates
     fanout = fanouts(circuit)
     plans: dict[int, _Plan] = {}
-    taken = [False] * len(gates)
+    taken: set[int] = set()
     for root in reversed(range(len(gates))):
-        if taken[root] or all(x >> 1 < gate0 for x in gates[root]):
+        if root in taken or all(x >> 1 < gate0 for x in gates[root]):
             continue
         if thread_time() > deadline:
             break
@@ -140,16 +128,12 @@ def _plan(circuit: Circuit, deadline: float) -> dict[int, _Plan]:
         sums = multiply_out(members, gates, gate0)
         if sums is not None:
             plans[root] = _Plan(members, *sums)
-            for member in members:
-                taken[member] = True
+            taken.update(members)
     return plans
 
 
 def _cone(root: int, gates: Sequence[tuple[int, ...]], gate0: int, fanout: list[int]) -> list[int]:
-    """The gates that only `root` needs, in topological order, `root` last.
-
-    Leaves `fanout` as it was.
-    """
+    """The gates that only `root` needs, in topological order, `root` last. Leaves `fanout` as it was."""
     members = [root]
     read = []
     for gate in members:
@@ -170,9 +154,8 @@ def _cone(root: int, gates: Sequence[tuple[int, ...]], gate0: int, fanout: list[
 def multiply_out(
     members: Sequence[int], gates: Sequence[tuple[int, ...]], gate0: int
 ) -> tuple[list[Cube], bool] | None:
-    """Multiply out the last of `members` into an OR of ANDs.
+    """The last of `members`, or with True its negation, as an OR of ANDs over literals outside of the cone.
 
-    The ANDs are over literals outside of the cone; with True, they are those of the negation.
     None if both have more than CUBE_LIMIT.
     """
     count: dict[int, int] = {}
@@ -194,22 +177,17 @@ def multiply_out(
             if literal in needed:
                 needed.update(x ^ (literal & 1) for x in gates[gate])
     sums: dict[int, set[Cube]] = {}
+
+    def sum_of(literal: int) -> set[Cube]:
+        return sums.get(literal, {frozenset((literal,))})
+
     for gate in members:
         positive = 2 * (gate0 + gate)
         if positive in needed:
-            sums[positive] = _product([_sum_of(sums, x) for x in gates[gate]])
+            sums[positive] = _product([sum_of(x) for x in gates[gate]])
         if positive + 1 in needed:
-            sums[positive + 1] = set().union(*(_sum_of(sums, x ^ 1) for x in gates[gate]))
+            sums[positive + 1] = set().union(*(sum_of(x ^ 1) for x in gates[gate]))
     return list(sums[wanted]), bool(wanted & 1)
-
-
-def _sum_of(sums: dict[int, set[Cube]], literal: int) -> set[Cube]:
-    """The cubes of a literal.
-
-    Of a gate of the cone, none if it is never true; of other nodes the literal itself.
-    """
-    known = sums.get(literal)
-    return {frozenset((literal,))} if known is None else known
 
 
 def _product(factors: Sequence[set[Cube]]) -> set[Cube]:

@@ -46,15 +46,13 @@ class Sampler:
             rows = [mask, *state] + [0] * (circuit.gate0 - 1 - len(state) + len(circuit.gates))
             self._settle(rows, Phase.LEGAL)
             self._settle(rows, Phase.GOAL)
-            running = mask & ~self._value(rows, circuit.terminal)
-            running &= self._choose(rows)
+            running = self._choose(rows) & ~self._value(rows, circuit.terminal)
             self._settle(rows, Phase.NEXT)
             self._settle(rows, Phase.SEES)
             yield Sample(rows, running)
             following = [self._value(rows, literal) for literal in circuit.next]
-            state = [
-                (new & running) | (first & ~running) for new, first in zip(following, start, strict=True)
-            ]
+            pairs = zip(following, start, strict=True)
+            state = [(new & running) | (first & ~running) for new, first in pairs]
 
     def _settle(self, rows: list[int], phase: Phase) -> None:
         gate0, gates, mask = self.circuit.gate0, self.circuit.gates, self.mask
@@ -68,10 +66,7 @@ class Sampler:
         return self.mask & (~rows[literal >> 1] if literal & 1 else rows[literal >> 1])
 
     def _choose(self, rows: list[int]) -> int:
-        """Select a legal move per role and game.
-
-        Returns the games in which every role had one.
-        """
+        """Select a legal move per role and game. Returns the games in which every role had one."""
         circuit, first = self.circuit, self.circuit.first_move
         everyone = self.mask
         parts = self._random_parts()
@@ -88,10 +83,7 @@ class Sampler:
         return everyone
 
     def _select_first(self, rows: list[int], legal: Iterable[tuple[int, int]], undecided: int) -> int:
-        """Select in each undecided game its first legal move.
-
-        Returns the games that have none.
-        """
+        """Select in each undecided game its first legal move. Returns the games that have none."""
         for move, row in legal:
             chosen = row & undecided
             if chosen:

@@ -23,10 +23,7 @@ WIDEST_RECOUNTED = 200
 
 
 def share(circuit: Circuit, deadline: float) -> Circuit:
-    """`circuit` with common inputs taken out.
-
-    Ends when none is worth it or `deadline` has passed.
-    """
+    """`circuit` with common inputs taken out. Ends when none is worth it or `deadline` has passed."""
     extraction = _Extraction(circuit)
     extraction.take_twins()
     extraction.take_pairs(deadline)
@@ -74,8 +71,7 @@ class _Extraction:
                     return
                 if count == 2 and frozenset(common) in in_vain:
                     continue
-                literals = set.intersection(*(self.gates[gate] for gate in common))
-                taken = self._take(literals, common)
+                taken = self._take(set.intersection(*(self.gates[gate] for gate in common)), common)
                 if taken is None:
                     in_vain.add(frozenset(common))
                     continue
@@ -84,10 +80,7 @@ class _Extraction:
                     place.append((taken, other))
 
     def _pair_counts(self, deadline: float) -> Counter[tuple[int, int]]:
-        """How many gates read each pair of literals.
-
-        The narrowest gates are counted first, up to PAIR_LIMIT pairs.
-        """
+        """How many gates read each pair of literals: of the narrowest gates, up to PAIR_LIMIT pairs."""
         counts: Counter[tuple[int, int]] = Counter()
         left = PAIR_LIMIT
         shared = {x for x, readers in self.readers.items() if len(readers) > 1}
@@ -99,10 +92,7 @@ class _Extraction:
         return counts
 
     def _frequent_with(self, literal: int) -> dict[int, int]:
-        """How many gates read other literals together with `literal`.
-
-        Only those that more than one gate reads.
-        """
+        """How many gates read other literals together with `literal`, if more than one does."""
         counts: Counter[int] = Counter()
         for gate in self.readers[literal]:
             if len(self.gates[gate]) <= WIDEST_RECOUNTED:
@@ -111,10 +101,7 @@ class _Extraction:
         return {other: count for other, count in counts.items() if count > 1}
 
     def _take(self, literals: set[int], gates: Iterable[int]) -> int | None:
-        """Replace `literals` by one literal in `gates`, which all read them.
-
-        None if that saves nothing.
-        """
+        """Replace `literals` by one literal in `gates`, which all read them. None if that saves nothing."""
         size = len(literals)
         users = [gate for gate in gates if len(self.gates[gate]) > size]
         same = [gate for gate in gates if len(self.gates[gate]) == size]
