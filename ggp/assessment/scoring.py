@@ -85,9 +85,7 @@ def chance_loss(position: Mixture, count: int) -> float:
 
 
 def best_mixture(payoff: Sequence[Sequence[float]], rounds: int = 20_000) -> list[float]:
-    """An optimal mixed strategy of the row player, by fictitious play (Brown, 1951).
-
-    Accurate to about 0.01.
+    """An optimal mixed strategy of the row player, by fictitious play (Brown, 1951). Accurate to about 0.01.
 
     >>> [round(share, 1) for share in best_mixture([[2, 0], [0, 1]])]
     [0.3, 0.7]

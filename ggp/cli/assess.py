@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SHOWN_FAULTS = 5
 SAMPLES = 10
-"""Answers in each information set, unless the user wants more or fewer."""
+"""Default number of answers in each information set."""
 
 
 @click.command("assess")
@@ -70,8 +70,8 @@ def command(
     """Test PLAYER on a fixed set of positions with known answers; takes a few minutes at most.
 
     PLAYER is written as for `ggp match`; an HTTP player (http://HOST:PORT) is also tested for protocol
-    conformance. For regret it is asked for one move in each of many positions, and the goals that these moves
-    give away are reported; with --start-clock 0 it cannot solve them before the first move. With
+    conformance. With --regret it is asked for one move in each of many positions, and the goals that these moves
+    lose are reported; with --start-clock 0 it cannot solve them before the first move. With
     --exploit it is asked for moves in every information set that its own moves lead to, and an exact best
     response shows what it loses.
 
@@ -211,7 +211,7 @@ def _regret_row(each: GameRegret) -> tuple[str, ...]:
 
 
 def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *, is_json: bool) -> None:
-    """Ask a player in every information set of a game and print what best responses leave it."""
+    """Ask a player in every information set of a game and print its exploitability."""
     game = load_compiled(file)
     if not hides_information(game):
         raise click.UsageError(f"--exploit is for games with hidden information (`sees`): not {game.name}")
@@ -239,7 +239,7 @@ def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *,
 
 
 def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
-    """What a best response leaves a player, in a few lines of text."""
+    """The exploitability of a player in a few lines of text."""
     graph = asked.form.graph
     lines = [f"{graph.game.name}: {name} is exploitable by {asked.gain:.6g} goals"]
     for role, goal, value in zip(graph.agents, asked.goals, found.values, strict=True):
@@ -252,7 +252,7 @@ def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, na
 
 
 def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> dict[str, Any]:
-    """What a best response leaves a player, as JSON-serializable data."""
+    """The exploitability of a player as JSON-serializable data."""
     agents = list(map(str, asked.form.graph.agents))
     return {
         "game": asked.form.graph.game.name,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SUCCESS, FAILURE, UNREADABLE = 0, 1, 2
 FAILURES = (GdlError, GameError, OSError, ImportError, ValueError)
-"""Errors that keep a file from being measured without being bugs."""
+"""Errors of the input, not of the program, that prevent a measurement."""
 
 Result: TypeAlias = "dict[str, Any]"
 Column: TypeAlias = "tuple[str, Callable[[Result], str]]"
@@ -102,7 +102,7 @@ def _is_found(file: str, *, is_json: bool) -> bool:
 
 
 def _engine_bench(engine: str, seconds: float, threads: int) -> Callable[[str], Iterator[Measurement]]:
-    """A function that measures the engine on one file."""
+    """Return a function that measures the engine on one file."""
     from ggp.bench.calibration import calibrate
     from ggp.bench.engines import measure_engine
 
@@ -118,7 +118,7 @@ def _engine_bench(engine: str, seconds: float, threads: int) -> Callable[[str], 
 def _search_bench(
     policies: Sequence[str], seconds: float, threads: int
 ) -> Callable[[str], Iterator[Measurement]]:
-    """A function that measures every policy of the tree search on one file."""
+    """Return a function that measures every policy of the tree search on one file."""
     from ggp.bench.calibration import calibrate
     from ggp.bench.search import measure_search
     from ggp.search.tree.options import MctsOptions

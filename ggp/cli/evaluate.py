@@ -58,7 +58,7 @@ class Requirement(click.ParamType):  # type: ignore[type-arg]
     "--seconds",
     default=60.0,
     type=Seconds(0.1),
-    help="Time for each game; the figures then come from what has been played.",
+    help="Time limit per game; figures then come from the matches played so far.",
 )
 @limit_option(
     Limit("simulations", Count(2, 1_000_000), 256, "playouts per decision of the stronger search"),
@@ -87,7 +87,7 @@ def command(
 ) -> None:
     """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
 
-    Random matches, matches between equal searches and between a search and one of half its strength are
+    Random matches, matches between equal searches and between a search and one with half its playouts are
     played side by side; a game of up to a million states is solved, and exact values replace estimates.
     Games are measured one after the other in this process, or spread over --workers. Every figure has a 95 %
     interval and a sample size; the list below explains them.
@@ -132,7 +132,7 @@ def _print(judged: JudgedSheet, misses: list[str], *, is_json: bool) -> None:
 
 
 def _all_judged(files: tuple[str, ...], terms: EvaluationTerms, workers: str | None) -> Iterator[JudgedSheet]:
-    """One after the other in this process, or in workers, in the order of `files`."""
+    """Evaluate games in the order of `files`, in this process or in workers."""
     if workers is not None:
         yield from _judged_by_workers(files, terms, workers)
         return
@@ -156,7 +156,7 @@ def _judged_here(file: str, terms: EvaluationTerms) -> JudgedSheet:
 
 
 def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: str) -> Iterator[JudgedSheet]:
-    """Each game by one worker with one thread. Rules are read here; the workers need no files."""
+    """Evaluate each game in one worker with one thread. Rules are read here; workers need no files."""
     from concurrent.futures import CancelledError
 
     from ggp.evaluation.sheets import JudgedSheet, failed, judge_file_in

@@ -49,7 +49,7 @@ def _format(name: str, is_check: bool) -> tuple[int, bool]:
     except UnicodeDecodeError as error:
         return _print_error(f"{name}: not UTF-8 (byte {error.start}): left unchanged", UNREADABLE)
     if looks_infix(with_plain_lines(text)):
-        return _print_error(f"{label}: infix syntax, only KIF is formatted: left unchanged", UNREADABLE)
+        return _print_error(f"{label}: infix syntax left unchanged (only KIF is formatted)", UNREADABLE)
     try:
         parse(text, name=label)
         formatted = format_kif(text, name=label)

@@ -1,4 +1,4 @@
-"""Command groups that import a command only when it runs, and answer old names with new ones."""
+"""Command groups that import a command only when it runs, and refuse old names with the new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ggp items`: questions about games with answers from the engine, and grades of other answers."""
+"""`ggp items`: questions about games with answers from the engine, and grading of other answers."""
 
 from __future__ import annotations
 
@@ -71,9 +71,14 @@ def command() -> None:
 @click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
 @click.option("--with-rules", is_flag=True, help="Put the rules into every question.")
 @limit_option(
-    Limit("horizon", Count(2, 1000), 5, "joint moves that a question looks ahead"),
+    Limit("horizon", Count(2, 1000), 5, "maximum joint moves that a question looks ahead"),
     Limit("steps", Count(1, 100_000), 200, "joint moves of a random match"),
-    Limit("states", Count(0, 100_000_000), 100_000, "of games that are solved, for the kinds value and best"),
+    Limit(
+        "states",
+        Count(0, 100_000_000),
+        100_000,
+        "maximum states of a game that is solved, for the kinds value and best",
+    ),
     Limit("seconds", Seconds(0.1), 600, "for each game"),
 )
 def make_command(
@@ -148,7 +153,7 @@ def _write_items(file: str, terms: ItemTerms, names: Counter[str], *, with_rules
 def grade_command(items: str, answers: str, is_json: bool) -> None:
     """Score ANSWERS to the questions in ITEMS, by kind, game and difficulty.
 
-    ITEMS is what `ggp items make` wrote. ANSWERS has a line {"id": ..., "answer": ...} for each item; the
+    ITEMS is a file written by `ggp items make`. ANSWERS has a line {"id": ..., "answer": ...} for each item; the
     answer is a list, a number, true or false, or such a value as text. Missing and unreadable answers are
     wrong.
 

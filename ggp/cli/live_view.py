@@ -42,7 +42,7 @@ FACT_LINES = 24
 """Maximum number of lines of facts for a state without a board."""
 
 NAME_WIDTH = 14
-"""Characters of roles and players that are never cut in a narrow terminal."""
+"""Number of characters of roles and players that are kept even in a narrow terminal."""
 
 
 HIDDEN = Text("hidden information: you see what the rules show to your role", style="dim")
@@ -135,7 +135,7 @@ class MatchView:
     def _see(
         self, facts: tuple[Fact, ...], before: tuple[Fact, ...] | None = None, *, is_over: bool = False
     ) -> RenderableType:
-        """A state; the picture of the game is found in its first one."""
+        """Draw a state; the layout of the board is found in the first one."""
         if self.picture is None:
             self.picture = find_picture(self.game.program, self.game.facts(self.game.initial_state()))
         is_live = self._live is not None
@@ -173,7 +173,7 @@ class MatchView:
         return Panel(Group(*parts), title=title, title_align="left", expand=False)
 
     def _thoughts(self, moment: Moment) -> RenderableType:
-        """The latest report of every seat, one below the other, with as many moves as fit.
+        """The latest report of every seat, one per row, with as many moves as fit.
 
         That of the thinking seat is updated as it arrives.
         """
@@ -308,7 +308,7 @@ def state_view(
 
 
 def key_view(picture: Picture, facts: tuple[Fact, ...]) -> Text:
-    """What abbreviations on the board mean, in one paragraph."""
+    """The meaning of abbreviations on the board, in one paragraph."""
     return plain_text("  ".join(f"{label} {name}" for label, name in picture.key(facts)), "dim")
 
 
@@ -333,7 +333,7 @@ def _shortened(text: str, limit: int = 200) -> str:
 
 
 def content_color(name: str, names: tuple[str, ...]) -> str:
-    """The color that a name begins with, else one by its position in `names`.
+    """The color that a name starts with, else one by its position in `names`.
 
     >>> content_color("redking", ()), content_color("o", ("x", "o"))
     ('red', 'yellow')

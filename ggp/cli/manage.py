@@ -54,7 +54,7 @@ class ManagerOptions:
 @play_clock_option(10.0, least=0.1)
 @click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
 @record_option
-@seed_option("Random seed for chance and for replaced moves.")
+@seed_option("Random seed for chance and replacement moves.")
 @limit_option(GRACE, Limit("wait", Seconds(0, 86400), 120, "seconds to wait for players that are busy"))
 @page_option
 def command(

@@ -130,7 +130,7 @@ def leave_compiling() -> None:
     """Leave kernels that are compiled for later matches to a process in the background."""
     late_proofs = sys.modules.get("ggp.players.late_proofs")
     if late_proofs is not None and late_proofs.leave_late_proofs():
-        click.echo("a background process goes on compiling kernels, for later matches", err=True)
+        click.echo("a background process continues to compile kernels for later matches", err=True)
 
 
 class PlayerNotStartedError(click.ClickException):
@@ -140,7 +140,7 @@ class PlayerNotStartedError(click.ClickException):
 
 
 def _make_soon(program: Program, name: str, rules: str, engine: str) -> Game[Any]:
-    """The game, on the interpreter if its circuit takes long: a match should begin."""
+    """Make the game; fall back to the interpreter if its circuit takes long, so that the match can begin."""
     if engine != "auto":
         return make_visibly(program, name, engine)
     from gdl.grounding import GroundingLimitError
@@ -153,7 +153,10 @@ def _make_soon(program: Program, name: str, rules: str, engine: str) -> Game[Any
     except GroundingLimitError as error:
         reason = str(error).partition("\n")[0]
         click.echo(f"falling back to the interpreter (slower): {reason}", err=True)
-        click.echo(f"`ggp games info {shlex.quote(rules)}` gives it more time, for later matches", err=True)
+        click.echo(
+            f"`ggp games info {shlex.quote(rules)}` gives compiling more time, for later matches",
+            err=True,
+        )
         return make_visibly(program, name, "reasoner")
     except (GroundingError, CircuitError):
         return make_visibly(program, name, "auto")
@@ -189,7 +192,7 @@ def _load(
 
 
 def _require_listeners(players: Iterable[Player]) -> None:
-    """Raises PlayerSpecError if nobody listens where a player over HTTP should be."""
+    """Raises PlayerSpecError if no HTTP player listens at its address."""
     from ggp.protocol.client import RemotePlayer
 
     for player in players:

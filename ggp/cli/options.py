@@ -71,7 +71,7 @@ class Clock(Seconds):
 
 
 class OutputFile(click.Path):
-    """An output file; a missing folder is an error before the work starts, not after it.
+    """An output file; a missing folder is reported before the work starts.
 
     is_replaced   a temporary file next to it will replace it: refuse pipes and devices, which would be lost
     """
@@ -104,7 +104,7 @@ class InputFile(click.Path):
 
 
 class Limit(NamedTuple):
-    """A bound that `--limit` can set; `default` None: no bound, or one that `meaning` names."""
+    """A bound that `--limit` can set; `default` None: no bound, or the one described in `meaning`."""
 
     name: str
     kind: Amount
@@ -135,7 +135,7 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]
 
 
 def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
-    """`--limit NAME=N,…`: the bounds of a command that few users change, in one option."""
+    """`--limit NAME=N,…`: rarely changed bounds of a command in one option."""
     texts = (
         f"{each.name}={'N' if each.default is None else each.default} ({each.meaning})" for each in limits
     )
@@ -174,7 +174,7 @@ out_option = click.option(
     "--out",
     type=OutputFile(is_replaced=True),
     metavar="FILE",
-    help="Write to this file, for a player's option.  [default: kept where players find it]",
+    help="Write to this file, to be named in a player's option.  [default: where players find it]",
 )
 record_option = click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
 workers_option = click.option(

@@ -1,4 +1,4 @@
-"""Long work on a terminal: load a game, show progress, save now and then, stop at Ctrl-C."""
+"""Long tasks on a terminal: load a game, show progress, save periodically, stop at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _logger = logging.getLogger("ggp")
 QUIET_SECONDS = 0.7
 """Loading that takes less time shows no spinner."""
 SAVE_SECONDS = 2.0
-"""Time between two writes. Writing a large file takes longer than a short search."""
+"""Time between two saves. Writing a large file takes longer than a short search."""
 
 _Progress = TypeVar("_Progress")
 _P = ParamSpec("_P")
@@ -38,7 +38,7 @@ def load_visibly(rules: str, engine: str = "auto") -> Game[Any]:
 def make_visibly(
     program: Program, name: str, engine: str, *, limits: CompilationLimits | None = None
 ) -> Game[Any]:
-    """The game of a program, with progress on standard error; errors as in `load`."""
+    """Make the game of a program with progress on standard error; errors as in `load`."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -59,7 +59,7 @@ def make_visibly(
 
 
 def load_compiled(file: str) -> CompiledGame:
-    """The game on lanes; raises what `load` raises."""
+    """Load the game on lanes; raises what `load` raises."""
     game = load_visibly(file, "lanes")
 
     from ggp.engines.compiled import CompiledGame
@@ -70,7 +70,7 @@ def load_compiled(file: str) -> CompiledGame:
 
 @contextmanager
 def status_line(beginning: str, *, is_shown: bool = True) -> Iterator[Callable[[str], None]]:
-    """A function that shows a line with a spinner, if standard error is a terminal."""
+    """Return a function that shows a line with a spinner if standard error is a terminal."""
     if not is_shown:
         yield lambda text: None
         return
@@ -80,7 +80,7 @@ def status_line(beginning: str, *, is_shown: bool = True) -> Iterator[Callable[[
 
 @contextmanager
 def progress_of(text: Callable[_P, str], beginning: str = "") -> Iterator[Callable[_P, None] | None]:
-    """A progress listener that shows `text` of what it is called with; None without a terminal.
+    """Return a progress listener that shows `text(progress)`; None without a terminal.
 
     >>> with progress_of(lambda done: f"{done} of 3") as report:
     ...     report is None
@@ -104,7 +104,7 @@ def progress_of(text: Callable[_P, str], beginning: str = "") -> Iterator[Callab
 def kept_progress(
     beginning: str, text: Callable[[_Progress], str], save: Callable[[], None]
 ) -> Iterator[Callable[[_Progress], None]]:
-    """A progress listener: it saves now and then, if it can, and shows `text` on a terminal.
+    """Return a progress listener that saves periodically and shows `text(progress)` on a terminal.
 
     >>> with kept_progress("nim: preparing", lambda done: f"nim: {done} of 3", lambda: None) as report:
     ...     report(1)
@@ -127,7 +127,7 @@ def kept_progress(
 
 
 class Interruptible:
-    """Ctrl-C ends the `with` block, not the command, which then keeps and shows what there is.
+    """Ctrl-C ends the `with` block, not the command, which then saves and shows its results so far.
 
     >>> with Interruptible("nim") as work:
     ...     pass
@@ -135,7 +135,7 @@ class Interruptible:
     False
     """
 
-    def __init__(self, name: str, kept: str = "what was found is kept") -> None:
+    def __init__(self, name: str, kept: str = "the results so far are kept") -> None:
         self.name, self.kept = name, kept
         self.is_interrupted = False
 
@@ -161,7 +161,7 @@ class Interruptible:
 
 @contextmanager
 def reported_as(name: str, *mistakes: type[Exception]) -> Iterator[None]:
-    """Report these errors in one line that begins with the name of the game."""
+    """Report these errors in one line that starts with the name of the game."""
     try:
         yield
     except mistakes as error:

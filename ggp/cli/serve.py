@@ -40,7 +40,7 @@ TOKEN_VARIABLE = "GGP_TOKEN"
     Limit("sessions", Count(1, 1000), 4, "browsers served at the same time"),
     Limit("matches", Count(1, 100), 3, "open matches per browser"),
     Limit("memory", Count(512), 4096, "MiB for each match process"),
-    Limit("idle", Seconds(1), 1800, "seconds after which an idle session ends"),
+    Limit("idle", Seconds(1), 1800, "seconds until an idle session ends"),
 )
 def command(
     host: str,

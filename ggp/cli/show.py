@@ -61,7 +61,7 @@ def command(record: Path, rules: str | None, step: int | None) -> None:
 
 
 def show_replay(replay: ReplayView, step: int | None) -> None:
-    """Show one step of a match; with None all, one after the other in a terminal."""
+    """Show one step of a match; None: all steps, one at a time in a terminal."""
     console = Console(highlight=False)
     last = len(replay.states) - 1
     if step is not None and step > last:
@@ -76,7 +76,7 @@ def show_replay(replay: ReplayView, step: int | None) -> None:
 
 
 def _step_through(console: Console, replay: ReplayView) -> None:
-    """Show one step at a time on a screen of its own, until a key ends it."""
+    """Show one step at a time on the alternate screen until a key quits."""
     last = len(replay.states) - 1
     number = 0
     with suppress(KeyboardInterrupt), key_presses() as read, console.screen() as screen:
@@ -90,7 +90,7 @@ def _step_through(console: Console, replay: ReplayView) -> None:
 
 @contextmanager
 def key_presses() -> Iterator[Callable[[], list[str]]]:
-    """A function that waits for keys, at least one, while the terminal passes them on unechoed."""
+    """Yield a function that waits for at least one key, with echo disabled."""
     import termios
     import tty
 
@@ -104,7 +104,7 @@ def key_presses() -> Iterator[Callable[[], list[str]]]:
 
 
 def split_keys(text: str) -> list[str]:
-    r"""The keys in what a terminal sent; the empty text is the end of input, a key of its own.
+    r"""Split terminal input into keys; the empty text is the end of input, a key of its own.
 
     >>> split_keys("\x1b[C\x1b[6~n"), split_keys("")
     (['\x1b[C', '\x1b[6~', 'n'], [''])
@@ -114,14 +114,14 @@ def split_keys(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ReplayView(Replay):
-    """A recorded match as it is shown in a terminal."""
+    """Terminal view of a recorded match."""
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
         return tuple(map(printable, super().roles))
 
     def frame(self, number: int) -> RenderableType:
-        """One step: what was done, and the state it led to."""
+        """One step: the joint move, and the state after it."""
         step = self.record.steps[number]
         last = len(self.states) - 1
         game = printable(str(self.record.game_name or self.record.match_id))
@@ -140,7 +140,7 @@ class ReplayView(Replay):
         return Text(", ".join(seats) or ", ".join(self.roles))
 
     def _moves(self, step: Step) -> list[RenderableType]:
-        """A line per role: move, time, fault and how its search stood."""
+        """A line per role: move, time, fault and search report."""
         lines: list[RenderableType] = []
         for seat, move in enumerate(step.joint_move):
             role = self.roles[seat] if seat < len(self.roles) else ""

@@ -1,7 +1,6 @@
 """`ggp solve`: the value of a game and its best moves.
 
-Everything that imports the solver or a search is imported by the command itself: mistakes in its arguments
-are reported without waiting for that.
+Solver and searches are imported only when the command runs, so that wrong arguments are reported at once.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ TABLE_SHARE = 8
 ESTIMATE_ERROR = 4
 """Factor by which an estimate of the number of states may be too large."""
 STATES_BEFORE_ESTIMATE = 5_000_000
-"""Reached in seconds; before it, games with a step limit seem to have no end (the 8-puzzle)."""
+"""Number of states, reached in seconds; estimates from fewer are far too high in games with a step limit."""
 
 
 _TINY = """(role a) (role b) (init (turn a))
@@ -52,12 +51,12 @@ _TINY_ONE_ROLE = """(role a) (init start)
 (<= terminal (not (true start)))
 (<= (goal a 100) (true (taken 1))) (<= (goal a 0) (not (true (taken 1))))
 """
-"""Games to compile kernels with."""
+"""Games used to compile kernels."""
 
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """The options of `ggp solve`; `begin` is when the work begins, in `time.monotonic()` seconds."""
+    """The options of `ggp solve`; `begin`: start of the work, `time.monotonic()` seconds."""
 
     method: str
     seconds: float | None
@@ -177,7 +176,7 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
 
 
 def _compile_kernels(method: str, *, has_seconds: bool) -> None:
-    """Solve a game of a few states first, so that --seconds does not count compiling."""
+    """Compile kernels by solving a tiny game first, so that --seconds does not include compiling."""
     if not has_seconds:
         return
     from ggp.search.root_value import find_root_value
@@ -268,7 +267,7 @@ def _search(game: CompiledGame, options: SolveOptions) -> RootValue:
 
 
 def _hint(error: SolverError, options: SolveOptions) -> str:
-    """What the user can do about it."""
+    """A remedy that the user can try."""
     from ggp.solver import SolverLimitError
 
     if not isinstance(error, SolverLimitError):

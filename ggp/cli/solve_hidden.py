@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LARGEST_DENOMINATOR = 100
 NARROW = 1e-6
-"""Bounds as narrow as this rarely hold a fraction with such a denominator by accident."""
+"""Width of bounds that rarely contain a fraction with a small denominator by accident."""
 
 
 def print_equilibrium(
@@ -44,7 +44,7 @@ def print_equilibrium(
 
 
 def print_bounds(game: CompiledGame, limits: SolverLimits, accuracy: float, *, is_json: bool) -> None:
-    """Bound the value of a game by a double oracle and print what was proved. Raises SolverError."""
+    """Bound the value of a game by a double oracle and print the bounds. Raises SolverError."""
     from ggp.solver.cfr import find_bounds, make_state_graph
     from ggp.solver.cfr.state_graph import count_histories
 
@@ -64,7 +64,7 @@ def round_text(each: OracleRound) -> str:
 
 
 def bounds_text(found: OracleBounds, histories: int) -> str:
-    """What a double oracle proved, in a few lines of text."""
+    """The bounds of a double oracle in a few lines of text."""
     graph, last = found.graph, found.last
     below, above = last.bounds
     return "\n".join(
@@ -78,7 +78,7 @@ def bounds_text(found: OracleBounds, histories: int) -> str:
 
 
 def bounds_summary(found: OracleBounds, histories: int) -> dict[str, Any]:
-    """What a double oracle proved, as JSON-serializable data."""
+    """The bounds of a double oracle as JSON-serializable data."""
     last = found.last
     return {
         "game": found.graph.game.name,
@@ -110,7 +110,7 @@ def progress_text(progress: UnrollingProgress | CfrProgress) -> str:
 
 
 def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
-    """Values, what proves them, and what it took, in a few lines of text."""
+    """Values, method and effort in a few lines of text."""
     form, graph = found.form, found.form.graph
     digits = 9 if found.exploitability < NARROW else 6
     pairs = zip(graph.agents, found.values, strict=False)
@@ -152,14 +152,14 @@ def _stakes_text(found: ApproximateEquilibrium) -> str | None:
 
 
 def stake(found: ApproximateEquilibrium) -> float:
-    """The largest number of goals of which every gain or loss at an end is a multiple; 0 if no role gains."""
+    """The greatest common divisor of all gains and losses at ends, in goals; 0 if no role gains."""
     graph = found.form.graph
     doubled = np.abs(2 * graph.payoff[np.diff(graph.first_edge) == 0]).astype(np.int64)
     return float(np.gcd.reduce(doubled)) / 2 if len(doubled) else 0.0
 
 
 def simplest_fraction(found: ApproximateEquilibrium, unit: float) -> Fraction | None:
-    """The gain of agent 0 in units as a fraction with a small denominator, if the bounds single one out."""
+    """The gain of agent 0 in units as a fraction, if the bounds contain only one with a small denominator."""
     below, above = ((bound - found.form.graph.total / 2) / unit for bound in found.bounds)
     if above - below > NARROW:
         return None
@@ -168,7 +168,7 @@ def simplest_fraction(found: ApproximateEquilibrium, unit: float) -> Fraction | 
 
 
 def strategy_text(found: ApproximateEquilibrium) -> str:
-    """One line per information set: what was observed, and the moves that are played with probabilities."""
+    """One line per information set: the observations, and the moves with their probabilities."""
     from ggp.solver.cfr import information_sets
 
     lines, role = [], None

@@ -28,7 +28,7 @@ def print_result(found: Solution | RootValue, *, is_json: bool) -> None:
 
 
 def print_coalition(found: CoalitionSolution, *, is_json: bool) -> None:
-    """Print what a coalition can be sure of, as text or as one JSON object."""
+    """Print the value that a coalition can guarantee, as text or as one JSON object."""
     click.echo(json.dumps(coalition_summary(found)) if is_json else coalition_text(found))
 
 
@@ -39,7 +39,7 @@ def _first_moves(found: Solution | CoalitionSolution) -> Moves:
 
 
 def _of_retrograde(found: Solution | CoalitionSolution) -> dict[str, Any]:
-    """What JSON has of every enumeration."""
+    """JSON fields of every enumeration."""
     moves = {
         role: [
             {"move": str(each.move), "goal": round(each.goal, 9), "probability": round(each.probability, 9)}
@@ -59,13 +59,13 @@ def _of_retrograde(found: Solution | CoalitionSolution) -> dict[str, Any]:
 
 
 def coalition_summary(found: CoalitionSolution) -> dict[str, Any]:
-    """What a coalition can be sure of as JSON-serializable data."""
+    """The value that a coalition can guarantee, as JSON-serializable data."""
     roles = [str(role) for role in found.coalition]
     return {"coalition": roles, "sum": round(found.value(), 9), **_of_retrograde(found)}
 
 
 def coalition_text(found: CoalitionSolution) -> str:
-    """What a coalition can be sure of in a few lines of text."""
+    """The value that a coalition can guarantee, in a few lines of text."""
     against = f" against {', '.join(map(str, found.others))}" if found.others else ""
     lines = [
         f"{found.game.name}: {' and '.join(map(str, found.coalition))}{against} can be sure of"

@@ -10,7 +10,7 @@ from rich.text import Text
 
 
 def plain_text(text: str, style: str = "") -> Text:
-    """`text` for a terminal: control characters, which strangers' names and answers may hold, become "?".
+    """`text` for a terminal: control characters, which may come from strangers, become "?".
 
     >>> plain_text("legal\\x1b[2J").plain
     'legal?[2J'
@@ -19,7 +19,7 @@ def plain_text(text: str, style: str = "") -> Text:
 
 
 def one_line(text: str, style: str = "") -> Text:
-    """`plain_text` that is cut instead of wrapped."""
+    """`plain_text`, truncated instead of wrapped."""
     line = plain_text(text, style)
     line.no_wrap, line.overflow = True, "ellipsis"
     return line

@@ -34,7 +34,7 @@ _LISTS = ("--agents", "--game")
 
 
 class _ListOptions(click.Command):
-    """A command whose list options take several words: `--agents mcts random`."""
+    """A command with list options of several words: `--agents mcts random`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         spread: list[str] = []
@@ -109,7 +109,7 @@ class _Setting(click.ParamType):  # type: ignore[type-arg]
 
 
 def until_of(text: str) -> dict[str, Any]:
-    """When pairings end, as a CONFIG file writes it. Raises UsageError.
+    """Parse the stopping rule of pairings, as written in a CONFIG file. Raises UsageError.
 
     >>> until_of("0.1"), until_of("sprt:0:30")
     ({'rule': 'width', 'width': 0.1}, {'rule': 'sprt', 'elo0': 0.0, 'elo1': 30.0})

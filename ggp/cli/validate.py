@@ -33,7 +33,7 @@ from ggp.validation.sheet_files import STANDARD_INPUT, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 MANY_FILES = 10
-"""From here on, progress is shown even if the files are only read."""
+"""Number of files from which progress is shown even without --play or --prove."""
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
@@ -48,7 +48,7 @@ def _explain(context: click.Context, _: click.Parameter, code: str | None) -> No
 
 
 def _selection(context: click.Context, _: click.Parameter, text: str | None) -> Selection:
-    """Codes to report, and after a minus codes not to report."""
+    """Codes to report; after a minus, codes not to report."""
     words = [word.strip().upper() for word in (text or "").split(",") if word.strip()]
     for word in words:
         if not is_known(word.removeprefix("-")):
@@ -130,7 +130,7 @@ def command(
     if record is not None and not (play or prove):
         raise click.UsageError("--record needs --play or --prove")
     if is_fixing and STANDARD_INPUT in names:
-        raise click.UsageError("--fix changes files: it does not go with standard input")
+        raise click.UsageError("--fix changes files and cannot be used with standard input")
     request = Request(
         play=PlayLimits(limits["playouts"], step_limit=limits["steps"], seconds=seconds) if play else None,
         prove=ProofLimits(limits["states"], seconds) if prove else None,
@@ -153,7 +153,7 @@ def command(
 
 
 def _print_all(reports: Sequence[SheetReport], output: str, quiet: bool) -> None:
-    """Print what an output format has after the last file."""
+    """Print the end of the output, after the last file."""
     if output == "json":
         click.echo(to_json(reports))
     elif output == "sarif":

@@ -144,10 +144,7 @@ def size_class(number: int | None) -> str:
 
 
 def grade_files(items: Path, answers: Path) -> Grades:
-    """Score the answers in one file to the items in another.
-
-    Raises OSError, GradingError.
-    """
+    """Score the answers in one file to the items in another. Raises OSError, GradingError."""
     with items.open("rb") as asked, answers.open("rb") as given:
         return grade(_bounded_lines(asked), _bounded_lines(given))
 

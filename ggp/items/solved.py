@@ -65,10 +65,7 @@ def regrets(solution: Solution, state: PackedState, role: Role) -> dict[Move, fl
 
 
 def plies_left(solution: Solution, state: PackedState) -> int | None:
-    """Joint moves until best play ends; None if it need not end.
-
-    Raises KeyError for unreachable states.
-    """
+    """Joint moves until best play ends; None if it need not end. Raises KeyError for unreachable states."""
     depth = solution.worth(state).depth
     return None if depth == ENDLESS else depth
 

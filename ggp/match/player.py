@@ -206,10 +206,7 @@ class Player:
         """Do what has to be done before the next clock starts; called before every `start` and `choose`."""
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
-        """Get ready for a match.
-
-        Raises PlayerFaultError if that fails; `choose` is called all the same.
-        """
+        """Get ready for a match. Raises PlayerFaultError if that fails; `choose` is called all the same."""
         self._setup = setup
         self._belief = None
 

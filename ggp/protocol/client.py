@@ -56,9 +56,7 @@ class NoConnectionError(PlayerFaultError):
 
 
 def parse_address(text: str) -> str:
-    """The URL of a player written `host:port`, `http://host:port` or `host` (port 9147).
-
-    Raises ValueError.
+    """The URL of a player written `host:port`, `http://host:port` or `host` (port 9147). Raises ValueError.
 
     >>> parse_address("localhost")
     'http://localhost:9147'

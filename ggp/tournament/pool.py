@@ -77,10 +77,7 @@ class Workers(Protocol):
 
 
 def open_workers(text: str | None) -> Workers:
-    """Open workers: a number of processes, `dask://host:port`, or None for all cores.
-
-    Raises WorkersError.
-    """
+    """Open workers: a number of processes, `dask://host:port`, or None for all cores. Raises WorkersError."""
     if text is None:
         return ProcessWorkers(usable_cores())
     if text.startswith("dask://"):

@@ -1,4 +1,4 @@
-"""`ggp games`: the games that are known by name, and what one of them is like.
+"""`ggp games`: list the games that are known by name, describe one of them.
 
 list       the games, or those that mention a word
 info       title, roles, kind and size of a game

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 EPISODES = 1024
-"""Playouts to learn from, as many as FAST takes."""
+"""Playouts to learn from: the number that FAST uses."""
 
 
 @click.command("features")

@@ -65,7 +65,7 @@ def command(file: str, draw: Path | None, is_json: bool) -> None:
 
 
 def _game(program: Program, name: str) -> tuple[Game[Any], CompiledCircuit | None]:
-    """The game, with its circuit if it has one."""
+    """Load the game, with its circuit if it has one."""
     from ggp.circuit.cache import GameCache, cache_folder
     from ggp.circuit.circuit import CircuitError
     from ggp.engines.compilation import compile_circuit, game_on
@@ -91,7 +91,7 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
 
 
 def _kept_lines(game: Game[Any]) -> list[str]:
-    """What is kept for the game and used by players: its book, endings, tuned options and trial matches."""
+    """Stored knowledge that players use: book, endings, tuned options and trial matches."""
     from ggp.knowledge.tuned import TunedOptions
     from ggp.players.kept_knowledge import kept_trial, open_book, open_endings, tuned_options
     from ggp.players.options import AUTO
@@ -111,7 +111,7 @@ def _kept_lines(game: Game[Any]) -> list[str]:
 
 
 def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:
-    """Write the drawings; returns one line each: what was written, or why not."""
+    """Write the drawings; return one line for each: the file, or why it was not written."""
     from ggp.analysis.graph_svg import to_svg
     from ggp.analysis.graphs import DrawingError, circuit_graph, rule_graph
 

@@ -1,4 +1,4 @@
-"""`ggp prepare`: work for one game ahead of its matches, kept where players find it.
+"""`ggp prepare`: prepare one game ahead of its matches; the results are stored where players find them.
 
 options      the options of mcts that win the game
 book         an opening book
@@ -21,7 +21,7 @@ command = LazyGroup(
     name="prepare",
     help="""Compute ahead of its matches what players use in one game, and keep it where they find it.
 
-    Ctrl-C ends the work: what was found is kept, and the same command resumes.""",
+    Ctrl-C ends the work: the results so far are kept, and the same command resumes.""",
     package=__name__,
     lines={
         "options": "Find the options of the tree search that are best for a game.",
@@ -39,5 +39,5 @@ def kept_place(game: Game[Any], file_name: str, out: Path | None = None) -> Path
 
     place = out or kept_file(game.program, file_name)
     if place is None:
-        raise click.UsageError("there is no folder for user data: give a file with --out")
+        raise click.UsageError("no folder for user data: name a file with --out")
     return place

@@ -24,7 +24,7 @@ def command(file: str, plies: int, seconds: float, out: Path | None) -> None:
 
     The book has, for each role, the positions that its own best moves and all moves of the others lead to.
     mcts and alphabeta play from it if its search of a position was at least as long as their own would be;
-    book=off switches that off, book=FILE names another one. The same command resumes a book, or
+    book=off disables it, book=FILE uses another one. The same command resumes a book, or
     extends it with more plies or time.
     """
     game = load_visibly(file)

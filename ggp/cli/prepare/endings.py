@@ -27,24 +27,24 @@ MAX_PLAYOUTS = 100_000
     "--most",
     default=6,
     type=Count(0, 1000),
-    help="Begin with positions that have at most this many pieces, or empty cells.",
+    help="Start from positions with at most this many pieces or empty cells.",
 )
 @limit_option(
-    Limit("states", Count(1), 10_000_000, "positions to keep"),
+    Limit("states", Count(1), 10_000_000, "maximum positions kept"),
     Limit("memory", Count(1), 2048, "MiB"),
-    Limit("seconds", Seconds(0.0), None, "time to find positions"),
-    Limit("playouts", Count(1, MAX_PLAYOUTS), 10_000, "random matches that positions are taken from"),
+    Limit("seconds", Seconds(0.0), None, "time limit for finding positions"),
+    Limit("playouts", Count(1, MAX_PLAYOUTS), 10_000, "random matches from which positions are taken"),
 )
 @out_option
 def command(file: str, most: int, limits: dict[str, int], out: Path | None) -> None:
     """Solve endings of the game in FILE: positions with few pieces, or with few empty cells.
 
-    Which of the two is counted follows from the board and from random playouts. They also give the positions
-    to begin with; all that follow from these are added and valued, the fewest pieces or empty cells first,
-    until a limit or Ctrl-C ends it. What was complete by then is kept, in place of an earlier table.
+    The board and random playouts decide which of the two is counted. The playouts also give the first
+    positions; all positions reachable from these are added and solved, fewest pieces or empty cells first,
+    until a limit or Ctrl-C. The complete part is kept and replaces an earlier table.
 
-    alphabeta plays perfectly in the positions of the table, and searches no further where it reaches one;
-    endings=off switches that off, endings=FILE names another table.
+    alphabeta plays perfectly in the positions of the table, and its search stops where it reaches one;
+    endings=off disables it, endings=FILE uses another table.
     """
     game = load_compiled(file)
 
@@ -69,7 +69,7 @@ def command(file: str, most: int, limits: dict[str, int], out: Path | None) -> N
         make_private_folder(place.parent)
     found.save(place)
     if stop.is_set():
-        click.echo(f"{game.name}: interrupted; what was complete is kept", err=True)
+        click.echo(f"{game.name}: interrupted; the complete part is kept", err=True)
     counts = ", ".join(f"{count:,} with {number}" for number, count in found.counts.items())
     click.echo(f"{game.name}: {counted(found.solution.space.state_count, 'position')} in {place}")
     click.echo(f"  by {found.counted}: {counts}\n  by {found.solution.concept}")
@@ -79,7 +79,7 @@ def command(file: str, most: int, limits: dict[str, int], out: Path | None) -> N
 
 @contextmanager
 def _stop_at_ctrl_c() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second interrupts as usual."""
+    """Return an event that the first Ctrl-C sets; the second interrupts as usual."""
     stop = threading.Event()
 
     def note(signal_number: int, frame: FrameType | None) -> None:

@@ -39,7 +39,7 @@ def command(file: str, out: Path, games: int) -> None:
         )
     evaluation.save(out)
     if evaluation.was_interrupted:
-        click.echo(f"{game.name}: interrupted; what was learned is kept", err=True)
+        click.echo(f"{game.name}: interrupted; the weights so far are kept", err=True)
     click.echo(curve_text(evaluation.curve))
     click.echo(f"{len(evaluation.weights)} weights written to {out}")
     if evaluation.features is not None:

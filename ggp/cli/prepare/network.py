@@ -1,4 +1,4 @@
-"""`ggp prepare network`: a network for one game, taught by matches with itself."""
+"""`ggp prepare network`: a network for one game, trained by self-play."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ KEPT = "the best network so far is kept"
 
 @click.command("network")
 @click.argument("file", metavar="FILE")
-@click.option("--minutes", default=60.0, type=Amount(0.0), help="Time for teaching; the gate comes after it.")
+@click.option(
+    "--minutes", default=60.0, type=Amount(0.0), help="Time for training, before the final matches."
+)
 @workers_option
 @out_option
 def command(
@@ -37,12 +39,12 @@ def command(
     workers: str | None,
     out: Path | None,
 ) -> None:
-    """Train a network to play the game in FILE, by matches of its search with itself.
+    """Train a network for the game in FILE by self-play of its search.
 
     Each generation plays 512 matches, learns from all recent ones and plays against the best before it. With
     --workers, these processes play while this one learns, each 512 matches a generation. At the end, matches
-    show how the best is used best, and whether mcts plays better with it, at 0.2 s a move. The network is
-    kept for the game, and all generations next to it; mcts uses it if it won that beyond the interval, or by
+    choose the best use of the network and test whether mcts plays better with it, at 0.2 s a move. It is
+    kept for the game, next to all generations; mcts uses it if it won this test significantly, or with
     net=FILE.
 
     The same command resumes. Needs torch: pip install 'ggp-lanes[learn]'.
@@ -50,7 +52,7 @@ def command(
     game = load_compiled(file)
     if hides_information(game):
         raise click.ClickException(
-            f"{game.name}: searches side by side know the whole state, which the rules hide"
+            f"{game.name}: the rules hide information, but self-play searches the whole state"
         )
 
     from ggp.knowledge.folder import KnowledgeFileError
@@ -82,7 +84,7 @@ def command(
 
 
 def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, TeachingState | None]:
-    """The network that was taught before, and what belongs to it. Raises OSError, KnowledgeFileError."""
+    """The network trained so far, and its history. Raises OSError, KnowledgeFileError."""
     from ggp.knowledge.folder import KnowledgeFileError
     from ggp.knowledge.taught import TaughtNetwork
     from ggp.teaching.state import TeachingState
@@ -103,7 +105,7 @@ def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, Tea
 
 
 def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
-    """Teach, find the share, and keep every generation; returns whether Ctrl-C ended it."""
+    """Train, choose the playout share, and keep every generation; return whether Ctrl-C ended it."""
     from ggp.teaching.state import TeachingState
 
     strengths: list[tuple[int, float]] = []
@@ -133,7 +135,7 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
 
 
 def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[TaughtNetwork, bool]:
-    """Matches by the clock; the network with its score so far, and whether Ctrl-C ended them."""
+    """Play matches by the clock; return the network with its score, and whether Ctrl-C ended them."""
     from ggp.tournament.network_gate import gate_scores, judged
 
     scores: list[float] = []
@@ -190,8 +192,8 @@ def verdict(taught: TaughtNetwork) -> str:
     """The result of the gate in words."""
     if taught.error == 0.5:
         return (
-            f"generation {taught.generation}: not compared by the clock yet, so mcts does not use it unasked"
+            f"generation {taught.generation}: not compared by the clock yet; mcts uses it only with net=FILE"
         )
     score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % by the clock"
-    use = "mcts plays with it" if taught.is_stronger else "mcts does not use it unasked"
+    use = "mcts plays with it" if taught.is_stronger else "mcts uses it only with net=FILE"
     return f"generation {taught.generation}: {score}: {use}"

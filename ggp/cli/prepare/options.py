@@ -1,4 +1,4 @@
-"""`ggp prepare options`: the options of `mcts` that are best for one game."""
+"""`ggp prepare options`: the best options of `mcts` for one game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ggp.tournament.tuning import TuningProgress
 
 SIMULATIONS = 5000
-"""Per move of uniform playouts; slower policies get fewer."""
+"""Simulations per move with uniform playouts; slower policies get fewer."""
 
 
 @click.command("options")
@@ -28,11 +28,11 @@ SIMULATIONS = 5000
     help="Maximum number of matches per comparison and seat.",
 )
 def command(file: str, repetitions: int) -> None:
-    """Find the policy and the C of UCT that win the game in FILE, by matches of mcts against itself.
+    """Find the best policy and the best C of UCT for the game in FILE by matches of mcts against itself.
 
     The candidates mast, fast, rave, grave and past, then C of 20 and 80, play the best so far (at first the
     default) at equal time, until a sequential test decides: 50 Elo better, or not better. The result is kept
-    for the game, and mcts plays with it unless its policy or C is given, or tuned=off. To begin again, delete
+    for the game, and mcts plays with it unless its policy or C is given, or tuned=off. To start over, delete
     the file that the command prints.
     """
     game = load_compiled(file)

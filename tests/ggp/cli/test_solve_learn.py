@@ -51,4 +51,4 @@ def test_learn_keeps_what_it_learned_before_ctrl_c(monkeypatch, tmp_path, capsys
         )
     assert ended.value.code == 130
     assert LinearEvaluation.load(out).weights
-    assert "interrupted; what was learned is kept" in capsys.readouterr().err
+    assert "interrupted; the weights so far are kept" in capsys.readouterr().err

@@ -197,7 +197,7 @@ def test_the_command_keeps_a_book_and_resumes(data_folder, capsys, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         app.main([*arguments, "--plies", "3"], standalone_mode=False)
     assert ended.value.code == 130
-    assert "what was found is kept" in capsys.readouterr().err
+    assert "the results so far are kept" in capsys.readouterr().err
     game = load("tictactoe", "reasoner")
     assert len(Book.load(kept_file(game.program, "book.json")).moves) == 10
 

@@ -222,7 +222,7 @@ def test_ctrl_c_keeps_what_is_complete(data_folder, capsys, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         app.main(["prepare", "endings", "tictactoe", "--most", "9"], standalone_mode=False)
     assert ended.value.code == 130
-    assert "interrupted; what was complete is kept" in capsys.readouterr().err
+    assert "interrupted; the complete part is kept" in capsys.readouterr().err
     game = load("tictactoe", "lanes")
     assert 0 < EndingTable(kept_file(game.program, ENDINGS_FILE_NAME), game).state_count < 5478
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
