@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 COOKIE = "ggp-session"
 LOGIN = "/login"
-"""Where a browser logs in that comes from a file. The answer is a page: after a redirection browsers would
+"""Login address for a browser that comes from a file. The answer is a page: after a redirection browsers would
 withhold the new cookie, because the way began elsewhere."""
 
 HEADERS: Mapping[str, str] = {
@@ -27,7 +27,7 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-"""Sent with every reply: the page uses nothing from other hosts, and nobody frames it."""
+"""Sent with every reply: the page uses nothing from other hosts and must not be framed."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -54,7 +54,7 @@ class Access:
 
     @property
     def opening_page(self) -> str:
-        """HTML that leads a browser to the page, for a file: command lines are visible to every user."""
+        """HTML for a file that redirects to the page: command lines, unlike files, are visible to every user."""
         return redirection(escape(self._address(LOGIN)))
 
     def _address(self, path: str) -> str:
@@ -85,7 +85,7 @@ class Access:
 
 
 def redirection(address: str) -> str:
-    """HTML that leads on to `address`, which is escaped.
+    """HTML that redirects to `address`, which is escaped.
 
     >>> redirection("/").count('"/"')
     1

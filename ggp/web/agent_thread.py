@@ -25,11 +25,11 @@ from ggp.search.report import SearchReport
 from ggp.web.match_history import MatchHistory, Step
 
 _SLICE_SECONDS = 0.4
-"""Length of the pieces of an analysis, between which it can end."""
+"""Length of the slices of an analysis, which can end between two slices."""
 _START_SECONDS = 1.0
-"""What a player gets to start, kernels aside."""
+"""Start clock of a player, compiling excluded."""
 _REMOTE_START_SECONDS = 10.0
-"""The start clock of players over HTTP, which read the rules in it."""
+"""Start clock of players over HTTP, which includes reading the rules."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Task:
     spec         the player, as `make_player` reads it
     seconds      how long it may take
     moves        the joint moves up to the position; empty in games with `sees`
-    observations what `role` was told of each step, in games with `sees`; empty in others
+    observations what `role` observed in each step, in games with `sees`; else empty
     is_analysis  searched for the page, in slices, by a player that makes no move
     """
 
@@ -55,7 +55,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Finding:
-    """How a search stands, or how it ended. `move` is None while it runs; `error` says what went wrong."""
+    """Progress or result of a search. `move` is None while it runs; `error` is the reason of a failure."""
 
     task: Task
     move: Move | None = None
@@ -92,9 +92,9 @@ class AgentThread:
         self._tasks.put(task)
 
     def stop(self, step: Step | None, wait_seconds: float = 0.0) -> None:
-        """Tell the players over HTTP the last step of the match; None: it was aborted.
+        """Send the players over HTTP the last step of the match; None: it was aborted.
 
-        wait_seconds   how long to wait until they have heard it
+        wait_seconds   maximum time to wait until they have received it
         """
         requests = []
         for (role, _, _), player in tuple(self._players.items()):
@@ -153,7 +153,7 @@ class AgentThread:
         return best
 
     def _player(self, task: Task) -> Player:
-        """The player of a task; one keeps its tree from move to move."""
+        """The player of a task, which keeps its tree from move to move."""
         key = (task.role, task.spec, task.is_analysis)
         if key not in self._players:
             assert self._game is not None

@@ -1,4 +1,4 @@
-"""A board as SVG for a page: every cell an element of its own, colors left to the stylesheet.
+"""A board as SVG for a page: one element per cell, colors from the stylesheet.
 
 Cells carry `data-cell="column,row"`; contents carry classes. `analysis.board_svg` draws the same board as a
 picture that stands alone.

@@ -1,4 +1,4 @@
-"""What has changed from one state of a match to the next, as data for pages."""
+"""Difference between successive states of a match, as data for pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What has changed between two states as data; `merged` of page.js reads it.
+    """The difference between two states as data; `merged` of page.js applies it.
 
     patches   of long lists and texts of many lines: their new `length`, and the entries that differ `at`
               their places
@@ -41,5 +41,5 @@ def merged(before: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, A
 
 
 def _entries(value: Any) -> list[Any]:
-    """The lines of a text, or a list itself; nothing of other values."""
+    """The lines of a text, or the list itself; None for other values."""
     return value.split("\n") if isinstance(value, str) else value if isinstance(value, list) else []

@@ -1,6 +1,6 @@
-"""Which cells of a board one clicks for a move: source then target, one cell, or anywhere in a column.
+"""Cells to click for a move: source then target, one cell, or anywhere in a column.
 
-What a move means is read from its arguments alone: those that are coordinates of the board, in the order in
+Only the arguments of a move are interpreted: those that are coordinates of the board, in the order in
 which the board's fluents have them. A move without such arguments has no path and is chosen from the list.
 """
 

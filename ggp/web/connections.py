@@ -1,4 +1,4 @@
-"""Accept connections within limits: how many there are, how many of one peer, and how long one may be silent.
+"""Limits on connections: their number, the number per peer, and how long one may be silent.
 
 asyncio accepts all that come; once the process has no file descriptor left it answers nothing and fills the
 log with errors. Here connections are accepted one at a time; beyond a limit the oldest that waits for no
@@ -46,7 +46,7 @@ class Connections:
     def __init__(self, limits: ConnectionLimits | None = None) -> None:
         self._limits = limits or ConnectionLimits()
         self._deadline: dict[asyncio.BaseTransport, float | None] = {}
-        """Until when a connection may wait for a request, the oldest first; None while one is answered."""
+        """Connection → deadline of its next request, the oldest first; None while a request is answered."""
 
     def __len__(self) -> int:
         return len(self._deadline)
@@ -79,7 +79,7 @@ class Connections:
             self._deadline[transport] = time.monotonic() + self._limits.request_seconds
 
     def _make_room(self, address: str) -> bool:
-        """End the oldest connection that waits for no answer if there are too many; whether there is room."""
+        """If there are too many connections, end the oldest without a pending answer; return whether there is room."""
         self._forget_closed()
         of_peer = [each for each in self._deadline if _address(each) == address]
         for group, limit in ((of_peer, self.limit // 2), (list(self._deadline), self.limit)):
@@ -102,7 +102,7 @@ class Connections:
 
     @contextlib.contextmanager
     def answering(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:
-        """Keep a connection while the answer to its request is made."""
+        """Exempt a connection from the deadline while its request is answered."""
         if transport is None or transport not in self._deadline:
             yield
             return
@@ -144,7 +144,7 @@ def listeners(host: str, port: int) -> list[socket.socket]:
 
 
 def _descriptors() -> int:
-    """How many files this process may open."""
+    """Maximum number of open files of this process."""
     try:
         import resource
     except ImportError:

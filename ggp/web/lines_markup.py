@@ -1,4 +1,4 @@
-"""Lines between dots as SVG for a page: every line that can be drawn is an element that can be clicked.
+"""Lines between dots as SVG for a page: every possible line is a clickable element.
 
 Lines carry `data-cell`, as the cells of `board_markup` do: `level 0,1`, `upright 2,0`, by column and row.
 """
@@ -17,13 +17,13 @@ _PITCH = 64
 """Pixels from dot to dot."""
 _MARGIN = 30
 _HALF = 11
-"""Half the width of what can be clicked."""
+"""Half the width of the clickable area."""
 
 _Place = tuple[int, int]
 
 
 def line_path(lines: Lines, move: Term) -> list[list[str]]:
-    """What to click for a move that names a line as a term, as `(draw (across 1 2))` does; else nothing.
+    """The line to click for a move with a line as its term, as `(draw (across 1 2))`; else nothing.
 
     >>> from gdl.syntax.parser import parse_term
     >>> from ggp.analysis.board import Axis

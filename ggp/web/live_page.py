@@ -1,6 +1,6 @@
-"""The running matches of a manager or player, shown in the browser by a process of its own (`live_server`).
+"""Show the running matches of a manager or player in the browser, by a separate process (`live_server`).
 
-Events are handed to a thread, and never waited for: a page that hangs or dies costs the match nothing.
+Events are passed to a thread and never waited for: a page that hangs or dies does not delay the match.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _WAITING_EVENTS = 10_000
 """Events that the page has not read yet; beyond that it is ended."""
 
 _READY_SECONDS = 30.0
-"""Work of the process until it says where the page is."""
+"""CPU time limit of the process until it reports the address of the page."""
 
 
 class PageError(Exception):
-    """The page cannot be shown; the text says why."""
+    """The page cannot be shown; the text is the reason."""
 
 
 class LivePage:
     """The page, from `__enter__` on.
 
     port   on 127.0.0.1; 0: a free one
-    say    given a sentence if the page ends before its match
+    say    called with a sentence if the page ends before its match
     """
 
     def __init__(self, port: int, say: Callable[[str], None]) -> None:
@@ -64,7 +64,7 @@ class LivePage:
             self._child.close()
 
     def send(self, match: int, event: Mapping[str, Any]) -> None:
-        """Pass an event of `live_server` on, at once. May be called from any thread."""
+        """Pass on an event of `live_server`, without waiting. May be called from any thread."""
         if self._has_ended.is_set() or self._child is None:
             return
         arguments = dict(event)
@@ -90,7 +90,7 @@ class LivePage:
 
 
 class MomentFeed:
-    """A watcher of a match that passes what it is shown on to a page: the whole match, nothing hidden.
+    """A watcher that passes a match on to a page, hidden information included.
 
     >>> import ggp
     >>> events = []
@@ -107,7 +107,7 @@ class MomentFeed:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the page has been told of a match."""
+        """Whether the page shows a match."""
         return self._step >= 0
 
     def __call__(self, moment: Moment) -> None:

@@ -1,4 +1,4 @@
-"""The page of matches that this machine plays elsewhere: `python -m ggp.web.live_server`.
+"""The page of matches played by other processes of this machine: `python -m ggp.web.live_server`.
 
 `live_page` starts it for `ggp manage --page` and `ggp player --page`. The first request is `listen`, with a
 `port`; it is answered with the address of the page. All others have the number of a `match` and no answer:
@@ -38,10 +38,10 @@ from ggp.web.server import STATIC, WebServer, page, run_app
 from ggp.web.sessions import MATCH_MODULE, OpenMatch, SessionLimits
 
 KEPT_MATCHES = 8
-"""Matches that can be looked at; the oldest that is over goes first."""
+"""Maximum number of matches shown; the oldest finished one is dropped first."""
 
 WAITING_EVENTS = 2000
-"""Events of one match that wait for its process; beyond that the page gives the match up."""
+"""Maximum number of events waiting for the process of a match; beyond that the page drops the match."""
 
 _STEP_SECONDS = 60.0
 _MEBIBYTES = 2048
@@ -54,7 +54,7 @@ class LiveMatch:
 
     on_open   called once the rules are loaded
 
-    `problem` says why the page follows the match no longer.
+    `problem`: why the page no longer follows the match.
     """
 
     def __init__(self, number: int, opening: Mapping[str, Any], on_open: Callable[[OpenMatch], None]) -> None:
@@ -80,7 +80,7 @@ class LiveMatch:
         }
 
     def put(self, do: str, event: dict[str, Any]) -> None:
-        """Take an event. One that cannot keep up loses its search reports first, and then ends."""
+        """Queue an event. A match that cannot keep up first loses its search reports, and then ends."""
         self.is_over = self.is_over or do == "stop"
         if do == "think" and self._events.qsize() > WAITING_EVENTS // 2 and not event["is_done"]:
             return
@@ -155,7 +155,7 @@ class LiveServer:
         await asyncio.gather(*(match.close() for match in self._matches.values()), return_exceptions=True)
 
     def take(self, event: dict[str, Any]) -> None:
-        """Take an event; call it in the event loop."""
+        """Handle an event; call this in the event loop."""
         do, number = event.pop("do"), event.pop("match")
         if do == "open":
             self._make_room()

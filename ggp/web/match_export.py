@@ -11,7 +11,7 @@ from ggp.processes.child_end import RequestError
 from ggp.web.match_history import MatchHistory
 
 ANIMATED_STEPS = 1000
-"""Most steps of a match that is drawn as an animation."""
+"""Maximum number of steps of an animation."""
 
 
 def record_text(history: MatchHistory, rules: str, seats: Sequence[str], seconds: float) -> str:

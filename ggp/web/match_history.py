@@ -10,18 +10,18 @@ from gdl.terms import Term
 from ggp.game import Game, JointMove, Move, Role, goals_or_none
 
 STEP_LIMIT = 5_000
-"""Joint moves of a match; then it is over without a result. Bounds the memory of a match."""
+"""Maximum number of joint moves; then the match is over without a result. Bounds its memory."""
 
 KEPT_LEGAL = 12
-"""How many answers to `MatchHistory.legal` are kept."""
+"""Number of results of `MatchHistory.legal` that are cached."""
 
 
 @dataclass
 class Step:
-    """One joint move, and what followed. `percepts` and `values` have one entry per role in role order.
+    """One joint move and its consequences. `percepts` and `values` have one entry per role in role order.
 
     joint_move   None for moves that are not known, see `MatchHistory.note`
-    values       what the searches expected that chose the moves; None without a search
+    values       goals expected by the searches that chose the moves; None without a search
     """
 
     joint_move: tuple[Any, ...]
@@ -67,7 +67,7 @@ class MatchHistory:
     def legal(self, role: Role, steps_back: int = 0) -> tuple[Move, ...]:
         """The legal moves of `role` in the last state, or in one before. Raises NoLegalMoveError.
 
-        Those of the last states are kept: a click asks for thousands of moves several times.
+        Recent results are cached: one click requests thousands of moves several times.
         """
         state = self.state(len(self.steps) - steps_back)
         key = (id(state), role)
@@ -82,7 +82,7 @@ class MatchHistory:
         return None if self.is_cut or not self.is_over else goals_or_none(self.game, self.state())
 
     def commit(self, role: Role, move: Move, expected: float | None = None) -> None:
-        """Choose the move of `role` for the next step; nobody sees it before all have chosen."""
+        """Choose the move of `role` for the next step; it stays hidden until all have chosen."""
         self.committed[role], self.expected[role] = move, expected
 
     def advance(self) -> bool:

@@ -1,6 +1,6 @@
 """The process of one match: `python -m ggp.web.match_process MIB`, started by the web server.
 
-    open      rules, name, seats, seconds, seed    what does not change during the match
+    open      rules, name, seats, seconds, seed    the fixed properties of the match
     replay    text                                 the same for a match record
     follow    rules, name, seats, role             the same for a match that is played elsewhere
     show                                           null; the event `state` precedes it, whole
@@ -14,13 +14,13 @@ Of a match that is played here; seats are texts in role order, "person" or a pla
     undo                                           null; the event `state` follows
     think     seconds, step                        null; events `think` follow, on the position after `step`
     review                                         null; events `review` follow, one for every choice
-    abort                                          null; players over HTTP are told that the match is over
+    abort                                          null; players over HTTP are sent the end of the match
 
 Of one that is played elsewhere; the event `state` follows:
 
     step      step, terms, own_move                null
     wait      roles                                null
-    expect    role, goal                           null; what a search expects of the move that it chose
+    expect    role, goal                           null; the goal that a search expects of its move
     stop      note                                 null
 
 Searches load the rules on the fastest engine in a thread of their own (`agent_thread`). Events: `state` with
@@ -48,11 +48,11 @@ _REQUESTS = (
 )
 _MISTAKES = (GdlError, GameError, PlayerError, RecordError)
 _GARBAGE_OBJECTS = 100_000
-"""New objects before garbage is collected: a state with 2,000 moves has 20,000 that all stay."""
+"""New objects between garbage collections: a state with 2,000 moves has 20,000 lasting objects."""
 
 
 def main() -> None:
-    """Answer requests, and let the match run on between them."""
+    """Answer requests, and continue the match between them."""
     parent, mebibytes = Parent(), int(sys.argv[1])
     limit_memory(mebibytes)
     gc.freeze()  # what is imported stays: going through it all takes longer than a click may

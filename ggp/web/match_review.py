@@ -1,4 +1,4 @@
-"""The review of a match that is over: what a short search expects at every choice, and what it prefers."""
+"""Review of a finished match: the expectation and preferred move of a short search at every choice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ggp.web.match_history import MatchHistory
 from ggp.web.match_view import legal_moves_view
 
 _REVIEW_SECONDS = 30.0
-"""Searching of a whole review, as far as the next two allow."""
+"""Search time of a whole review, within the next two limits per position."""
 _MIN_SECONDS, _MAX_SECONDS = 0.2, 1.0
 
 
 class MatchReview:
-    """Which positions have been searched so far, and what was found.
+    """The positions searched so far, with the results.
 
     entries   one per choice, in the order of the steps
     task      the search that runs; None while the review pauses
@@ -52,13 +52,13 @@ class MatchReview:
         return self._position is None
 
     def advance(self) -> tuple[Role, int] | None:
-        """The role and step to search next, which stays the same until `note`; None at the end."""
+        """The role and step to search next, unchanged until `note`; None at the end."""
         return self._position
 
     def note(self, value: float | None, best: Move) -> dict[str, Any]:
-        """Add what the search of that position found, and go to the next; returns the new entry.
+        """Add the result for that position and move to the next one; return the new entry.
 
-        value   expected goal of the role; None if nothing is known
+        value   expected goal of the role; None if unknown
         """
         assert self._position is not None
         role, step = self._position

@@ -1,4 +1,4 @@
-"""One state of a match as JSON for the page; what the rules hide from the person stays hidden.
+"""One state of a match as JSON for the page, without what the rules hide from the person.
 
 In a game with `sees` rules a person gets percepts and own moves, at every step and after the end; the state
 is shown only in matches without a person.
@@ -22,11 +22,11 @@ from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
 
 FACT_LIMIT = 400
-"""Facts listed at most beside the board."""
+"""Maximum number of facts listed next to the board."""
 
 
 def described_rules(rules: str) -> dict[str, Any]:
-    """What the opening comment of a sheet says about the game, for a person who plays it.
+    """The description of the game in the opening comment of a sheet, for people who play it.
 
     >>> described_rules("; Nim.\\n;\\n; Take pieces.\\n(role a)")
     {'title': 'Nim', 'about': ['Take pieces.']}
@@ -69,7 +69,7 @@ def _line(line: Line) -> list[dict[str, Any]]:
 
 
 def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str, Any]:
-    """The state after `step` joint moves, in a match in which it may be seen."""
+    """The state after `step` joint moves, in a match without hidden information."""
     game = history.game
     facts = game.facts(history.state(step))
     before = game.facts(history.state(step - 1)) if step else None
@@ -78,7 +78,7 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
 
 
 def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> dict[str, list[str]]:
-    """Every legal move, and what to click for it; as few characters as can be, for there may be thousands.
+    """Every legal move with its clicks, in a compact form: there may be thousands.
 
     moves   texts, as `play` takes them
     paths   for each move the clicks in order, separated by `;`, each the names of what may be clicked,
@@ -114,7 +114,7 @@ def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | No
 
 
 def percepts_view(history: MatchHistory, person: Role) -> list[list[str]]:
-    """What `person` has seen, per step."""
+    """The percepts of `person` in each step."""
     index = history.game.roles.index(person)
     return [[words_of(term) for term in step.percepts[index]] for step in history.steps]
 

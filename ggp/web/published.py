@@ -1,11 +1,11 @@
-"""A tournament as pages that need no server: results, agents, and every match as a replay.
+"""A tournament as static pages: results, agents, and every match as a replay.
 
     index.html      standings, crosstable, ratings over time and the other tables
-    agent-N.html    what became of an agent: faults with their reasons, losses, all matches
+    agent-N.html    an agent: faults with their reasons, losses, all matches
     matches.html    every match, with a filter
     match-N.html    a match step by step
 
-Pages are files: browsers load no modules from those, so that scripts are plain ones. Files are named by
+Browsers load no ES modules from files, so the pages use plain scripts. Files are named by
 number, and every name from outside is escaped.
 """
 
@@ -95,7 +95,7 @@ class _Views:
         return self._rules[game]
 
     def data(self, game: str, replay: Replay) -> dict[str, Any]:
-        """Roles, outcome and steps; a step has only what differs from the one before it."""
+        """Roles, outcome and steps; a step contains only its difference from the previous one."""
         try:
             states = replay.states
             picture = self._pictures.setdefault(game, replay.picture)

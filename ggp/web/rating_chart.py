@@ -1,4 +1,4 @@
-"""Ratings as SVG for a page: intervals, and lines over the matches; colors left to the stylesheet."""
+"""Ratings as SVG for a page: intervals, and lines over the matches; colors from the stylesheet."""
 
 from __future__ import annotations
 

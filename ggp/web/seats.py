@@ -9,7 +9,7 @@ from ggp.processes.child_end import RequestError
 
 PERSON = "person"
 AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
-"""Kinds of players that may take a seat: none that runs other code or reads files."""
+"""Kinds of players that may take a seat: those that neither run other code nor read files."""
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -22,7 +22,7 @@ def is_remote(seat: str) -> bool:
 def check_seat(seat: str) -> None:
     """Raise RequestError or PlayerSpecError unless `seat` is `person` or a player that may play here.
 
-    Players over HTTP must run on this machine, so that the page is no way into other networks.
+    Players over HTTP must run on this machine, so that the page gives no access to other networks.
 
     >>> check_seat("http://127.0.0.1:9147")
     >>> check_seat("http://example.org:9147")
@@ -47,7 +47,7 @@ def check_seat(seat: str) -> None:
 
 
 def with_memory(seat: str, mebibytes: float) -> str:
-    """An `mcts` player that keeps within `mebibytes`, of which proofs get a fifth; others as they are.
+    """Limit an `mcts` player to `mebibytes`, a fifth of it for proofs; other players are unchanged.
 
     >>> with_memory("mcts:c=50", 500), with_memory("mcts", 500), with_memory("mcts:memory=9", 500)
     ('mcts:c=50,memory=400,proof_memory=100', 'mcts:memory=400,proof_memory=100', 'mcts:memory=9')

@@ -8,7 +8,7 @@
     GET  /api/stores/NUMBER?run=NAME                  the report of a run
     POST /api/matches                                 open a match: game or rules, seats, seconds; or
                                                       a record; or store, run and match
-    GET  /api/matches/ID                              what does not change during it
+    GET  /api/matches/ID                              its fixed properties
     GET  /api/matches/ID/events                       server-sent events: the whole state first, then what
                                                       has changed (`ggp.web.changes`)
     POST /api/matches/ID/{view,play,undo,think,review,record,animation,close}
@@ -19,8 +19,8 @@
 Programs send the token with each request, as `Authorization: Bearer TOKEN`.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
-status: 400 the request, 403 token or origin, 404 no such thing, 408 too slow, 410 the process of the match or
-the session has ended, 413 too large, 415 compressed, 500 a mistake of the server, 503 no process could be
+status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
+the session has ended, 413 too large, 415 compressed, 500 an internal error, 503 no process could be
 started.
 """
 
@@ -71,14 +71,11 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
     "evaluate": 180.0,
     "picture": _PICTURE_SECONDS,
 }
-"""What may be asked about a sheet, and seconds for the answer; None: as for everything else.
-
-Evaluations may have kernels to compile first.
-"""
+"""Requests about a sheet → time limit in seconds, for evaluations with compiling; None: the default."""
 
 log = logging.getLogger("ggp.web")
 _UNREAD = (408, 413, 415)
-"""Statuses of requests whose body is not read to its end: nothing can follow on their connections."""
+"""Statuses of requests whose body is not read completely, so that their connections are closed."""
 
 _TYPES = mimetypes.MimeTypes()
 CONNECTIONS = web.AppKey("connections", Connections)
@@ -93,11 +90,11 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "record": {},
     "animation": {},
 }
-"""What a page may ask of a match: fields and their types."""
+"""Requests of a page about a match → fields with their types."""
 
 _SENTENCES: Mapping[int, str] = {
-    404: "there is nothing at this address",
-    405: "this address does not answer such requests",
+    404: "not found: no page has this address",
+    405: "this address does not accept such requests",
 }
 
 
@@ -161,7 +158,7 @@ class WebServer:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer only what may be answered; turn errors into sentences."""
+        """Refuse requests without access; turn errors into sentences."""
         response: web.StreamResponse
         try:
             response = await self._admit(request, handler)
@@ -175,7 +172,7 @@ class WebServer:
         return response
 
     def _refusal(self, error: Exception) -> tuple[int, str]:
-        """Status and sentence for an error; one that is not foreseen is logged."""
+        """Status and sentence for an error; unexpected errors are logged."""
         match error:
             case ChildStartError():
                 return 503, str(error)
@@ -194,11 +191,11 @@ class WebServer:
             case TimeoutError():
                 return 408, f"the request did not arrive within {_BODY_SECONDS:g} s"
         log.error("request failed", exc_info=error)
-        return 500, "something went wrong in the server, and is described in its log"
+        return 500, "internal error; the server's log has the details"
 
     async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if not self.access.is_own_host(request.headers.get("Host", "")):
-            raise web.HTTPForbidden(text="this server does not answer to that name")
+            raise web.HTTPForbidden(text="this server does not serve that host name")
         if self._is_program(request):
             # All programs with the token share a session.
             self._programs = (await self.sessions.begin(self._programs)).name
@@ -228,13 +225,13 @@ class WebServer:
 
     @property
     def _cookie(self) -> str:
-        """Cookies do not know ports: two servers on one machine need two names."""
+        """The name of the cookie: cookies ignore ports, so two servers on one machine need two names."""
         return f"{COOKIE}-{self.access.port}"
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
-        """Exchange the token for a cookie, so that it leaves the address bar."""
+        """Exchange the token for a cookie, which removes it from the address bar."""
         if not self.access.is_token(request.query["token"]):
-            raise web.HTTPForbidden(text="wrong token: open the address that was printed last")
+            raise web.HTTPForbidden(text="wrong token: open the address that the server printed last")
         session = await self.sessions.begin(request.cookies.get(self._cookie, ""))
         path = f"/{request.path.lstrip('/')}"
         target = path if _OWN_PATH.fullmatch(path) else "/"  # browsers read "\\" as "/"
@@ -339,7 +336,7 @@ class WebServer:
         """Pass a request on to the process of the match."""
         match, do = self._find(request), request.match_info["do"]
         if do not in _MATCH_REQUESTS:
-            raise web.HTTPNotFound(text=f"a match has no {do!r}")
+            raise web.HTTPNotFound(text=f"unknown request {do!r}")
         data = await _json(request)
         arguments = {name: _field(data, name, kind) for name, kind in _MATCH_REQUESTS[do].items()}
         return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
@@ -348,7 +345,7 @@ class WebServer:
         """Check, format, prove, evaluate or draw a sheet."""
         do = request.match_info["do"]
         if do not in _SHEET_REQUESTS:
-            raise web.HTTPNotFound(text=f"nothing is known about {do!r}")
+            raise web.HTTPNotFound(text=f"unknown request {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
         rules = _field(await _json(request), "rules", str)
         if do == "evaluate":
@@ -387,7 +384,7 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         session = self.sessions.find(name)
         if session is None:
-            raise web.HTTPForbidden(text="open the address with the token that was printed at the start")
+            raise web.HTTPForbidden(text="open the address with the token that the server printed at the start")
         return session
 
     def _find(self, request: web.Request) -> OpenMatch:
@@ -399,7 +396,7 @@ class WebServer:
 
 
 def known_games() -> list[dict[str, str]]:
-    """What the opening comments say about the games known by name.
+    """Descriptions of the games known by name, from their opening comments.
 
     >>> next(game["kind"] for game in known_games() if game["name"] == "hanoi")
     'puzzle'
@@ -423,7 +420,7 @@ def read_rules(name: str) -> str:
     """
     path = _sheets().get(name)
     if path is None:
-        raise web.HTTPNotFound(text="there is no game of this name")
+        raise web.HTTPNotFound(text="unknown game")
     return decode(path.read_bytes())
 
 
@@ -457,7 +454,7 @@ def _file(path: Path) -> web.Response:
 
 
 async def _receive(request: web.Request) -> None:
-    """Read the body of a request, which keeps it. Raises HTTPException, TimeoutError."""
+    """Read the body of a request, which caches it. Raises HTTPException, TimeoutError."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise web.HTTPUnsupportedMediaType(text="send the request uncompressed")
     async with asyncio.timeout(_BODY_SECONDS):
@@ -465,24 +462,24 @@ async def _receive(request: web.Request) -> None:
             await request.read()
         # RuntimeError: the connection has been ended meanwhile
         except (web.RequestPayloadError, ConnectionError, RuntimeError):
-            raise web.HTTPBadRequest(text="the body of the request is broken") from None
+            raise web.HTTPBadRequest(text="the body of the request is damaged") from None
 
 
 async def _json(request: web.Request) -> dict[str, Any]:
     """The JSON object of a request. Raises HTTPBadRequest.
 
-    The charset that a client names is ignored: some of Python's codecs are slow, and some not for text.
+    The charset of the client is ignored: some of Python's codecs are slow, and some are not for text.
     """
     try:
         data = json.loads((await request.read()).decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise web.HTTPBadRequest(text="not JSON in UTF-8") from None
     if not isinstance(data, dict):
-        raise web.HTTPBadRequest(text="a JSON object is expected")
+        raise web.HTTPBadRequest(text="expected a JSON object")
     try:
         json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise web.HTTPBadRequest(text="a text holds half a character (a lone surrogate)") from None
+        raise web.HTTPBadRequest(text="a text contains half a character (a lone surrogate)") from None
     return data
 
 
@@ -502,7 +499,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 class _Protocol(web.RequestHandler):
-    """One connection; malformed HTTP gets our answer too, and no line in the log, which could fill up."""
+    """One connection; malformed HTTP gets our error page and is not logged, because that could fill the log."""
 
     def handle_error(
         self,

@@ -1,4 +1,4 @@
-"""What each browser has open, and the limits on it: sessions, matches, memory, idle time."""
+"""Browser sessions and their limits: sessions, matches, memory, idle time."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"
 _ABORT_SECONDS = 2.0
 _FOLLOWER_EVENTS = 64
-"""Events that wait for a slow page; then it is cut off and has to connect again."""
+"""Maximum number of events waiting for a slow page; beyond that it is disconnected."""
 
 
 @dataclass(frozen=True)
 class SessionLimits:
     """Bounds on what browsers may use.
 
-    sessions            at the same time; the one idle longest ends for a new one
-    matches             of one session; its oldest ends for a new one
+    sessions            maximum number; a new one replaces the one idle longest
+    matches             maximum number per session; a new one replaces the oldest
     mebibytes           memory of each process of a match
     sheet_mebibytes     memory of each process for rule sheets
     sheet_bytes         size of a request, and so of a rule sheet or record
     answer_seconds      time for one request to a process, before the process is killed
-    idle_seconds        a session nobody asks anything for so long ends, its matches with it
+    idle_seconds        a session without requests for this long ends, with its matches
     """
 
     sessions: int = 4
@@ -48,7 +48,7 @@ class OpenMatch:
     """A match, its process, and the pages that follow it.
 
     about    what does not change
-    opened   what it was opened with, to play the same again; empty for records
+    opened   the request that opened it, to play the same again; empty for records
     state    the last state as data; empty before there is one
     """
 
@@ -71,7 +71,7 @@ class OpenMatch:
                 follower.put_nowait(text)
 
     def follow(self) -> asyncio.Queue[str | None]:
-        """A new queue of events, the whole state first, and the end of the process."""
+        """A new queue of events: first the whole state, last the end of the process."""
         follower: asyncio.Queue[str | None] = asyncio.Queue()
         if self.state:
             follower.put_nowait(json.dumps(self.state))
@@ -95,7 +95,7 @@ class OpenMatch:
         return await self.child.answer(self.child.ask(do, **arguments), seconds)
 
     async def close(self) -> None:
-        """End the process; players over HTTP are told first."""
+        """Notify players over HTTP, then end the process."""
         if self.child is not None:
             if self.about.get("has_remote_players"):
                 with contextlib.suppress(ChildError):
@@ -120,7 +120,7 @@ class Session:
         return any(match.followers for match in self.matches.values())
 
     def require_open(self) -> None:
-        """Raise ChildError after the end of the session: nothing would end a process that it starts."""
+        """Raise ChildError after the end of the session, which would never end another process."""
         if self.has_ended:
             raise ChildGoneError("this session has ended: too many browsers use the page")
 
@@ -137,7 +137,7 @@ class Sessions:
 
     clock   seconds, for idle times
 
-    `shared` are matches that every session may watch; their processes are started and ended elsewhere.
+    `shared`: matches that every session may watch; the caller starts and ends their processes.
     """
 
     def __init__(self, limits: SessionLimits, clock: Callable[[], float]) -> None:
@@ -159,7 +159,7 @@ class Sessions:
         return session
 
     async def begin(self, name: str = "") -> Session:
-        """The session of a cookie, else a new one; if there are too many, the one idle longest ends."""
+        """The session of a cookie, else a new one, which replaces the one idle longest if there are too many."""
         async with self._beginning:
             if (known := self.find(name)) is not None:
                 return known
@@ -170,7 +170,7 @@ class Sessions:
             return session
 
     async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
-        """Start the process of a match. Raises ChildError; then there is no match."""
+        """Open a match and start its process. Raises ChildError without opening the match."""
         while len(session.matches) >= self.limits.matches:
             await session.matches.popitem(last=False)[1].close()
         session.require_open()
@@ -193,7 +193,7 @@ class Sessions:
             return await session.sheets.answer(session.sheets.ask(do, rules=rules), seconds)
 
     async def evaluate(self, rules: str, seconds: float) -> Any:
-        """Have a sheet evaluated in a process of its own, one at a time. Raises ChildError.
+        """Evaluate a sheet in a separate process, one at a time. Raises ChildError.
 
         The process uses all cores, and the kernels of the search need more memory than a sheet.
         """
@@ -205,7 +205,7 @@ class Sessions:
                 await child.aclose()
 
     async def end_idle(self) -> None:
-        """End the sessions that nobody uses."""
+        """End the idle sessions."""
         now = self._clock()
         for session in list(self._sessions.values()):
             if now - session.used > self.limits.idle_seconds and not session.is_followed:

@@ -43,7 +43,7 @@ PICTURE_CHARACTERS = 32
 def check(rules: str) -> dict[str, Any]:
     """Findings of a sheet, and its initial state if it can be computed.
 
-    All codes are reported: a variable that occurs only once is often a slip of who writes a sheet.
+    All codes are reported: a variable that occurs only once is often a typing error.
 
     >>> result = check("(role x) (legal x wait) (init (a b)")
     >>> [finding["code"] for finding in result["findings"]], result["state"]
@@ -86,7 +86,7 @@ def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def prove(rules: str) -> dict[str, Any]:
-    """What random matches and the exploration of all states say."""
+    """Findings of random matches and of the exploration of all states."""
     report = validate(rules + "\n", play=True, prove=True, seconds=PROOF_SECONDS, select=(ALL,))
     return {
         "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
@@ -95,7 +95,7 @@ def prove(rules: str) -> dict[str, Any]:
 
 
 def picture(rules: str) -> str:
-    """The initial state as an SVG document that stands alone: its board, else its first lines as text.
+    """The initial state as a standalone SVG document: its board, else its first lines as text.
 
     >>> picture("(role x) (init (heap a 3)) (legal x wait)").count("<text")
     1

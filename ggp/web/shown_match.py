@@ -1,7 +1,7 @@
-"""One match on a page, in one of three modes; states are computed by the reasoner, and so there at once.
+"""One match on a page, in one of three modes; the reasoner computes the states without compiling.
 
 Methods named in the docstring of `match_process` answer its requests. `run_on` is called after each of them,
-and after each finding of a search; it shows what has changed.
+and after each finding of a search; it sends what has changed.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 MOVE_SECONDS = (0.1, 600.0)
 ANALYSIS_SECONDS = 60.0
 _SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
-"""Of the process's memory, for the trees and proofs of all seats and of all analyses."""
+"""Shares of the process's memory for the trees and proofs of all seats, and of all analyses."""
 PACE_SECONDS = 0.4
-"""Least time between two steps that nobody chooses, so that one can follow them."""
+"""Minimum time between two steps without a person's choice, so that people can follow."""
 
-_LOST = "The moves reported here do not fit the rules: this page cannot follow the match any further"
+_LOST = "The reported moves do not fit the rules: this page can no longer follow the match"
 
 
 class Mode(Enum):
@@ -52,7 +52,7 @@ class Mode(Enum):
 
     PLAYED = "persons and agents in the seats"
     REPLAYED = "a record"
-    FOLLOWED = "a manager or player of this machine, whose events tell them"
+    FOLLOWED = "a manager or player of this machine, which reports them"
 
 
 class ShownMatch:
@@ -83,9 +83,9 @@ class ShownMatch:
         self._seats: tuple[str, ...] = ()
         self._seconds = 0.0
         self._viewer: Role | None = None
-        """From whose eyes alone the match is shown, because the rules hide the state."""
+        """The role whose view is shown, if the rules hide the state."""
         self._asked: set[Role] = set()
-        """Roles whose moves are awaited from a search, or elsewhere."""
+        """Roles whose moves are awaited, from a search or another process."""
         self._review: MatchReview | None = None
         self._shown: dict[str, Any] = {}
         self._is_changed = self._is_stopped = self._is_lost = False
@@ -130,10 +130,10 @@ class ShownMatch:
         return self._described()
 
     def replay(self, text: str) -> dict[str, Any]:
-        """Open a match record; nobody plays on."""
+        """Open a match record."""
         record = MatchRecord.from_json(text)
         if not record.rules.strip():
-            raise RequestError("the record holds no rules")
+            raise RequestError("the record contains no rules")
         program = self._load(record.rules, record.game_name or "recorded match")
         if len(record.moves) > STEP_LIMIT:
             raise RequestError(f"the record has more than {STEP_LIMIT} steps")
@@ -149,7 +149,7 @@ class ShownMatch:
         """Open a match that is played elsewhere.
 
         seats   names of the players in role order; if `role` is given, of its player alone
-        role    through whose player the match is followed; None for a manager, who sees everything
+        role    role of the player that reports the match; None for a manager, who sees everything
         """
         self._load(rules, name)
         roles = [str(each) for each in self._history.game.roles]
@@ -200,7 +200,7 @@ class ShownMatch:
     # --- what is shown ----------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Send the whole state as an event, whatever was sent before."""
+        """Send the whole state as an event."""
         self._shown = {}
         self._is_changed = True
         self._show_change()
@@ -212,7 +212,7 @@ class ShownMatch:
             self._send({"event": "state", **changes(before, self._shown)})
 
     def snapshot(self) -> dict[str, Any]:
-        """The last state, and whose choice is awaited."""
+        """The last state and the roles whose choice is awaited."""
         history, viewer, is_over = self.history, self._viewer, self._is_over
         person, last = self._next_person(), len(self.history.steps)
         is_played = self._mode is Mode.PLAYED
@@ -244,7 +244,7 @@ class ShownMatch:
             raise RequestError(f"the match has not reached step {step}")
 
     def view(self, step: int) -> dict[str, Any]:
-        """A state of the past."""
+        """An earlier state."""
         self._require_reached(step)
         self._require_seen("a position would show")
         return {"step": step, **shown_state(self.history, self._picture, step)}
@@ -262,7 +262,7 @@ class ShownMatch:
     # --- followed ---------------------------------------------------------------------------------
 
     def step(self, step: int, terms: list[str], own_move: str | None) -> None:
-        """Follow the match to `step`; what is reported twice counts once.
+        """Follow the match to `step`; repeated reports are ignored.
 
         terms      the joint move in role order; for a player from whom the state is hidden: its percepts
         own_move   of that player
@@ -287,18 +287,18 @@ class ShownMatch:
         self._asked, self._is_changed = set(map(parse_term, roles)), True
 
     def expect(self, role: str, goal: float) -> None:
-        """Note the goal that a search expects of the move that it chose, for the chart."""
+        """Note the goal that a search expects of its move, for the chart."""
         self.history.expected[parse_term(role)] = goal
 
     def stop(self, note: str) -> None:
-        """The match is over; `note` says how, where the rules do not."""
+        """End the match; `note` describes the end if the rules do not."""
         self.wait([])
         self._note = note
 
     # --- played -----------------------------------------------------------------------------------
 
     def _next_person(self) -> Role | None:
-        """The person who is to choose now."""
+        """The person to move."""
         persons = self._persons()
         if not persons or self._fault or self._is_over:
             return None
@@ -308,7 +308,7 @@ class ShownMatch:
         """Commit a person's move for the step that the page shows."""
         history, person = self.history, self._next_person()
         if step != len(history.steps) or person is None or str(person) != role:
-            raise RequestError("that move comes too late: the match has gone on")
+            raise RequestError("that move comes too late: the match has continued")
         legal = {str(each): each for each in history.legal(person)}
         if move not in legal:
             raise RequestError(f"{move} is not legal here")
@@ -317,7 +317,7 @@ class ShownMatch:
         self._is_changed = True
 
     def undo(self) -> None:
-        """Take back the last step in which a person had a choice."""
+        """Return to the last choice of a person."""
         count = self._undo_count()
         if not count:
             raise RequestError("there is no move of yours to take back")
@@ -332,7 +332,7 @@ class ShownMatch:
         self._is_changed = True
 
     def _undo_count(self) -> int:
-        """Steps back to the last choice of a person; 0 if there is none, or if going back would tell.
+        """Steps back to the last choice of a person; 0 without one, or if going back would reveal something.
 
         Players over HTTP cannot go back.
         """
@@ -343,19 +343,19 @@ class ShownMatch:
         return next((n for n in counts if any(len(history.legal(role, n)) > 1 for role in persons)), 0)
 
     def abort(self) -> None:
-        """End the match for players over HTTP, because the page has left it."""
+        """Abort the match for players over HTTP when the page leaves it."""
         if not self._is_stopped:
             self._is_stopped = True
             self._agents.stop(None, wait_seconds=ABORT_SECONDS)
 
     def fail(self, text: str) -> None:
-        """The rules are at fault: nobody can move any more."""
+        """End the match because of a fault in the rules."""
         self._fault = text
         self._is_changed = True
         self._show_change()
 
     def run_on(self) -> float | None:
-        """Make what nobody has to choose, and ask the agents; seconds until this is due again, or None.
+        """Make the forced moves and ask the agents; return the seconds until the next call is due, or None.
 
         Raises GameError if the rules are at fault.
         """
@@ -387,7 +387,7 @@ class ShownMatch:
             self._agents.stop(steps[-1] if steps and not self._fault else None)
 
     def _commit_forced(self) -> None:
-        """Commit what needs no thought: chance, and moves without an alternative."""
+        """Commit chance and moves without an alternative."""
         history = self.history
         for role, seat in zip(history.game.roles, self._seats, strict=True):
             if role in history.committed:
@@ -416,7 +416,7 @@ class ShownMatch:
         return tuple(each.joint_move for each in self.history.steps[:step])
 
     def _observations(self, role: Role) -> tuple[Observation, ...]:
-        """What `role` was told of each step, if the rules hide the state."""
+        """The observations of `role`, if the rules hide the state."""
         history = self.history
         index, is_hidden = history.game.roles.index(role), hides_information(history.game)
         steps = history.steps if is_hidden else ()
@@ -425,12 +425,12 @@ class ShownMatch:
     # --- analysis ---------------------------------------------------------------------------------
 
     def think(self, seconds: float, step: int) -> None:
-        """Search the position after `step`, for the person who is to move, else for a role with a choice."""
+        """Search the position after `step` for the person to move, else for the first role with a choice."""
         self._require_analysis("no analysis")
         self._require_reached(step)
         role = self._choosing(step)
         if role is None:
-            raise RequestError("nobody has a choice in this position")
+            raise RequestError("no role has a choice in this position")
         if self._review is not None:
             self._review.task = None
         self._analyze(role, step, min(max(seconds, 0.1), ANALYSIS_SECONDS))
@@ -448,7 +448,7 @@ class ShownMatch:
         return task
 
     def _choosing(self, step: int) -> Role | None:
-        """The person who is to choose after `step`, else the first role with a choice."""
+        """The person to move after `step`, else the first role with a choice."""
         history, person = self.history, self._next_person()
         if step == len(history.steps) and person is not None:
             return person
@@ -462,7 +462,7 @@ class ShownMatch:
         """Search every position of a match that is over, one after the other; an analysis pauses it."""
         self._require_analysis("no review")
         if self._mode is Mode.PLAYED and not self._is_over:
-            raise RequestError("a match can be reviewed when it is over")
+            raise RequestError("only a finished match can be reviewed")
         if self._review is None:
             self._review = MatchReview(self.history, self._picture)
         self._review_next(self._review)
@@ -475,7 +475,7 @@ class ShownMatch:
             review.task = self._analyze(*position, review.seconds)
 
     def _take_review(self, review: MatchReview, finding: Finding) -> None:
-        """What the search of a reviewed position reports."""
+        """Take the report of a search for the review."""
         if finding.error:
             review.task = None
             self._send_failure(finding)
@@ -488,7 +488,7 @@ class ShownMatch:
         self._send({"event": "failed", "role": str(finding.task.role), "text": finding.error})
 
     def take(self, finding: Finding) -> None:
-        """What a search reports; that of an earlier state is dropped."""
+        """Take the report of a search; outdated ones are dropped."""
         task, history = finding.task, self.history
         if task.generation != self._agents.generation:
             return

@@ -1,6 +1,6 @@
-"""The tournament stores that the command line named: their runs, reports and match records.
+"""The tournament stores named on the command line: their runs, reports and match records.
 
-Browsers name a store by its number, so that no request reaches another file. Every call opens the store for
+Browsers refer to a store by number, so that no request reaches another file. Every call opens the store
 itself: a tournament may be writing to it, and calls may come from any thread.
 """
 
@@ -25,7 +25,7 @@ MATCHES_SHOWN = 500
 
 
 class UnknownStoreError(Exception):
-    """No such store, run or match, or it cannot be read; its text is shown to the person."""
+    """The store, run or match does not exist or cannot be read; the text is shown to the user."""
 
 
 class Stores:
@@ -77,15 +77,15 @@ class Stores:
     @contextmanager
     def _open(self, number: int) -> Iterator[Store]:
         if not 0 <= number < len(self._paths):
-            raise UnknownStoreError("there is no store of this number")
+            raise UnknownStoreError("unknown store")
         path = self._paths[number]
         try:
             with Store(path, must_exist=True) as store:
                 yield store
         except UnicodeEncodeError:  # half a character, which JSON allows and SQLite does not
-            raise UnknownStoreError("there is no match of this name") from None
+            raise UnknownStoreError("unknown match") from None
         except (StoreError, sqlite3.Error, GdlError, OSError) as error:
-            # Only the file's name: its folder is nobody's business.
+            # Only the file's name: its folder stays private.
             raise UnknownStoreError(str(error).replace(str(path), path.name)) from None
 
 

@@ -1,4 +1,4 @@
-// The list of games; choosing one asks who plays and opens a match.
+// The list of games; choosing one asks for the players and opens a match.
 import { element, find, request } from "./page.js";
 
 const REMOTE = "over HTTP";
@@ -19,7 +19,7 @@ function showGames() {
   const kinds = [...find("kinds").querySelectorAll('[aria-pressed="true"]')].map((each) => each.textContent);
   const shown = games.filter((game) => mentions(game, words) && kinds.every((kind) => (game.kind ?? "").includes(kind)));
   find("games").replaceChildren(...shown.map(card));
-  find("message").textContent = shown.length || !games.length ? "" : "No game mentions these words.";
+  find("message").textContent = shown.length || !games.length ? "" : "No game matches.";
 }
 
 function card(game) {

@@ -1,4 +1,4 @@
-// The matches of a running player or manager, the newest first; a page that waits for one goes there.
+// The matches of a running player or manager, the newest first; a waiting page opens the first one.
 import { element, find, request } from "./page.js";
 
 const POLL_MS = 1000;
@@ -27,7 +27,7 @@ async function follow() {
     showMatches(matches);
     find("message").textContent = matches.length ? "" : "Waiting for a match …";
   } catch (error) {
-    find("message").textContent = error.status ? error.message : "The program that plays has ended.";
+    find("message").textContent = error.status ? error.message : "The player has ended.";
   }
   setTimeout(follow, POLL_MS);
 }

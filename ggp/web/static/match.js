@@ -97,7 +97,7 @@ function howText(next, moves, entry) {
   if (entry && entry.best !== entry.played) return `${entry.role} played ${plain(entry.played)} (red); the search prefers ${plain(entry.best)} (green).`;
   if (entry) return `${entry.role} played ${plain(entry.played)}, as the search would.`;
   if (!isLive() || !live.person || !live.moves.length) return "";
-  if (clicks.length) return next.size ? "Now click where it goes, or choose under Your moves. Escape takes the click back." : `${moves.length} moves end here: choose one under Your moves.`;
+  if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
   return next.size ? "Click a marked place on the board, or choose under Your moves." : "Choose under Your moves.";
 }
 
@@ -111,10 +111,10 @@ function statusText() {
   if (about.is_replay) return "The record ends here, before the game is over";
   if (live.person) return `${live.person}, it is your move`;
   if (live.waiting.length) return `${live.waiting.join(", ")} ${isSlow ? "gets ready (the first search compiles, for up to a minute) …" : "thinking …"}`;
-  return "Waiting for the others …";
+  return "Waiting for the other players …";
 }
 
-/** Who won; to a single person, whether it is they. */
+/** The result; for a single person: whether they won. */
 function outcomeText() {
   const text = `${live.outcome.charAt(0).toUpperCase()}${live.outcome.slice(1)}`;
   const own = persons();
@@ -150,7 +150,7 @@ function percepts() {
     element("span", { class: "faint" }, `${about.own_role ? "sees" : "you see"}${seen.length ? `: ${seen.join("; ")}` : " nothing"}`)));
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
   return element("div", { class: "card" }, element("h2", {}, `What ${whose}`),
-    element("p", { class: "faint" }, "The rules hide the state: shown are own moves, and what was seen after each."), element("ol", {}, ...rows));
+    element("p", { class: "faint" }, "You cannot see everything. These are the moves made and the percepts after each."), element("ol", {}, ...rows));
 }
 
 async function goTo(step) {
@@ -235,7 +235,7 @@ const LOSS = 10; // expected points that a move must cost to be called a mistake
 /** The entry of the review for the position on the board. */
 const reviewed = () => shown === null ? null : review?.entries.find((entry) => entry.step === shown) ?? null;
 
-/** The moves after which their role expected less, though the search prefers another; the dearest first. */
+/** Moves that lowered their role's expectation although the search prefers another; the costliest first. */
 function mistakes() {
   const found = [];
   for (const [index, role] of about.roles.entries()) {
@@ -373,7 +373,7 @@ function receive(event) {
     problem(`${event.role}: ${event.text}`);
     showChart();
   }
-  else if (event.event === "gone") end("The process of this match has ended: its rules took too much time or memory.");
+  else if (event.event === "gone") end("The process of this match was ended: its rules took too much time or memory.");
 }
 
 function takeReview({ entry, of }) {
@@ -407,7 +407,7 @@ function follow() {
   const source = new EventSource(`${api}/events`);
   source.onmessage = (message) => receive(JSON.parse(message.data));
   source.onerror = () => {
-    problem("The connection is lost; trying again …");
+    problem("Connection lost; reconnecting …");
     if (source.readyState === EventSource.CLOSED) end("This match has ended. Choose a game again under Games; after a restart of the server, open the address that it prints.");
   };
 }

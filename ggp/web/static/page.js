@@ -1,4 +1,4 @@
-// What every page needs: requests, elements, and the picture of a state as the server describes it.
+// Shared by all pages: requests, elements, and drawing a state that the server describes.
 
 export class ServerError extends Error {
   constructor(status, text) {

@@ -1,4 +1,4 @@
-// The workbench: a rule sheet on the left, what the validator says and the initial state on the right.
+// The workbench: a rule sheet on the left, the findings and the initial state on the right.
 import { element, find, request, showState } from "./page.js";
 
 const PAUSE_MS = 350;
@@ -117,7 +117,7 @@ async function check() {
     find("play").disabled = !result.state || result.has_errors;
     find("prove").disabled = result.has_errors;
     if (result.state) showState(find("state"), result.state, result.roles);
-    else find("state").replaceChildren(element("p", { class: "faint" }, "No state until the errors are mended."));
+    else find("state").replaceChildren(element("p", { class: "faint" }, "Fix the errors to see the board."));
     find("moves").replaceChildren(...Object.entries(result.moves).map(([role, moves]) => element("div", {}, `${role}: ${moves.slice(0, 30).join(", ")}${moves.length > 30 ? ` … ${moves.length} in all` : ""}`)));
     status("");
   } catch (error) {
