@@ -1,17 +1,17 @@
-"""The HTTP player: a server that answers game managers, with a search process per match that is used again.
+"""The HTTP player: a server that answers game managers, with a reusable search process per match.
 
-server                 the matches of a player, and what each message does to them
+server                 the matches of a player, and the dispatch of messages
 margins                how long before a clock ends the answer is sent
-http_listener          bytes of tolerant HTTP to requests, and replies to bytes
+http_listener          tolerant HTTP: bytes to requests, and replies to bytes
 web_pages              which web pages may send requests: none, unless allowed
-incoming_expression    the end of a message without a length
+incoming_expression    detects the end of a message without a length
 message_reader         texts to messages, long ones in small steps
 match                  one match: an answer by the deadline, whatever happens to the search
-match_states           what a state process knows of a match, and another one if it dies
+match_states           the states of a match, in a state process that is replaced if it dies
 pending_play           one PLAY being answered, and its answer
-process_pools          warm state and search processes, which serve one match after the other
+process_pools          warm, reusable state and search processes
 state_process          computes the states of a match
 short_search           the state process's own search, for when the search process has no move
 worker                 the search process
-preparation            what it compiles and loads before its first match
+preparation            compiling and loading before its first match
 """

@@ -27,15 +27,15 @@ log = logging.getLogger("ggp.http")
 _MAX_HEADER_BYTES = 64 * 1024
 _CHUNK_BYTES = 64 * 1024
 _SCANNED_BYTES = 8 * 1024
-"""Of a body without a length, looked at for its end in one turn of the event loop: about 1 ms."""
+"""Bytes of a body without a length that are scanned per turn of the event loop: about 1 ms."""
 _DRAIN_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """Bounds on what a peer may cost: bytes, seconds, connections.
+    """Bounds on a peer's use of bytes, seconds and connections.
 
-    connections   limit of requests that are being received, and of requests in the handler
+    connections   maximum number of requests being received, and of requests in the handler
     """
 
     body_bytes: int = 4 * 1024 * 1024
@@ -172,7 +172,7 @@ class HttpListener:
             return HttpResponse("error internal", 500)
 
     async def _read_request(self, connection: _Connection) -> HttpRequest | None:
-        """The message of one connection; None if it needs no handler (OPTIONS) or never came."""
+        """The message of one connection; None if it needs no handler (OPTIONS) or never arrived."""
         reader, peer = connection.reader, connection.peer
         head, arrival = await _read_head(reader)
         if not head:
@@ -211,7 +211,7 @@ class HttpListener:
     async def _read_until_complete(
         self, reader: asyncio.StreamReader, size: int, *, by_length: bool = False
     ) -> bytes:
-        """Read `size` bytes; fewer if the peer stops sending, more if the length cuts the last expression.
+        """Read `size` bytes; fewer if the peer stops sending, more if the last expression is longer.
 
         Without an announced length, the end of the expression ends the body too.
         """
@@ -273,7 +273,7 @@ class HttpListener:
 
 
 class _Connection:
-    """One peer. `origin`: of the allowed web page that has opened the connection; mostly empty."""
+    """One connection. `origin`: of the allowed web page that opened it; mostly empty."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -287,7 +287,7 @@ class _Connection:
         await self.writer.drain()
 
     def write(self, response: HttpResponse) -> None:
-        """Write a response; a browser shows it to a page of `origin` only."""
+        """Write a response, readable only by web pages of `origin`."""
         body = response.text.encode("utf-8", errors="replace")
         lines = [
             f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}",
@@ -306,7 +306,7 @@ class _Connection:
         self.writer.write("\r\n".join(lines).encode("ascii", errors="replace") + body)
 
     async def drain(self) -> None:
-        """Discard what a refused peer still sends; closing on unread data would reset the connection."""
+        """Discard further data of a refused peer; closing with unread data would reset the connection."""
         with contextlib.suppress(TimeoutError, ConnectionError):
             async with asyncio.timeout(_DRAIN_SECONDS):
                 while await self.reader.read(_CHUNK_BYTES):
@@ -314,7 +314,7 @@ class _Connection:
 
 
 async def _read_head(reader: asyncio.StreamReader) -> tuple[list[str], float]:
-    """Request line and header lines without line ends, up to a blank line or the end; and their arrival."""
+    """Request line and header lines without line ends, and their time of arrival."""
     lines: list[str] = []
     arrival, size = 0.0, 0
     while True:

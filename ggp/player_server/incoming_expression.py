@@ -1,8 +1,7 @@
 """Detects the end of a message's first expression while its bytes arrive.
 
 Old managers announce no length and wait for the answer with the connection open, so the listener must detect
-by itself that nothing more will come. Every byte is scanned once: sending a few at a time costs no more than
-sending them together.
+the end itself. Every byte is scanned once, however the message is split.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _STRING_END = re.compile(rb'"')
 class IncomingExpression:
     """Counts parentheses outside comments and strings; stores no text.
 
-    A string that is never closed includes all that follows, so such a message ends when its sender stops.
+    A string that is never closed includes the rest, so such a message ends when its sender stops.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """Margins: how long before a clock ends the HTTP player sends its answer.
 
-The margin covers the way of the answer to the manager. Half of it is given up for a legal move when only a
-guess could be sent. Margins of players (`ggp.players.options`) are added, and on a busy machine the time for
-which the server has lately waited for a core.
+The margin covers sending the answer to the manager. Half of it is given up if otherwise only a guess could be
+sent. Margins of players (`ggp.players.options`) are added, and on a busy machine the recent delay of the
+server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LARGEST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Margin:
-    """Seconds reserved for sending an answer, by where the manager is.
+    """Seconds reserved for sending an answer, for remote and for local managers.
 
     >>> str(Margin(local_seconds=0.5, remote_seconds=3.0))
     '3; 0.5 for local managers'
@@ -42,14 +42,14 @@ class LoopLag:
         self._lags: deque[float] = deque([0.0], maxlen=100)
 
     async def watch(self) -> None:
-        """Look at it every tenth of a second until cancelled."""
+        """Measure the delay every tenth of a second until cancelled."""
         while True:
             due = time.monotonic() + 0.1
             await asyncio.sleep(0.1)
             self._lags.append(time.monotonic() - due)
 
     def seconds(self, clock_seconds: float) -> float:
-        """Seconds to keep of a clock for hearing and answering late: at most a quarter of it."""
+        """Seconds of a clock reserved for the delay of receiving and answering: at most a quarter of it."""
         return min(2 * max(self._lags), clock_seconds / 4)
 
 
@@ -63,7 +63,7 @@ def answer_deadline(
     """When the answer must be sent, `time.monotonic()` seconds.
 
     arrival          when the message arrived: the clock starts then
-    chosen_seconds   what the user has set instead of `margin`, if anything
+    chosen_seconds   margin set by the user, replaces `margin`; None: not set
     peer             address of the manager, host:port
 
     >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, None, "192.0.2.1:4000")
@@ -79,7 +79,7 @@ def answer_deadline(
 
 
 def latest_deadline(arrival: float, clock_seconds: float, deadline: float) -> float:
-    """Until when to wait for a legal move if none is known at `deadline`: half of the margin is left.
+    """Deadline for waiting for a legal move if none is known at `deadline`: half of the margin is left.
 
     >>> latest_deadline(100.0, 10.0, 109.0)
     109.5

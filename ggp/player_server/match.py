@@ -1,8 +1,8 @@
 """One match of the HTTP player: states in one process, search in another.
 
-Whatever happens to the worker, the state process follows the match by itself and knows the legal moves, so
-that an answer never depends on the search: it is the worker's decision, else its best move so far, else the
-best move of a short search by the state process, else a random legal move.
+The state process follows the match independently of the worker and knows the legal moves, so an answer never
+depends on the search: it is the worker's decision, else its best move so far, else the best move of a short
+search by the state process, else a random legal move.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from ggp.protocol.messages import Play, Start, Stop, parse_term_or_name, printab
 log = logging.getLogger("ggp.player")
 
 Watch = Callable[[Mapping[str, Any]], None]
-"""Told what becomes known of a match, as JSON-able data; see `PlayerMatch`."""
+"""Receives the events of a match, as JSON-able data; see `PlayerMatch`."""
 
 _MAX_RESTARTS = 3
-"""How many times a worker that died is replaced in one match."""
+"""Maximum number of replacements of a dead worker in one match."""
 
 _LOADING_SECONDS = 0.5
-"""How long loading the rules may take before the worker is started meanwhile."""
+"""Time for loading the rules before the worker is started in parallel."""
 
 _LONGEST_PATIENCE_SECONDS = 3600.0
-"""Clocks beyond this do not keep a place for a manager that is silent."""
+"""Limit on the clocks for which the match of a silent manager is kept."""
 
 _PATIENCE_SECONDS = 30.0
 
 _SLICE_SECONDS = 0.02
-"""CPU time of the short search between two looks at what the worker has found."""
+"""CPU time of the short search between two checks of the worker's result."""
 
 _ALONE_SECONDS = 2.0
-"""How long the short search takes at most in a match whose worker is gone for good."""
+"""Maximum time of the short search in a match that has lost its worker."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class SearchOptions:
     engine, memory_mebibytes   of the worker
     seed       None: another one for each match
     ponder     whether the agent searches between its moves, if it plays by the clock
-    fallback   whether this player moves for an agent that has no move in time
+    fallback   whether the server moves for an agent without a move in time
     """
 
     agent: str = "mcts"
@@ -69,7 +69,7 @@ class SearchOptions:
 
 
 class StartError(Exception):
-    """The match cannot be played; the text says what is wrong with the rules or the role."""
+    """The match cannot be played; the text names the fault in the rules or the role."""
 
 
 class PlayerMatch:
@@ -78,7 +78,7 @@ class PlayerMatch:
     manager   address of the host that sent START
     watch     called in the event loop with events: `open` when the rules are known, `wait` before and after
               an answer, `step` when the state process has followed a PLAY, `think` while the worker searches,
-              `stop`. What this player is told, and no more
+              `stop`. Only what this player knows
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class PlayerMatch:
         self._spellings: Mapping[str, str] = {}
         self._workers = workers
         self._worker: Child | None = None
-        # Whether the worker knows of the match so far, and is told what follows.
+        # Whether the worker has the match so far, and receives what follows.
         self._is_fed = False
         self._worker_gone = asyncio.Event()
         self._worker_ready = asyncio.Event()
@@ -124,7 +124,7 @@ class PlayerMatch:
         self._pending: tuple[Play, asyncio.Task[Answer]] | None = None
         self._answered: tuple[Play, Answer] | None = None
         self._answers: dict[tuple[int, int], tuple[str, str]] = {}
-        """By step and state what was answered, and the fault in it."""
+        """(Step, state) → the answer and its fault."""
         self._has_search = True
         self._position: KnownPosition | None = None
         self._is_peer_gone: Callable[[], bool] = lambda: True
@@ -138,17 +138,17 @@ class PlayerMatch:
 
     @property
     def step(self) -> int:
-        """Joint moves that are known to have been made."""
+        """Number of joint moves known so far."""
         return 0 if self._position is None else self._position.step
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the rules have been read and found good."""
+        """Whether the rules have been read without errors."""
         return self._position is not None
 
     @property
     def is_behind(self) -> bool:
-        """Whether the clock of START has ended while the rules were being read; that goes on."""
+        """Whether the clock of START ended before the rules were read; reading continues."""
         return self._is_start_over and self._loading is not None and not self._loading.done()
 
     @property
@@ -162,13 +162,13 @@ class PlayerMatch:
         return None if self._worker is None else self._worker.pid
 
     def is_repeated_start(self, message: Start) -> bool:
-        """Whether `message` repeats the START of this match, and does not begin a new one."""
+        """Whether `message` repeats the START of this match instead of starting a new one."""
         return message == self._message and self._answered is None and self._pending is None
 
     def is_stale(self) -> bool:
-        """Whether the manager has been silent for so long that it has probably died.
+        """Whether the manager has probably died, because it has long been silent.
 
-        It has not while it waits for an answer with its connection open. A manager that closed the connection
+        A manager that waits for an answer with its connection open is alive. One that closed the connection
         of START before the answer has probably died too: its match is not kept for the length of its clock.
         """
         clock = max(self._message.start_clock_seconds, self.play_clock_seconds)
@@ -216,7 +216,7 @@ class PlayerMatch:
         return ""
 
     async def _load(self) -> None:
-        """Let the state process read the rules. Raises ChildError."""
+        """Load the rules in the state process. Raises ChildError."""
         loaded = await self._states.load(self._message.rules, str(self.role), self._seed)
         self._own_index, self._spellings = loaded["own_index"], loaded["spellings"]
         self._position = KnownPosition.read(loaded["position"])
@@ -240,7 +240,7 @@ class PlayerMatch:
     # --- the worker -----------------------------------------------------------------------------
 
     async def _start_worker(self) -> None:
-        """Take a search process, and let it follow the match from its start to the last PLAY."""
+        """Take a search process and send it the match up to the last PLAY."""
         try:
             worker = self._worker = self._workers.take()
         except ChildStartError as error:
@@ -261,7 +261,7 @@ class PlayerMatch:
             self._worker_ready.set()
 
     def allow_pondering(self, is_allowed: bool) -> None:
-        """Whether the worker may think while others do, from now on."""
+        """Allow or forbid the worker to think during other players' turns, from now on."""
         if is_allowed != self._may_ponder:
             self._may_ponder = is_allowed
             if self._worker is not None and self._is_fed:
@@ -305,7 +305,7 @@ class PlayerMatch:
             self._watch({"event": "think", "role": str(self.role), **thought})
 
     def _replace_worker(self) -> None:
-        """Start another worker, which catches up with the match from the requests so far."""
+        """Start another worker and send it the requests so far."""
         self._worker_gone.set()
         self._is_fed = False
         if self._current is not None and self._current.fault is None and not self._has_ended_worker:
@@ -340,7 +340,7 @@ class PlayerMatch:
     ) -> Answer:
         """The answer to `message`: a legal move, by `deadline`. A repeated message gets its first answer.
 
-        latest   until when to wait for a legal move if none is known at `deadline`
+        latest   extended deadline if no legal move is known at `deadline`
         """
         self.last_heard = time.monotonic()
         self._is_peer_gone = is_peer_gone
@@ -433,7 +433,7 @@ class PlayerMatch:
         return Answer(text, how, report, fault)
 
     async def _find_move(self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]) -> None:
-        """Wait for the worker's decision. If it has found nothing by half-time, search for it meanwhile."""
+        """Wait for the worker's decision; if it has no move at half-time, run the short search in parallel."""
         position = await asyncio.shield(advancing)
         if self._known_answer(position) or (position is not None and len(position.legal) <= 1):
             return
@@ -447,7 +447,7 @@ class PlayerMatch:
             await play.decided.wait()
 
     async def _search_meanwhile(self, play: PendingPlay) -> None:
-        """Let the state process search until the worker has found a move, or to the end."""
+        """Run the short search until the worker has found a move or time is up."""
         end = play.deadline - _slack(self.play_clock_seconds)
         if not self._has_search:
             end = min(end, time.monotonic() + _ALONE_SECONDS)
@@ -467,7 +467,7 @@ class PlayerMatch:
     async def _wait_for_legal_move(
         self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]
     ) -> None:
-        """Wait until the position or a move of the worker is known, so that nothing has to be guessed.
+        """Wait until the position or a move of the worker is known, to avoid a guess.
 
         An illegal move is as bad as a late one, and half of the margin is often enough.
         """
@@ -483,7 +483,7 @@ class PlayerMatch:
             has_move.cancel()
 
     async def _advance(self, request: dict[str, Any], deadline: float) -> KnownPosition | None:
-        """Let the state process follow the match one PLAY further; None if it failed."""
+        """Advance the state process by one PLAY; None if that failed."""
         if self._loading is not None and not self._loading.done():
             await asyncio.wait({self._loading})
         terms, own_move = request["terms"], request["own_move"]
@@ -500,7 +500,7 @@ class PlayerMatch:
         return position
 
     def _own_move(self, message: Play | Stop) -> str | None:
-        """This role's last move: what the manager reports, else what was answered."""
+        """This role's last move: as the manager reports it, else as answered."""
         return self._last_answer if message.last_move is None else str(message.last_move)
 
     def _watch_step(self, step: int, terms: tuple[str, ...] | None, own_move: str | None) -> None:
@@ -508,7 +508,7 @@ class PlayerMatch:
             self._watch({"event": "step", "step": step, "terms": terms, "own_move": own_move})
 
     def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[str | None, str]:
-        """The best move known now, and how it was found; legal in the position if that is known.
+        """The best move so far and its source; it is legal if the position is known.
 
         Without `fallback` there may be none.
         """
@@ -551,7 +551,7 @@ class PlayerMatch:
     # --- STOP and ABORT -------------------------------------------------------------------------
 
     def stop(self, message: Stop | None) -> None:
-        """End the match; the worker gets a moment to finish. Returns at once."""
+        """End the match; the worker gets a short time to finish. Does not wait."""
         self._is_closed = True
         self._states.close()
         terms = None if message is None else _texts(message.terms)
@@ -590,19 +590,19 @@ def _texts(terms: tuple[Term, ...] | None) -> tuple[str, ...] | None:
 
 
 def _begins_match(message: Play) -> bool:
-    """Whether the first PLAY reports no step: some managers write () or (NIL NIL) for NIL."""
+    """Whether the first PLAY reports no step: some managers send () or (NIL NIL) for NIL."""
     return not message.turn and message.last_move is None and set(message.terms or ()) <= {Symbol("nil")}
 
 
 def _slack(clock_seconds: float) -> float:
-    """How much earlier the worker's deadline is than ours, so that its decision arrives in time."""
+    """Seconds by which the worker's deadline precedes ours, so that its decision arrives in time."""
     return min(0.1, 0.05 * clock_seconds)
 
 
 async def _first_of(
     *events: asyncio.Event, task: asyncio.Task[None] | None = None, until: float | None = None
 ) -> None:
-    """Wait until one of `events` is set or `task` is done, at most until `until`."""
+    """Wait for one of `events` or the end of `task`, at most until `until`."""
     waiters = [asyncio.create_task(event.wait()) for event in events]
     timeout = None if until is None else max(0.0, until - time.monotonic())
     try:

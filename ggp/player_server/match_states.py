@@ -1,4 +1,4 @@
-"""The states of one match: what a state process knows of it, whatever happens to that process."""
+"""The states of one match, computed by a state process that is replaced if it dies."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ggp.processes.child import Child, ChildError, ChildFullError, ChildGoneErro
 log = logging.getLogger("ggp.player")
 
 _MAX_RESTARTS = 3
-"""How many times a process that died is replaced in one match."""
+"""Maximum number of replacements of a dead process in one match."""
 
 
 class MatchStates:
-    """Follows a match in a state process. One that dies is replaced, and does again what it had done.
+    """Follows a match in a state process. A dead process is replaced and the requests are repeated.
 
     program   the packed rules, once `has_program` is set
     """
@@ -56,12 +56,12 @@ class MatchStates:
     async def advance(
         self, terms: Sequence[str] | None, own_move: str | None, deadline: float
     ) -> KnownPosition:
-        """Follow the match one PLAY further. Raises ChildError."""
+        """Advance the match by one PLAY. Raises ChildError."""
         position = await self._do("advance", deadline, terms=terms, own_move=own_move)
         return KnownPosition.read(position)
 
     async def search(self, cpu_seconds: float, deadline: float) -> str | None:
-        """The best move of a short search that goes on for `cpu_seconds`. Raises ChildError."""
+        """Continue the short search for `cpu_seconds`; return its best move. Raises ChildError."""
         if self._child is None:
             raise ChildGoneError
         found = self._child.ask("search", cpu_seconds=cpu_seconds, deadline=deadline)
@@ -97,7 +97,7 @@ class MatchStates:
         return child
 
     def _replace(self, error: ChildGoneError) -> None:
-        """Give up the process for another one. Raises `error` if that is no use, or too often."""
+        """Replace the process. Raises `error` if that would not help, or happened too often."""
         if self._is_closed or isinstance(error, ChildFullError | ChildStartError):
             self._restarts = self._most_restarts
             raise error
@@ -110,7 +110,7 @@ class MatchStates:
             self._child = None
 
     def close(self) -> None:
-        """End the match. Returns at once."""
+        """End the match without waiting."""
         self._is_closed = True
         self.has_program.set()
         if self._child is not None:

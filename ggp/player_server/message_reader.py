@@ -1,8 +1,8 @@
 """Reads the text of messages without holding up the event loop.
 
-Messages are parsed in steps of about a millisecond, one per turn of the loop, and one message at a time; of
-long ones, one at a time for each peer. Nothing ends the reading of a message but its length: it costs at most
-two seconds of CPU time, however long that takes on a busy machine.
+Messages are parsed one at a time in steps of about a millisecond, one per turn of the loop; each peer can have
+only one long message read at a time. Only the length of a message is limited, to at most two seconds of CPU
+time.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ggp.player_server.http_listener import BadRequest
 from ggp.protocol.messages import Message, parse_in_steps
 
 MAX_CHARACTERS = 2_200_000
-"""Of a message: the longest rules that gdl reads, and the rest of a START."""
+"""Maximum length of a message: the longest rules that gdl reads, and the rest of a START."""
 
 MAX_MOVES_CHARACTERS = 32_000
-"""Of a message without rules: hundreds of moves or percepts."""
+"""Maximum length of a message without rules: hundreds of moves or percepts."""
 
 SHORT_CHARACTERS = 4_000
 """Messages of at most this length do not wait for long ones."""
 
 _MAX_WAITING = 16
-"""Long messages of one peer that are being read or wait for it."""
+"""Maximum number of unread long messages of one peer."""
 
 _HAS_RULES = re.compile(r"(?:\s|;[^\r\n]*[\r\n])*\(\s*(?:start|preview)\b", re.IGNORECASE)
 
@@ -46,7 +46,7 @@ class MessageReader:
         return bool(self._waiting)
 
     async def read(self, text: str, peer: str) -> Message:
-        """The message in `text`. Raises ProtocolError, and BadRequest for what is too long or too often."""
+        """Parse `text`. Raises ProtocolError, and BadRequest for too long or too many messages."""
         if len(text) <= SHORT_CHARACTERS:
             async with self._short_turn:
                 return await _read(text)
@@ -59,14 +59,14 @@ class MessageReader:
             return await _read(text)
 
     async def catch_up(self, peer: str) -> None:
-        """Wait until the long messages that `peer` has sent are read."""
+        """Wait until the long messages of `peer` are read."""
         if peer in self._peer_turns:
             async with self._turn(peer):
                 pass
 
     @contextlib.asynccontextmanager
     async def _turn(self, peer: str) -> AsyncIterator[None]:
-        """The turn of `peer`; its requests get it in the order in which they ask."""
+        """The lock of `peer`; its requests get it in order of arrival."""
         self._waiting[peer] += 1
         try:
             async with self._peer_turns.setdefault(peer, asyncio.Lock()):

@@ -16,14 +16,14 @@ class PendingPlay:
     """One PLAY while it is being answered.
 
     ticket        of the request to the worker
-    begin, deadline, latest   `time.monotonic()` seconds: when it arrived, when to answer, and until when to
+    begin, deadline, latest   `time.monotonic()` seconds: when it arrived, when to answer, and how long to
                   wait if no legal move is known by then
     best          the worker's best move so far, its decision if `is_final`
     is_searched   whether a search has found `best`
     short         the move of the state process's short search
     report        how the worker's search stood at the latest event, as JSON-able data
     fault         why the agent has no move, if it is known that it will have none
-    decided       set when nothing better will come from the worker
+    decided       set when the worker will send nothing better
     is_found      set when a search, the worker's or the short one, has found a move
     has_move      set when the worker has sent a move, or the match has ended
     """
@@ -45,9 +45,9 @@ class PendingPlay:
 
 @dataclass(frozen=True)
 class KnownPosition:
-    """What the state process reports of a position; see `ggp.beliefs.tracking.Position`.
+    """A position as reported by the state process; see `ggp.beliefs.tracking.Position`.
 
-    state    a number of its own for every state
+    state    a number that identifies the state
     legal    the role's legal moves as text
     is_cut   whether more moves are legal than `legal` holds
 
@@ -68,16 +68,16 @@ class KnownPosition:
         return KnownPosition(**{**values, "legal": tuple(values["legal"])})
 
     def allows(self, move: str) -> bool:
-        """Whether `move` is legal, as far as is known."""
+        """Whether `move` is legal, as far as known."""
         return self.is_cut or move in self.legal
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A reply to PLAY, and how it came about.
+    """A reply to PLAY and its source.
 
     how      decided, best so far, only move, short search, random, guess, none, known, repeated
-    report   how the search stood (`ggp.search.report.SearchReport.to_dict`), or None
+    report   of the search (`ggp.search.report.SearchReport.to_dict`), or None
     fault    why it is not a move of the agent, as match records write it; mostly empty
 
     >>> Answer("(mark 1 1)", "decided").repeated().how
@@ -97,5 +97,5 @@ class Answer:
         return printable(f"{self.how}; {report_text(self.report)}")
 
     def repeated(self) -> Answer:
-        """The same answer for a manager that asks again."""
+        """The same answer to a repeated request."""
         return replace(self, how="repeated", report=None)

@@ -1,8 +1,8 @@
-"""Compile and load what an agent runs, before a clock does, on small sheets of each kind.
+"""Compile and load the kernels of an agent before the first clock, on small sheets of each kind.
 
-Kernels differ with what a game has: one role or several, moves in turn or at the same time. So an agent is
-prepared on a sheet of each kind. Players of this package say themselves what there is to compile; a player of
-one's own plays a short match on each sheet, because what it runs is unknown. For the others, the first legal
+Kernels differ between games with one role or several, and with moves in turn or at the same time. So an agent
+is prepared on a sheet of each kind. Players of this package compile their kernels in `prepare`; a player of
+one's own plays a short match on each sheet, because its kernels are unknown. For the others, the first legal
 moves are played, which loads the kernels that follow a match.
 """
 
@@ -38,10 +38,10 @@ _SIMULTANEOUS = """
 """
 
 _BOARD_GAME = "tictactoe"
-"""Two roles that move in turn, and pieces on a board."""
+"""A game of two roles with alternating moves and pieces on a board."""
 
 _HIDING_GAME = "kuhn_poker"
-"""Percepts, and a tree that is small enough for an equilibrium."""
+"""A game with percepts and a tree small enough for an equilibrium."""
 
 
 def prepare(agent: str) -> None:

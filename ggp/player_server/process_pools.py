@@ -1,4 +1,4 @@
-"""Pools of warm processes, which serve one match after the other: for states, and for searches."""
+"""Pools of warm, reusable processes: for states and for searches."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ log = logging.getLogger("ggp.player")
 _STATES_MEBIBYTES = 1024
 _STATES_READY_SECONDS = 30.0
 _FORGET_SECONDS = 0.5
-"""How much work an idle state process may take to forget a match before it is killed."""
+"""CPU time for a state process to forget a match before it is killed."""
 _STATES_GROWTH_MEBIBYTES = 100
 _STOP_SECONDS = 1.0
-"""How much work a search process may take to end its match before it is killed."""
+"""CPU time for a search process to end its match before it is killed."""
 _COMPILING_SECONDS = 120.0
-"""How much more, if it is compiling: what it compiles is in the cache for the next match."""
+"""Additional time while it compiles, which fills the cache for the next match."""
 PREPARING_SECONDS = 300.0
-"""How much work a process may take to compile and load what the agent runs."""
+"""CPU time for a process to compile and load the kernels of the agent."""
 _SEARCH_GROWTH_MEBIBYTES = 50
 
 
 class _Pool:
     """Processes that wait for a match.
 
-    most               of them, those that end a match included
-    growth_mebibytes   a process that has grown by more than this since it was warm is not used again
+    most               maximum number, processes that end a match included
+    growth_mebibytes   a process that has grown by more than this since it became warm is not reused
     """
 
     def __init__(self, module: str, arguments: tuple[str, ...], most: int, growth_mebibytes: int) -> None:
@@ -40,7 +40,7 @@ class _Pool:
         self._most, self._growth_mebibytes = most, growth_mebibytes
         self._warm_mebibytes = 0
         self._busy: list[Child] = []
-        """Processes that get warm or end a match."""
+        """Processes that are warming up or ending a match."""
         self._is_closed = False
 
     def _new(self) -> Child:
@@ -54,7 +54,7 @@ class _Pool:
         return None
 
     async def _add_warm(self, do: str, seconds: float, **arguments: Any) -> None:
-        """Start a process and wait for the answer to its first request. Raises ChildError."""
+        """Start a process and wait until it is warm. Raises ChildError."""
         child = self._new()
         self._busy.append(child)
         try:
@@ -70,7 +70,7 @@ class _Pool:
     async def _end_match(
         self, child: Child, do: str, seconds: float, compiling_seconds: float = 0.0, **arguments: Any
     ) -> None:
-        """End the match of a process, and keep it if it is fit for another and wanted."""
+        """End the match of a process, and keep it if it can be reused and is needed."""
         is_fit, is_wanted = False, len(self.idle) + len(self._busy) < self._most and not self._is_closed
         self._busy.append(child)
         try:
@@ -88,7 +88,7 @@ class _Pool:
                 await child.aclose()
 
     async def close(self) -> None:
-        """Kill the processes that play no match."""
+        """Kill the processes without a match."""
         self._is_closed = True
         await asyncio.gather(*(child.aclose() for child in [*self.idle, *self._busy]))
 
@@ -108,10 +108,10 @@ class StatePool(_Pool):
     async def take(self, is_abandoned: Callable[[], bool] = lambda: False) -> Child:
         """A warm process.
 
-        is_abandoned   asked when it is this match's turn to have one started: a match that was aborted
-                       meanwhile must not hold up those behind it
+        is_abandoned   called before a process is started for this match: a match that was aborted
+                       meanwhile must not delay the next ones
 
-        Raises ChildError if none can be started, or none is wanted any more.
+        Raises ChildError if none can be started, or none is needed any more.
         """
         while (child := self._take_idle()) is None:
             async with self._starting:
@@ -122,7 +122,7 @@ class StatePool(_Pool):
         return child
 
     def give_back(self, child: Child) -> None:
-        """End the match of a process, and keep it if it is fit for another. Returns at once."""
+        """End the match of a process, and keep it if it can be reused. Does not wait."""
         if child.is_busy:
             child.kill()
         self._keep(self._recycle(child))
@@ -163,8 +163,8 @@ class StatePool(_Pool):
 class WorkerPool(_Pool):
     """Search processes for matches: their modules imported, their kernels loaded.
 
-    Without that, the first matches on a machine would be over before their search processes had compiled
-    anything, and would leave nothing in the cache; later ones would lose the time of loading.
+    Otherwise the first matches on a machine would end before anything is compiled and cached, and later ones
+    would lose time on loading.
 
     preparing_seconds   of work, after which a process that still prepares is killed
     """
@@ -175,7 +175,7 @@ class WorkerPool(_Pool):
         self._is_preparing = False
 
     async def fill(self) -> bool:
-        """Let a process compile and load what the agent runs, unless one has; return whether there is one."""
+        """Compile and load the kernels of the agent in a spare process; return whether there is one."""
         self.idle = [child for child in self.idle if not child.is_gone]
         if self._is_closed or self.idle or self._is_preparing:
             return bool(self.idle)
@@ -195,7 +195,7 @@ class WorkerPool(_Pool):
         return self._take_idle() or self._new()
 
     async def give_back(self, child: Child, terms: Sequence[str] | None) -> None:
-        """End the match of a process, and keep it if it is fit for another; else it is killed.
+        """End the match of a process; keep it if it can be reused, else kill it.
 
         terms   of the STOP message; None after ABORT
         """
@@ -203,7 +203,7 @@ class WorkerPool(_Pool):
 
 
 async def prepare_agent(agent: str) -> bool:
-    """Let a process of its own compile what `agent` runs; returns whether that succeeded."""
+    """Compile the kernels of `agent` in a separate process; return whether that succeeded."""
     pool = WorkerPool(agent)
     try:
         return await pool.fill()

@@ -49,7 +49,7 @@ from ggp.protocol.messages import (
 log = logging.getLogger("ggp.player")
 
 _CLOSING_SECONDS = 1.0
-"""How long ended matches may take to release their processes when the server stops."""
+"""Time for ended matches to release their processes when the server stops."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PlayerOptions:
     """How a player listens and plays.
 
     margin_seconds
-        How much of each clock is reserved for sending the answer; None: see `ggp.player_server.margins`.
+        Part of each clock reserved for sending the answer; None: see `ggp.player_server.margins`.
     allowed_origins
         Web pages that may use the player, as `http://example.org`; `*` for all.
     on_event
@@ -117,7 +117,7 @@ class PlayerServer:
         await self._states.close()
 
     async def prepare(self) -> None:
-        """Compile what the agent runs, and from now on keep a search process warm for the next match."""
+        """Compile the kernels of the agent, and from now on keep a warm search process for the next match."""
         self._keeps_spare = True
         self.is_preparing = True
         await self._workers.fill()
@@ -193,7 +193,7 @@ class PlayerServer:
     ) -> tuple[str, str]:
         """Answer a START with the id of a running match.
 
-        That match stays unless its own manager, recognized by its address, sends good rules.
+        The running match is kept unless its own manager, recognized by its address, sends valid rules.
         """
         key = message.match_id.lower()
         if running.role != message.role:
@@ -245,7 +245,7 @@ class PlayerServer:
 
     @contextlib.contextmanager
     def _to_itself(self, match: PlayerMatch) -> Iterator[None]:
-        """While `match` starts or is to move, no other one ponders: it would take cores from this one."""
+        """Stop other matches from pondering while `match` starts or is to move: it needs the cores."""
         self._to_move.append(match)
         self._share_cores()
         try:
@@ -269,7 +269,7 @@ class PlayerServer:
         return len(self.matches) < self.options.max_matches
 
     def _is_behind(self) -> bool:
-        """Whether a START is being read, or its rules are not known though its clock has ended."""
+        """Whether a START is being read, or its clock ended before its rules were read."""
         return self._reader.is_behind or any(match.is_behind for match in self.matches.values())
 
     def _drop(self, key: str, match: PlayerMatch) -> None:

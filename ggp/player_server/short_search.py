@@ -1,6 +1,6 @@
-"""A search for a match whose search process has no move yet: one step ahead, then random playouts.
+"""Fallback for a search process without a move: one step ahead, then random playouts.
 
-It plays the reasoner's game, a few hundred playouts per second, and can be continued in small slices.
+It uses the reasoner, at a few hundred playouts per second, and can be run in small slices.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class ShortSearch:
         self.playouts = 0
 
     def run(self, until: float, playouts: int | None = None, cpu_seconds: float = math.inf) -> None:
-        """Play out until `until` (`time.monotonic()`), `playouts` times or for `cpu_seconds`.
+        """Run playouts until `until` (`time.monotonic()`), `playouts` times or for `cpu_seconds`.
 
-        CPU time ends no playout that has begun: on a busy machine there might never be a whole one.
+        A playout is not cut off by CPU time: on a busy machine none might ever finish.
         """
         remaining, cpu_until = -1 if playouts is None else playouts, time.process_time() + cpu_seconds
         while self._moves and remaining != 0 and time.monotonic() < until:

@@ -1,10 +1,10 @@
-"""A process that computes with strangers' rules: `python -m ggp.player_server.state_process MIB`.
+"""A process that evaluates strangers' rules: `python -m ggp.player_server.state_process MIB`.
 
-Rules from strangers may keep a reasoner busy for ever or exhaust memory, and a thread cannot be ended. So the
+Rules from strangers may keep a reasoner busy forever or exhaust memory, and a thread cannot be killed. So the
 states of a match are computed here, under a memory limit, in a process that is killed if it does not stop.
-Otherwise it serves one match after the other, without starting again. Requests, answered in order:
+Otherwise it is reused for the next match. Requests, answered in order:
 
-    parse     rules                        the packed `program`, which the search process needs too, and
+    parse     rules                        the packed `program`, also for the search process, and
                                            `spellings` of names
     load      role, seed                   own_index, position
     advance   terms, own_move, deadline    position
@@ -35,11 +35,11 @@ from ggp.protocol.messages import ProtocolError, parse_term, parse_term_or_name
 _SMALLEST_RULES = "(role x) (legal x noop) (init p) (next p) (goal x 0) (<= terminal (not (true p)))"
 
 _MAX_LEGAL_CHARACTERS = 1_000_000
-"""Of the text of legal moves sent to the server; what is beyond is left out."""
+"""Maximum length of the legal moves sent to the server; the rest is omitted."""
 
 
 class StateProcess:
-    """The match being followed, and one method per kind of request."""
+    """The current match, and one method per kind of request."""
 
     def __init__(self) -> None:
         self._program: Program | None = None
@@ -51,7 +51,7 @@ class StateProcess:
         self._search: ShortSearch | None = None
 
     def parse(self, rules: str) -> dict[str, Any]:
-        """Read the rules of a START; never a file or a bundled game, whatever the text looks like."""
+        """Parse the rules of a START; the text is never taken for a file or a bundled game."""
         if "(" not in rules:
             raise ReasoningError("a START message without rules")
         self.forget()
@@ -76,7 +76,7 @@ class StateProcess:
         }
 
     def advance(self, terms: list[str] | None, own_move: str | None, deadline: float) -> dict[str, Any]:
-        """Follow the match one PLAY further."""
+        """Advance the match by one PLAY."""
         if self._tracker is None:
             raise GameError("the rules are not loaded")
         self._search = None
@@ -105,7 +105,7 @@ class StateProcess:
         gc.collect()
 
     def _described(self, position: Position) -> dict[str, Any]:
-        """A position for the server, which compares states by number."""
+        """A position as data for the server, which compares states by number."""
         legal: list[str] = []
         characters = 0
         for move in position.legal:

@@ -1,6 +1,6 @@
-"""Keeps web pages away from the player: any page open in a browser on this machine can send requests to it.
+"""Block web pages: any page open in a browser on this machine can send requests to the player.
 
-Browsers say where a request comes from (Origin, Sec-Fetch-Site), and which name led them here (Host), which a
+Browsers send the origin of a request (Origin, Sec-Fetch-Site) and the name they used (Host), which a
 page can make point to this machine. Game managers send neither of the first two, and often no Host.
 """
 
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 
 class OriginRules:
-    """Which pages may use the player, and by which names it is reached.
+    """The pages that may use the player, and the names by which it is reached.
 
     host      what the player listens on
     allowed   origins such as `http://example.org`, or `*` for all; their requests are answered
@@ -25,7 +25,7 @@ class OriginRules:
         self._is_everywhere = host in ("", "0.0.0.0", "::")
 
     def fault(self, headers: Mapping[str, str], local_address: str) -> str:
-        """Why a request is refused; empty if it is not.
+        """Why a request is refused; empty if it is allowed.
 
         headers         with names in lower case
         local_address   of this machine, as its peer reached it

@@ -1,22 +1,21 @@
 """A search process: `python -m ggp.player_server.worker`, started by the HTTP player.
 
-It serves one match after the other. Its server kills the whole group, grounding children included, and it
-kills its own group when standard input closes, because then the server is dead. Between requests the player
-ponders, if pondering is on, until the next request arrives; it pauses while another match of the server
-starts or is to move. Terms are KIF text; deadlines are `time.monotonic()` seconds, which all processes of a
-machine share. Requests:
+It is reused from match to match. Its server kills the whole group, grounding children included, and it kills
+its own group when standard input closes, because then the server is dead. Between requests the player ponders,
+if pondering is on; it pauses while another match of the server starts or is to move. Terms are KIF text;
+deadlines are `time.monotonic()` seconds, which all processes of a machine share. Requests:
 
-    prepare   agent                               compile what it runs, cache and load it; answered
+    prepare   agent                               compile, cache and load its kernels; answered
     start     see `StartRequest`                  answered when the agent is ready
     play      see `PlayRequest`                   not answered: events follow
-    ponder    may_ponder                          whether the player may think while others do; not answered
+    ponder    may_ponder                          whether the player may think in others' turns; not answered
     stop      terms                               of STOP, null after ABORT; answered when the match is over
 
 Events:
 
     best      ticket, move, is_searched           the best move so far, first one that no search has found
-    report    ticket, report                      how the search stands, a few times per second
-    move      ticket, move, report, fault         the decision, and why the agent made none, as match records
+    report    ticket, report                      progress of the search, a few times per second
+    move      ticket, move, report, fault         the decision, and the fault of an agent without one, as match records
                                                   write it; then the move is any, or empty
     gives_up  message                             the process ends
 """
@@ -51,13 +50,13 @@ from ggp.search.report import SearchReport
 log = logging.getLogger("ggp.player")
 
 SIMPLIFICATION_SHARE = 0.5
-"""Share of the start clock for which a player waits for the simplified circuit before it starts without."""
+"""Share of the start clock to wait for the simplified circuit before starting without it."""
 PONDERING_PATIENCE_SECONDS = 5.0
-"""How much longer than the longer clock the player ponders without a request; then the manager is gone."""
+"""Seconds beyond the longer clock after which the manager counts as gone and pondering stops."""
 LONGEST_PONDERING_SECONDS = 600.0
 """Limit for long clocks: a stranger's START with clocks of a week must not keep a core busy that long."""
 _THREADS_SECONDS, _THREADS_WALL_SECONDS = 0.5, 1.0
-"""How long the threads of a match may run on after its end: CPU time, and wall time of one that waits."""
+"""Limits for the threads of a match after its end: CPU time, and wall time of waiting threads."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,11 @@ class StartRequest:
 
 @dataclass(frozen=True)
 class PlayRequest:
-    """Follow the match one PLAY further and look for a move.
+    """Advance the match by one PLAY and search for a move.
 
     ticket     number of this request, repeated in the events
     terms      the list of the PLAY message; None for NIL
-    own_move   what the role is thought to have moved; None if unknown
+    own_move   the role's last move, as far as known; None if unknown
     """
 
     ticket: int
@@ -96,13 +95,13 @@ class PlayRequest:
 class AgentMatch:
     """The agent's side of one match.
 
-    tracker     None in games with `sees`: there the player observes, and its belief follows the match
+    tracker     None in games with `sees`, which the player's belief follows
     send        an event by its name and values, from any thread
     ticket      of the PLAY request being answered; -1 before the first
     pondering_seconds   after an answer; 0: the player does not ponder
     may_ponder  False while another match of the server is to move
-    is_own      the player is one of one's own: what it raises is its fault
-    fault       why it makes no move at all
+    is_own      the player is one of one's own: its exceptions are its faults
+    fault       why it makes no moves
     finished    the game on the simplified circuit, once the player is prepared for it
     """
 
@@ -119,7 +118,7 @@ class AgentMatch:
     _ponder_until: float = -math.inf
 
     def play(self, requests: Sequence[PlayRequest]) -> None:
-        """Advance through all of `requests` and answer the last: it is too late for the others."""
+        """Advance through all of `requests` and answer only the last: the others are outdated."""
         try:
             self._play(requests)
         except PlayerFaultError as error:
@@ -169,7 +168,7 @@ class AgentMatch:
         return self.player.choose(self._state_for_player(position.state), deadline, position.joint_move)
 
     def _state_for_player(self, state: Any) -> Any:
-        """`state` of the tracker's game as a state of the player's, which becomes the finished game here."""
+        """Convert `state` from the tracker's game to the player's; switch to the finished game if it is ready."""
         if self.finished is None:
             return state
         if self.player.setup.game is self.game:
@@ -179,7 +178,7 @@ class AgentMatch:
         return translate(state)
 
     def prepare_change(self) -> None:
-        """Wait for the simplified circuit and let the player build its search, so that no PLAY waits."""
+        """Wait for the simplified circuit and build the player's search, so that no PLAY is delayed."""
         finished = finished_game(self.game)
         if finished is not None and finished is not self.game:
             try:
@@ -190,7 +189,7 @@ class AgentMatch:
                 self.finished = finished
 
     def begin_pondering(self) -> None:
-        """Set until when the player may ponder: it has just answered."""
+        """Set the time limit of pondering after an answer."""
         self._ponder_until = time.monotonic() + self.pondering_seconds
 
     def ponder(self, is_over: Callable[[], bool]) -> None:
@@ -199,7 +198,7 @@ class AgentMatch:
             self.player.ponder(is_over, self._ponder_until)
 
     def send_report(self, report: SearchReport) -> None:
-        """Send how the search stands."""
+        """Send the progress of the search."""
         if self.ticket >= 0:
             self.send("report", ticket=self.ticket, report=report.to_dict())
 

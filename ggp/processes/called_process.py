@@ -1,7 +1,7 @@
-"""Call a function in a process of its own: `python -m ggp.processes.called_process`.
+"""Call a function in a separate process: `python -m ggp.processes.called_process`.
 
-For work on many Python objects, which as a thread would hold up all others for up to half a second: by
-collections of garbage, and by long calls that keep the interpreter.
+For work on many Python objects, which in a thread would delay all others by up to half a second: by garbage
+collections, and by long calls that hold the interpreter lock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The parent's end of a child process: start, numbered requests, events, limits of work, end.
+"""Parent side of a child process: start, numbered requests, events, limits, end.
 
 Messages are JSON objects, one a line:
 
@@ -31,7 +31,7 @@ from gdl.work_clock import WorkClock
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 _ENDING_SECONDS = 0.5
-"""How long a child that has closed its output may take to end before it is killed."""
+"""Time for a child that has closed its output to end before it is killed."""
 _CLOSING_SECONDS = 2.0
 _TICK_SECONDS = 0.1
 
@@ -39,7 +39,7 @@ OnEvent: TypeAlias = Callable[[dict[str, Any], str], None]
 
 
 class ChildError(Exception):
-    """A request failed; the text says why, in words for the user.
+    """A request failed; the text explains why to the user.
 
     is_gone   whether the process has ended with it
 
@@ -51,7 +51,7 @@ class ChildError(Exception):
 
 
 class ChildGoneError(ChildError):
-    """The process has ended, or wrote what is not a message."""
+    """The process has ended, or wrote something that is not a message."""
 
     is_gone = True
 
@@ -69,15 +69,15 @@ class ChildStartError(ChildGoneError):
 
 
 class Child:
-    """A module of this package in a process and session of its own; see `ggp.processes.child_end`.
+    """A module of this package in a separate process and session; see `ggp.processes.child_end`.
 
     on_event   called with every event and its line, and with `{"event": "gone"}` at the end: in the event
                loop in which the child was started, else in a thread
     environment   variables that the user has not set
     line_bytes     maximum length of a message from the child
-    is_compiling   whether the process says that it is compiling a kernel
+    is_compiling   whether the process reports that it is compiling a kernel
 
-    The process ends with this one, however that ends. Raises ChildStartError.
+    The process always ends with this one. Raises ChildStartError.
     """
 
     def __init__(
@@ -127,12 +127,12 @@ class Child:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a request has no answer so far."""
+        """Whether a request is unanswered."""
         return bool(self._waiting)
 
     @property
     def unsent_count(self) -> int:
-        """The number of requests that the process has not read."""
+        """Number of requests that the process has not read."""
         return self._unsent.qsize()
 
     # --- requests ---------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class Child:
     async def answer(self, future: Future[Any], seconds: float, *, compiling_seconds: float = 0.0) -> Any:
         """The answer to a request; a child that works for more than `seconds` is killed.
 
-        compiling_seconds   how long it may compile kernels meanwhile, which does not count
+        compiling_seconds   additional time for compiling kernels
 
         Raises ChildError.
         """
@@ -178,9 +178,9 @@ class Child:
         """The answer to a request in a thread that waits; a child without one at `until` is killed.
 
         until               `time.monotonic()` seconds
-        compiling_seconds   how long each kernel may compile meanwhile, which does not count
+        compiling_seconds   additional time for compiling each kernel
 
-        Raises ChildError; whatever else is raised, the child has ended.
+        Raises ChildError; after any other exception, too, the child has ended.
         """
         compiled = self._compiled_seconds
         try:
@@ -232,7 +232,7 @@ class Child:
         self._pass_on({"event": "gone"}, '{"event": "gone"}')
 
     def _receive(self, line: bytes) -> None:
-        """Take a message. Raises ValueError, TypeError and KeyError for what is none."""
+        """Handle a message. Raises ValueError, TypeError and KeyError for malformed ones."""
         message = json.loads(line)
         if "number" in message:
             future = self._waiting.pop(message["number"])
@@ -259,7 +259,7 @@ class Child:
     # --- the end ----------------------------------------------------------------------------------
 
     def kill(self) -> None:
-        """Kill the process and all that it has started, at once, without waiting."""
+        """Kill the process and its descendants without waiting."""
         self._is_killed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
@@ -288,7 +288,7 @@ def _close_all() -> None:
 
 
 def _settle(future: Future[Any], outcome: Any) -> None:
-    """Give a future its result or exception, unless its caller has given it up."""
+    """Give a future its result or exception, unless its caller has cancelled it."""
     if future.set_running_or_notify_cancel():
         if isinstance(outcome, Exception):
             future.set_exception(outcome)
@@ -297,7 +297,7 @@ def _settle(future: Future[Any], outcome: Any) -> None:
 
 
 def _end_text(code: int | None) -> str:
-    """How a process has ended.
+    """Describe how a process ended.
 
     >>> _end_text(3), _end_text(-11)
     ('its process ended with exit code 3', 'its process was killed by SIGSEGV')

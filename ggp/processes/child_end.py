@@ -1,7 +1,7 @@
-"""The child's end of a link to its parent: requests in, answers and events out, a memory limit, and its end.
+"""Child side of the link to the parent: requests in, answers and events out, memory limit, end.
 
-Standard input is read in a thread of its own, so that its end is seen at once: then the parent is dead, and
-the process ends with all that it has started. Messages are described in `ggp.processes.child`.
+Standard input is read in a separate thread, so that its end is noticed at once: then the parent is dead, and
+the process ends with its descendants. Messages are described in `ggp.processes.child`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Methods: TypeAlias = Mapping[str, Callable[..., Any]]
 
 
 class RequestError(Exception):
-    """A request that cannot be met; its text is shown to the user.
+    """A request that cannot be fulfilled; the text is shown to the user.
 
     >>> str(RequestError("it is not your turn"))
     'it is not your turn'
@@ -41,9 +41,9 @@ class RequestError(Exception):
 
 
 class Parent:
-    """The process that has started this one; its requests are received from the moment this is made.
+    """The process that started this one; its requests are received from construction on.
 
-    Any thread may send. What libraries print goes to standard error.
+    Any thread may send. Output of libraries goes to standard error.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Parent:
         end_process_group()
 
     def put(self, item: object) -> None:
-        """Put something else between the requests."""
+        """Queue an item between the requests."""
         self._requests.put(item)
 
     def has_requests(self) -> bool:
@@ -99,8 +99,8 @@ class Parent:
     def answer(self, request: dict[str, Any], methods: Methods, mistakes: Mistakes) -> None:
         """Answer a request by the method that it names; the process ends when its memory is full.
 
-        mistakes   errors that are explained to the user, besides RequestError; others are logged and answered
-                   too: they cost one request, and not the match
+        mistakes   errors that are explained to the user, like RequestError; others are logged and answered
+                   too, so that they fail one request and not the match
         """
         reply: dict[str, Any] = {"number": request.pop("number", None)}
         try:
@@ -116,7 +116,7 @@ class Parent:
 
 
 def sentence(error: Exception, mistakes: Mistakes) -> str:
-    """What a user is shown of an error; the traceback of one that is not foreseen goes to the log.
+    """The text of an error for users; the traceback of an unexpected one goes to the log.
 
     >>> sentence(ValueError("no date"), (ValueError,))
     'no date'
@@ -126,7 +126,7 @@ def sentence(error: Exception, mistakes: Mistakes) -> str:
     if isinstance(error, RecursionError):
         return TOO_DEEP
     log.error("request failed", exc_info=error)
-    return f"a mistake of the program, not yours: {type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
+    return f"a bug in the program, not your mistake: {type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
 
 
 def serve(parent: Parent, methods: Methods, mistakes: Mistakes, mebibytes: int) -> None:
@@ -140,7 +140,7 @@ def serve(parent: Parent, methods: Methods, mistakes: Mistakes, mebibytes: int) 
 def guard_group() -> None:
     """Start a guard that kills this process's group once standard input is closed; call it before any thread.
 
-    Code that never gives the interpreter back, and whatever it has started, would outlive the parent.
+    Code that never releases the interpreter lock, and its children, would outlive the parent.
     """
     if not hasattr(os, "fork") or os.getpgrp() != os.getpid():
         return
@@ -175,7 +175,7 @@ def limit_memory(mebibytes: int) -> None:
 def release_memory() -> None:
     """Collect garbage and return free memory to the system, as far as the C library can do that.
 
-    Also what `gc.freeze()` has taken out of collections.
+    Objects of `gc.freeze()` are included.
     """
     gc.unfreeze()
     gc.collect()
@@ -184,7 +184,7 @@ def release_memory() -> None:
 
 
 def end_process_group(status: int = 0) -> None:
-    """End this process and all it has started, at once. Callable from any thread."""
+    """End this process and its descendants at once. May be called from any thread."""
     with contextlib.suppress(OSError):
         if os.getpgrp() == os.getpid():
             os.killpg(0, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Isolation from the working directory: a child runs our code, and no module that happens to lie there.
+"""Isolation from the working directory: a child imports no module from there.
 
-`python -m` puts the working directory first in the path of modules: a file `queue.py` there would be run in
-place of the standard library's.
+`python -m` puts the working directory first in the module path: a file `queue.py` there would replace the
+standard library's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def isolated_command(module: str, *arguments: str) -> list[str]:
 def isolated_environment() -> dict[str, str]:
     """This process's environment, with the running `ggp` first in PYTHONPATH.
 
-    Relative entries of PYTHONPATH, the empty one included, mean the working directory: they are left out.
+    Relative entries of PYTHONPATH, the empty one included, mean the working directory and are omitted.
     """
     inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = [str(_SOURCES), *filter(os.path.isabs, inherited)]

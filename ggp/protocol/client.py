@@ -1,4 +1,4 @@
-"""Asking a player over HTTP: one request per connection, and `RemotePlayer`, its seat in a match.
+"""Requests to a player over HTTP, one per connection, and `RemotePlayer`, its seat in a match.
 
 Requests are HTTP/1.0, which every peer speaks and answers by closing the connection. A reply that
 `ggp.protocol.http_reply` cannot read, such as one without a head, counts as a connection error.
@@ -49,7 +49,7 @@ Result = TypeVar("Result")
 
 
 class NoConnectionError(PlayerFaultError):
-    """No connection opens to the address of a player."""
+    """No connection to a player could be opened."""
 
     def __init__(self, message: str) -> None:
         super().__init__(Unreachable(), message)
@@ -83,7 +83,7 @@ async def ask(url: str, message: Message, limit_seconds: float, *, receiver: str
 async def ask_for_fault(
     url: str, message: Message, limit_seconds: float, *, receiver: str = ""
 ) -> tuple[str, str]:
-    """`ask`, and the fault by which the reply is not that of the player's agent; mostly empty."""
+    """As `ask`, with the fault if the move is not the agent's own; mostly empty."""
     deadline = time.monotonic() + limit_seconds
     connect_seconds = min(CONNECT_SECONDS, limit_seconds)
     try:
@@ -114,7 +114,7 @@ async def ask_for_fault(
 
 
 async def _connect(url: str) -> tuple[asyncio.Transport, HttpReply]:
-    """Open a connection to the first address of the host that takes it. Raises OSError."""
+    """Open a connection to the first address of the host that accepts it. Raises OSError."""
     loop, parts = asyncio.get_running_loop(), urlsplit(url)
     error = OSError()
     for family, *_, address in await loop.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM):
@@ -135,11 +135,11 @@ def _request(url: str, body: bytes, receiver: str) -> bytes:
 
 
 def _reason(error: OSError) -> str:
-    """Why there is no connection, in words for the user."""
+    """The reason of a failed connection, for the user."""
     if isinstance(error, socket.gaierror):
         return "unknown host"
     if isinstance(error, ConnectionRefusedError):
-        return "nobody is listening there (connection refused)"
+        return "no player is listening there (connection refused)"
     return os.strerror(error.errno).lower() if error.errno else "no connection"
 
 
@@ -149,7 +149,7 @@ def rules_on_wire(program: Program) -> str:
 
 
 class Requests:
-    """Runs requests for threads that wait for the answer, each in an event loop of its own."""
+    """Runs requests for waiting threads, each in a separate event loop."""
 
     def run(self, request: Coroutine[Any, Any, Result]) -> Result:
         """Run one request and return its answer; raises what it raises."""
@@ -166,7 +166,7 @@ class RemotePlayer(Player):
     Each call blocks until the player answers or its time is up, and must be made in a thread without a
     running event loop.
 
-    scrambler   hides the meaning of names from this player; None tells it the rules as they are
+    scrambler   hides the meaning of names from this player; None: it receives the original rules
     requests    runs what is sent
     """
 
@@ -210,7 +210,7 @@ class RemotePlayer(Player):
         return self._play(self._percepts, deadline)
 
     def _play(self, told: tuple[Term, ...] | None, deadline: float) -> Move:
-        """The player's answer to PLAY; told of the last step: the joint move or the role's percepts."""
+        """The player's answer to PLAY. told: the last joint move, or the role's percepts of it."""
         message = Play(self.setup.match_id, self._scramble_all(told))
         limit = _remaining(deadline) + self.setup.grace_seconds
         reply, stated = self.requests.run(self._ask(message, limit))
@@ -242,7 +242,7 @@ class RemotePlayer(Player):
         super().stop(told)
 
     def require_listener(self) -> None:
-        """Raises NoConnectionError if no connection opens. A listener need not know INFO, nor be quick."""
+        """Raises NoConnectionError if the player cannot be connected to; it need not support INFO or be quick."""
         try:
             self.requests.run(ask(self.url, Info(), INFO_SECONDS))
         except NoConnectionError:
@@ -251,7 +251,7 @@ class RemotePlayer(Player):
             return
 
     async def ask_name(self) -> None:
-        """Take the name from the INFO reply, with the address; without a reply keep the name."""
+        """Set the name from the INFO reply and the address; without a reply the name stays."""
         with contextlib.suppress(PlayerFaultError, ProtocolError):
             name = parse_info_reply(await ask(self.url, Info(), INFO_SECONDS)).name
             if name:

@@ -1,4 +1,4 @@
-"""Reading an HTTP reply as tolerantly as a reader of a hundred lines does.
+"""A tolerant parser of HTTP replies.
 
 Players in the wild answer without Content-Length or with one that counts characters, with LF-only lines,
 header lines without a colon, no reason phrase and any status; whatever the status, the body is the answer.
@@ -15,9 +15,9 @@ from collections.abc import Iterable
 
 MAX_REPLY_BYTES = 256 * 1024
 CUT_SECONDS = 0.1
-"""How long to wait for the rest of a body that its length cuts in the middle of an expression."""
+"""Time to wait for the rest of a body whose length ends within an expression."""
 _OPEN_SECONDS = 0.5
-"""How long a body without a length, or shorter than its length, must rest before it counts as complete."""
+"""Silence after which a body without a length, or shorter than its length, counts as complete."""
 
 _HTTP = b"HTTP/"
 _HEAD_END = re.compile(rb"\r?\n[ \t]*\r?\n")
@@ -132,9 +132,9 @@ def announced_length(headers: dict[str, str]) -> int | None:
 
 
 def is_cut(body: bytes | bytearray) -> bool:
-    r"""Whether an expression in `body` is not closed; quick rather than exact, comments and strings count.
+    r"""Whether an expression in `body` is not closed; a quick test that also counts comments and strings.
 
-    Peers that take the number of characters for the length announce too few bytes.
+    Peers that count characters instead of bytes announce too short a length.
 
     >>> is_cut("( ( name Müller ) )".encode()[:-1]), is_cut(b"(a (b))\r\n")
     (True, False)

@@ -35,14 +35,14 @@ STEP_LIMIT = 5000
 """Steps after which `ggp manage` aborts a match that does not end."""
 
 LISTENING_SECONDS = 15.0
-"""How long to wait for players of which nothing is heard: processes that were started a moment ago."""
+"""Time to wait for players that do not answer yet, because they were just started."""
 
 ASK_AGAIN_SECONDS = 0.5
 _UNKNOWN = "no readable status"
 
 
 class NobodyThereError(Exception):
-    """No connection opens to any player of a match."""
+    """No connection to any player of a match could be opened."""
 
 
 def take_seats(
@@ -71,7 +71,7 @@ def require_address_each(name: str, roles: Sequence[Role], addresses: Sequence[s
 
 
 def check_match_id(terms: MatchTerms) -> None:
-    """Raises ValueError for a match id of more than one word; none at all is fine."""
+    """Raises ValueError for a match id of more than one word; it may be empty."""
     if terms.match_id and not is_word(terms.match_id):
         raise ValueError(f"a match id is one word without parentheses, not {terms.match_id!r}")
 
@@ -82,14 +82,14 @@ async def wait_until_available(
     """Wait while players prepare or start to listen; returns the status of those not available.
 
     limit_seconds   for players that answer; others get at most `LISTENING_SECONDS`
-    say             given a line for people when the wait begins, and when a player is given up
+    say             called with a line for people when waiting starts, and when a player is given up
 
-    Players older than INFO do not answer it: START will decide. Raises NobodyThereError if no connection
-    opens to any player.
+    Old players do not answer INFO: START will decide. Raises NobodyThereError if none can be
+    connected to.
     """
     statuses = await asyncio.gather(*(_wait_for(address, limit_seconds, say) for address in set(addresses)))
     if addresses and not any(statuses):
-        raise NobodyThereError(f"nobody listens at {' or '.join(sorted(set(addresses)))}")
+        raise NobodyThereError(f"no player listens at {' or '.join(sorted(set(addresses)))}")
     return [status for status in statuses if status != "available"]
 
 
@@ -131,10 +131,10 @@ async def manage_match(
     """Play one match of `game` between the players at `addresses` (`host:port`, in role order).
 
     scramble   replace the names in the rules by unrelated words
-    watch      shown every state, and every wait; called in the referee's thread
-    record     given the record as soon as it exists; it then grows in place
+    watch      called with every state and wait, in the referee's thread
+    record     called with the record as soon as it exists; it then grows in place
 
-    Cancelling aborts the match, tells the players, and still raises. Raises ValueError for a wrong number of
+    Cancelling aborts the match, notifies the players, and still raises. Raises ValueError for a wrong number of
     players, a text that is not an address, or a match id of more than one word.
     """
     check_match_id(terms)
@@ -160,7 +160,7 @@ async def manage_match(
 
 
 class _LoopRequests(Requests):
-    """Runs requests in the manager's event loop, for the referee's threads, until it is interrupted."""
+    """Runs requests of the referee's threads in the manager's event loop, until it is interrupted."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -168,7 +168,7 @@ class _LoopRequests(Requests):
         self._is_interrupted = False
 
     def interrupt(self) -> None:
-        """End what is being asked, and all later requests but the last; call it in the event loop."""
+        """End pending requests and all later ones but the last; call this in the event loop."""
         self._is_interrupted = True
         for task in self._running:
             task.cancel()

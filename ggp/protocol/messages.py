@@ -1,7 +1,7 @@
-"""Text of the GGP protocol: messages and replies to dataclasses and back, without input or output.
+"""Text of the GGP protocol: parse and format messages and replies, without I/O.
 
 A message is one KIF expression, `( PLAY match7 ( ( mark 1 1 ) noop ) )`. Peers write it with or without
-blanks, in any letter case, and some leave parts out: the parser reads what they send, not what they should.
+blanks, in any letter case, and some omit parts: the parser accepts what they actually send.
 Terms are folded to lower case like rule sheets; match ids and rules stay as received.
 
 Forms read: the ggp-base and Dresden managers' (INFO, START, PLAY, STOP, ABORT, PREVIEW), the 2005 form
@@ -34,15 +34,15 @@ FAULT_HEADER = "X-GGP-Fault"
 """Header of a reply to PLAY that is not the move of the player's agent: why, as match records write it."""
 
 _STEP_TOKENS, _STEP_TERMS = 2000, 100
-"""Of a long message, read in about a millisecond."""
+"""Size of a parsing step: about a millisecond."""
 
 _TOKEN = re.compile(r'[()]|;[^\n\r]*|"[^"]*"|[^\s();]+')
 _TOKEN_OR_GAP = re.compile(_TOKEN.pattern + r"|\s{8,}")
-"""Searching for a token takes long in a long gap."""
+"""Gaps are matched too, because searching for a token in a long gap is slow."""
 
 
 class ProtocolError(Exception):
-    """The text is not a message or reply of the protocol; the error says why in a few words."""
+    """The text is not a message or reply of the protocol; the error briefly explains why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ Message: TypeAlias = Info | Start | Play | Stop | Abort | Preview
 
 @dataclass(frozen=True, slots=True)
 class InfoReply:
-    """What a player reports of itself; empty strings for what it left out."""
+    """A player's report on itself; empty strings for omitted parts."""
 
     name: str = ""
     status: str = ""
@@ -445,7 +445,7 @@ def _with_blanks(text: str) -> str:
 
 
 def format_info_reply(name: str, status: str, species: str = "alien") -> str:
-    """Write the answer to INFO. Characters of the name that would break the expression become `_`.
+    """Format the answer to INFO. Characters of the name that would break the expression become `_`.
 
     >>> format_info_reply("my player", "available")
     '( ( name my_player ) ( status available ) ( species alien ) )'

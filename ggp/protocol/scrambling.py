@@ -51,11 +51,11 @@ class Scrambler:
         return _TOKEN.sub(lambda token: self._words.get(token.group().lower(), token.group()), text)
 
     def scramble(self, term: Term) -> Term:
-        """What players receive instead of `term`."""
+        """The term that players receive for `term`."""
         return _rename(term, self._words)
 
     def unscramble(self, term: Term) -> Term:
-        """What a player means by `term`, in any letter case; unknown names are kept."""
+        """Translate a player's `term` back, in any letter case; unknown names are kept."""
         return _rename(term, self._names)
 
 

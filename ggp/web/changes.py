@@ -41,5 +41,5 @@ def merged(before: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, A
 
 
 def _entries(value: Any) -> list[Any]:
-    """The lines of a text, or the list itself; None for other values."""
+    """The lines of a text, or the list itself; empty for other values."""
     return value.split("\n") if isinstance(value, str) else value if isinstance(value, list) else []

@@ -112,4 +112,4 @@ def test_manage_command_reports_that_nobody_listens():
         manage.command, ["tictactoe", "127.0.0.1:1", "127.0.0.1:1", "--limit", "wait=0"]
     )
     assert result.exit_code == 1
-    assert "nobody listens at 127.0.0.1:1" in result.output
+    assert "no player listens at 127.0.0.1:1" in result.output

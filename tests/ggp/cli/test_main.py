@@ -468,7 +468,7 @@ def test_match_needs_reachable_players(ggp, repeat):
     code, out, err = ggp("match", "tictactoe", "random", "http://127.0.0.1:1", "--repeat", repeat)
     assert code == 2
     assert "goal" not in out
-    assert err.endswith("Error: http://127.0.0.1:1: nobody is listening there (connection refused)\n")
+    assert err.endswith("Error: http://127.0.0.1:1: no player is listening there (connection refused)\n")
 
 
 def test_totals_are_printed_if_a_player_does_not_start(ggp, monkeypatch):
@@ -635,5 +635,5 @@ def test_match_is_played_by_the_interpreter_where_grounding_takes_long(ggp, tmp_
     sheet.write_text(EXPLODING.format(succ=succ).replace("(succ ?d ?h)", "(succ ?d ?h) (distinct ?d ?b)"))
     _, out, err = ggp("match", sheet, "random", "--seed", 1, "--limit", "steps=1")
     assert "falling back to the interpreter (slower)" in err
-    assert f"`ggp games info {sheet}` gives it more time" in err
+    assert f"`ggp games info {sheet}` gives compiling more time" in err
     assert "host wait" in out

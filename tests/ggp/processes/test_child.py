@@ -63,7 +63,7 @@ def test_answers_come_in_a_thread_and_in_an_event_loop(module):
         child = Child(module, on_event=lambda event, line: events.append((event["event"], line)))
         answers = [child.ask("double", value=value) for value in (1, "a", None)]
         found = [await child.answer(answers[0], 60.0), await child.answer(answers[1], 60.0)]
-        with pytest.raises(ChildError, match="a mistake of the program, not yours: TypeError"):
+        with pytest.raises(ChildError, match="a bug in the program, not your mistake: TypeError"):
             await child.answer(answers[2], 60.0)
         with pytest.raises(ChildError, match="not here"):
             await child.answer(child.ask("refuse"), 60.0)

@@ -21,7 +21,7 @@ def test_refused_connection_is_described_in_plain_words():
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
-    assert fault_of(url) == f"{url}: nobody is listening there (connection refused)"
+    assert fault_of(url) == f"{url}: no player is listening there (connection refused)"
 
 
 @pytest.mark.parametrize(

@@ -570,5 +570,5 @@ def test_manager_plays_with_players_that_do_not_know_info(info, fault):
 
 def test_manager_reports_that_nobody_is_there():
     waiting = wait_until_available(["127.0.0.1:1"], limit_seconds=0.0, say=lambda line: None)
-    with pytest.raises(NobodyThereError, match=r"nobody listens at 127\.0\.0\.1:1"):
+    with pytest.raises(NobodyThereError, match=r"no player listens at 127\.0\.0\.1:1"):
         asyncio.run(waiting)

@@ -115,7 +115,7 @@ def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
     assert (str(task.role), len(task.moves), task.is_analysis) == ("o", 3, True)
     match.take(Finding(task, None, {"expectation": 0.0, "moves": []}))
     assert (match.page.events[-1]["event"], match.page.events[-1]["step"]) == ("think", 3)
-    for step, why in ((5, "nobody has a choice"), (6, "has not reached"), (-1, "has not reached")):
+    for step, why in ((5, "no role has a choice"), (6, "has not reached"), (-1, "has not reached")):
         with pytest.raises(RequestError, match=why):
             match.think(1.0, step)
     record = new_match()
@@ -133,7 +133,7 @@ def finish_search(match, move, expectation):
 
 def test_review_searches_every_choice_and_an_analysis_pauses_it():
     match = open_match("tictactoe", ["person", "person"])
-    with pytest.raises(RequestError, match="when it is over"):
+    with pytest.raises(RequestError, match="only a finished match"):
         match.review()
     for role, move in zip("xoxox", ["1 1", "2 1", "1 2", "2 2", "1 3"], strict=True):
         play(match, role, f"(mark {move})")

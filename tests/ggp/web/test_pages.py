@@ -475,7 +475,7 @@ def test_page_says_that_the_server_is_gone_and_that_it_was_restarted(browser):
         page.goto(f"{address}/?token={TOKEN}")
         open_game(page, address, "tictactoe", ["person", "person"])
         expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
-    expect(page.locator("#problem")).to_contain_text("The connection is lost")
+    expect(page.locator("#problem")).to_contain_text("Connection lost")
     with serving(port) as address:
         expect(page.locator("#problem")).to_contain_text("after a restart of the server", timeout=WAIT_MS)
         page.goto(f"{address}/?token={TOKEN}")
@@ -584,7 +584,7 @@ def test_browser_logs_in_by_the_file_that_is_opened_for_it(browser, address, tmp
     page.wait_for_url(f"{address}/")
     expect(page.locator('[data-game="tictactoe"]')).to_have_count(1)
     page.goto(f"{address}/nowhere")
-    expect(page.locator("[role=alert]")).to_have_text("There is nothing at this address.")
+    expect(page.locator("[role=alert]")).to_have_text("Not found: no page has this address.")
     context.close()
 
 

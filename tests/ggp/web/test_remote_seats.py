@@ -85,7 +85,7 @@ def test_remote_player_hears_that_the_page_left():
 def test_match_does_not_open_without_its_remote_player():
     with scripted_player([]) as (address, _):
         pass
-    with pytest.raises(PlayerFaultError, match="nobody is listening"):
+    with pytest.raises(PlayerFaultError, match="no player is listening"):
         opened(["person", address])
 
 

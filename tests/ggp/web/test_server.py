@@ -104,9 +104,9 @@ HTML = {"Accept": "text/html,*/*;q=0.8"}
 @pytest.mark.parametrize(
     ("path", "status", "sentence"),
     [
-        ("/nowhere", 404, "nothing at this address"),
+        ("/nowhere", 404, "no page has this address"),
         ("/match/gone", 404, "this match has ended"),
-        ("/static/" + 300 * "x", 404, "nothing at this address"),
+        ("/static/" + 300 * "x", 404, "no page has this address"),
         ("/?token=<b>", 403, "wrong token"),
     ],
 )
