@@ -1,6 +1,6 @@
 """Ask a player for its moves in a position.
 
-Every position is a match of its own: START, moves, STOP. A late, illegal or missing move is a fault and
+Every position is a separate match: START, moves, STOP. A late, illegal or missing move is a fault and
 counts as no answer; it never ends the assessment.
 """
 
@@ -21,7 +21,7 @@ from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.match.terms import GRACE_SECONDS, derived_seed
 
 MIXTURE_ASKS = 16
-"""Moves requested if a mixed strategy is optimal: enough to distinguish 7/12 from always."""
+"""Moves requested if a mixed strategy is optimal: enough to distinguish 7/12 from 1."""
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,14 @@ class Asker:
         return Answer(position, moves, None, self.clock() - begin)
 
     def game_of(self, path: str) -> Game[Any]:
-        """The game of a rule sheet, loaded and made known to the player once. Raises what loading raises."""
+        """The game of a rule sheet, loaded and prepared by the player once. Raises what loading raises."""
         if path not in self._games:
             self._games[path] = load(path, self.terms.engine)
             self.make_player().prepare(self._games[path])
         return self._games[path]
 
     def move_in(self, place: Place, game: Game[Any], state: Hashable, number: int = 0) -> str | None:
-        """The player's move in a state, in a match of its own; None after a fault."""
+        """The player's move in a state, in a separate match; None after a fault."""
         match = _PositionMatch(self, place, game, number)
         match.start()
         move = match.choose(state, None)

@@ -1,6 +1,6 @@
-"""Conformance test: does an HTTP player keep the protocol, even if messages are odd or broken?
+"""Conformance test: does an HTTP player follow the protocol, even with unusual or malformed messages?
 
-It uses plain sockets, because what is tested is what is on the wire. A player that fails one check may pass
+It uses plain sockets, to test the bytes on the wire. A player that fails one check may pass
 the next; only a player that cannot be reached at all ends the test.
 """
 
@@ -25,7 +25,7 @@ SLACK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check: what was expected, and the reply that was seen."""
+    """The result of one check: the expected and the actual reply."""
 
     name: str
     expected: str
@@ -34,7 +34,7 @@ class Check:
 
 
 class NoAnswerError(Exception):
-    """No reply: connection failed or timed out; the text says which."""
+    """No reply: the connection failed or timed out, as the text says."""
 
 
 async def post(url: str, text: str, limit_seconds: float | None = None) -> str:

@@ -21,11 +21,11 @@ from ggp.engines.loading import find_own_rules, read_program
 
 @dataclass(frozen=True)
 class Place:
-    """What all kinds of positions have in common.
+    """Common fields of all kinds of positions.
 
     game    name of a sheet in `games/`
     facts   the state, in the notation of match records
-    role    the role that has to move
+    role    the role to move
     """
 
     id: str

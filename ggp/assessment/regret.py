@@ -1,7 +1,7 @@
-"""Regret: the goals that a player's moves give away in positions of games whose values are known.
+"""Regret: the goals that a player's moves lose in positions of solved games.
 
 A position has one role's moves with the exact goal behind each; some of them keep the value of the position,
-others do not. A suite of them says in minutes what win rates say in days. The program that made
+others do not. A suite of them shows in minutes what win rates show in days. The program that made
 the bundled suite is benchmarks/make_regret_positions.py of commit 675d7e8.
 """
 
@@ -29,7 +29,7 @@ from ggp.game import Game
 from ggp.players.factory import seat_player
 
 TOLERANCE = 1e-6
-"""A move that gives away less keeps the value: values of chance and mixed strategies are rounded."""
+"""A move with less regret keeps the value: values of chance and mixed strategies are rounded."""
 
 
 class PositionsError(ValueError):
@@ -61,17 +61,17 @@ class RegretPosition:
     goals: dict[str, float]
 
     def regret(self, move: str | None) -> float:
-        """What `move` gives away, in goals; without a move the mean of all, as a random move would."""
+        """The regret of `move` in goals; without a move the mean of all moves."""
         reached = fmean(self.goals.values()) if move is None else self.goals[move]
         return max(self.goals.values()) - reached
 
 
 @dataclass(frozen=True)
 class GameRegret:
-    """What a player gave away in the positions of one game.
+    """The regret of a player in the positions of one game.
 
     regrets   goals, one per position
-    chance    what a uniformly random move gives away there, in the mean
+    chance    mean regret of a uniformly random move there
     """
 
     game: str
@@ -154,7 +154,7 @@ def measure_regret(
     report: RegretReport | None = None,
     listen: Callable[[int, int], None] | None = None,
 ) -> RegretReport:
-    """Ask `player` (a spec for `seat_player`) for a move in each position, each a match of its own.
+    """Ask `player` (a spec for `seat_player`) for a move in each position, each in a separate match.
 
     report   receives game after game, so that an interrupted caller keeps what is measured
     listen   called after each position with its number and how many there are

@@ -60,7 +60,7 @@ def _score_mixture(answer: Answer, position: Mixture) -> Score:
 
 
 def exploitability(payoff: Sequence[Sequence[float]], mixture: Sequence[float], value: float) -> float:
-    """How much a mixed strategy of the row player loses against the best reply to it.
+    """The loss of the row player's mixed strategy against the best reply.
 
     >>> exploitability([[50, 100, 0], [0, 50, 100], [100, 0, 50]], [1, 0, 0], value=50)
     50
@@ -73,7 +73,7 @@ def exploitability(payoff: Sequence[Sequence[float]], mixture: Sequence[float], 
 
 
 def chance_loss(position: Mixture, count: int) -> float:
-    """The loss that 95 of 100 samples of `count` optimally drawn moves stay below."""
+    """The 95th percentile of the loss of `count` optimally drawn moves."""
     rng = random.Random(position.place.id)
     perfect = best_mixture(position.payoff)
     losses = []

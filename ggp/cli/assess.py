@@ -70,15 +70,14 @@ def command(
     """Test PLAYER on a fixed set of positions with known answers; takes a few minutes at most.
 
     PLAYER is written as for `ggp match`; an HTTP player (http://HOST:PORT) is also tested for protocol
-    conformance. With --regret it is asked for one move in each of many positions, and the goals that these moves
-    lose are reported; with --start-clock 0 it cannot solve them before the first move. With
-    --exploit it is asked for moves in every information set that its own moves lead to, and an exact best
-    response shows what it loses.
+    conformance. --regret reports the goals that one move in each of many positions loses; with --start-clock 0
+    the player cannot solve them before the first move. --exploit asks for moves in every information set that
+    its own moves lead to, and computes an exact best response.
 
     Exit code: 0 success, 1 faults or failed conformance checks, 2 wrong usage or no such player.
     """
     if exploited is not None and (is_regret or only):
-        raise click.UsageError("--exploit is a test of its own: it takes no positions and no --only")
+        raise click.UsageError("--exploit cannot be combined with --regret or --only")
     if count is not None and not (is_regret or exploited):
         raise click.UsageError("--count belongs to --regret and --exploit")
     unknown = set() if is_regret else set(only) - set(SKILLS)

@@ -153,9 +153,8 @@ def _write_items(file: str, terms: ItemTerms, names: Counter[str], *, with_rules
 def grade_command(items: str, answers: str, is_json: bool) -> None:
     """Score ANSWERS to the questions in ITEMS, by kind, game and difficulty.
 
-    ITEMS is a file written by `ggp items make`. ANSWERS has a line {"id": ..., "answer": ...} for each item; the
-    answer is a list, a number, true or false, or such a value as text. Missing and unreadable answers are
-    wrong.
+    ITEMS comes from `ggp items make`. ANSWERS has a line {"id": ..., "answer": ...} for each item; the answer
+    is a list, a number, true or false, or such a value as text. Missing and unreadable answers are wrong.
 
     Exit code: 0 success, 1 ITEMS does not hold items, 2 wrong usage or a file that does not exist.
     """

@@ -1,8 +1,8 @@
 """Scores of answers to items, by kind and difficulty.
 
-A list scores if it has the same elements as the right one, in any order; how near it came is its F1 (C. J.
+A list scores if it has the same elements as the right one, in any order; F1 measures partial overlap (C. J.
 van Rijsbergen, "Information Retrieval", 1979, chapter 7). A number may be off by a hundredth, because
-expectations are rounded. A move scores if it is one of the best; its regret is what it gives away.
+expectations are rounded. A move scores if it is one of the best; its regret is the value it loses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class GradingError(ValueError):
 class Mark(NamedTuple):
     """Score of one answer.
 
-    is_readable   whether it is of the form asked for; of "best", a legal move
+    is_readable   whether it has the required form; of "best": is a legal move
     overlap       F1 of a list; None for other kinds
     regret        of a legal move, in goals; None for other kinds
     """
@@ -101,7 +101,7 @@ class Tally:
 class Grades:
     """Tallies of all items, and by game, kind and difficulty.
 
-    strange   lines of the answers that are not answers, answer no item, or answer one again
+    strange   lines that are not answers, or answer an unknown item or one answered before
     """
 
     total: Tally = field(default_factory=Tally)
@@ -150,7 +150,7 @@ def grade_files(items: Path, answers: Path) -> Grades:
 
 
 def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
-    """Score lines `{"id": …, "answer": …}` against lines of `ggp items make`; of two the first counts.
+    """Score lines `{"id": …, "answer": …}` against lines of `ggp items make`; first answers count.
 
     >>> item = {"id": "t-1", "game": "t", "kind": "legal", "answer": ["(mark 1)", "noop"],
     ...         "difficulty": {"horizon": 0, "state_size": 2, "rule_depth": 1}}
@@ -272,7 +272,7 @@ def canonical(text: str) -> str:
 
 
 def _is_item(item: Any) -> bool:
-    """Whether a line has what `ggp items make` writes, as far as grades need it."""
+    """Whether a line has the fields of `ggp items make` that grading needs."""
     if not isinstance(item, dict) or not all(
         isinstance(item.get(key), str) for key in ("id", "kind", "game")
     ):
@@ -292,7 +292,7 @@ def _is_item(item: Any) -> bool:
 
 
 def _json(line: bytes) -> Any:
-    """A line as JSON; None if it is not."""
+    """Parse a line as JSON; None if it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):
@@ -300,7 +300,7 @@ def _json(line: bytes) -> Any:
 
 
 def _bounded_lines(file: Any) -> Iterator[bytes]:
-    """The lines of a file that are not blank; a longer one than any item counts as several."""
+    """The nonblank lines of a file; a line longer than any item counts as several."""
     while line := file.readline(MAX_LINE_BYTES):
         if line.strip():
             yield line

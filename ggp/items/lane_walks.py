@@ -1,6 +1,6 @@
-"""Random matches of compiled games, hundreds side by side, with everything that questions need.
+"""Random matches of compiled games, hundreds side by side, with the data for questions.
 
-Single states of a large circuit cost a hundred times as much as states in lanes.
+A single state of a large circuit costs a hundred times as much as one in a lane.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ggp.items.wording import Wording
 from ggp.lanes.engine import Lanes
 
 FIRST_BATCH, BATCH_GROWTH = 16, 8
-"""Walks of the first batch; later ones are larger, up to the lanes."""
+"""Walks of the first batch; later ones are larger, up to the number of lanes."""
 MAX_BYTES = 1 << 27
 """Maximum memory of one batch."""
 
@@ -39,7 +39,7 @@ class Texts(NamedTuple):
 
 
 class Places(NamedTuple):
-    """What holds at one place of N walks. F fluents, M moves of all roles, R roles, S percepts.
+    """The data of one place in N walks. F fluents, M moves of all roles, R roles, S percepts.
 
     state    uint8[N, (F + 7) // 8], packed
     fluent   bool[N, F]

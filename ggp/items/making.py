@@ -38,10 +38,10 @@ class ItemTerms:
 
     kinds          those that suit the game; see `QUESTIONS`
     is_scrambled   whether names are replaced by unrelated words
-    horizon        joint moves that a question looks ahead at most
-    step_limit     joint moves of a random match at most
+    horizon        maximum joint moves that a question looks ahead
+    step_limit     maximum joint moves of a random match
     solver_states  games of more states are not solved
-    seconds        for all items of the game; then there are fewer
+    seconds        time limit for all items of the game
     """
 
     count: int = 100
@@ -121,7 +121,7 @@ def _answer_json(answer: Answer) -> str:
 
 
 class ItemMaker:
-    """Makes the items of one game; `notes` says what is missing, and why.
+    """Makes the items of one game; `notes` explains missing items.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
@@ -206,7 +206,7 @@ class ItemMaker:
                     yield kind, question
 
     def _walks(self, is_over: Callable[[], bool]) -> Iterator[Walk]:
-        """The random matches whose states are asked about; many side by side if the game is compiled."""
+        """The random matches that provide states; many side by side if the game is compiled."""
         game, terms = self.game, self.terms
         if not is_compiled(game):
             return plain_walks(game, self.wording, terms.seed, terms.step_limit, is_over)

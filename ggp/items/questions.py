@@ -1,7 +1,7 @@
 """The kinds of question: wording and right answer.
 
-Each function asks one kind about a place in a random match. It returns None if that place has nothing to ask
-about: no legal moves after the end, no goal that the rules give; or if it was asked before.
+Each function makes a question of one kind about a place in a random match. It returns None if the place does
+not suit (no legal moves after the end, no goal given by the rules), or if the question was asked before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Answer: TypeAlias = bool | float | list[str] | dict[str, Any]
 
 
 class Question(NamedTuple):
-    """A question in words, its right answer, and what makes it difficult.
+    """A question in words, its right answer, and its difficulty.
 
     state_size   facts of the state
     horizon      joint moves to look ahead; None: best play need not end
@@ -55,9 +55,9 @@ class Asker:
         return self.players[int(walk.rng.random() * len(self.players))]
 
     def is_new(self, kind: str, walk: Walk, place: int, *rest: Hashable) -> bool:
-        """Whether this was not asked before; from now on it was.
+        """Whether this is a new question; marks it as asked.
 
-        Found out before any text is made, since in games of few states hardly anything is new.
+        Tested before any text is made, because in games of few states most questions are old.
         """
         key = hash((kind, walk.state(place), rest))
         if key in self.asked:
@@ -177,7 +177,7 @@ def _is_end(walk: Walk, place: int) -> bool:
 
 
 def _often_the_end(walk: Walk, place: int) -> int:
-    """Half of the time the last place: few states of a long match have a goal, or are terminal."""
+    """The last place half of the time, because few states of a long match have a goal or are terminal."""
     return walk.step_count if walk.rng.random() < 0.5 else place
 
 

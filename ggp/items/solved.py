@@ -11,11 +11,11 @@ from ggp.solver import Solution
 from ggp.solver.stages import ENDLESS
 
 _DIGITS = 6
-"""Digits after the point of expectations; goals themselves are whole."""
+"""Decimal places of expectations; goals are integers."""
 
 
 def has_one_meaning(solution: Solution) -> bool:
-    """Whether best play gives every state one value, whichever equilibrium is played.
+    """Whether every state has the same value in all equilibria.
 
     That holds for one role, and for two whose goals have a constant sum, unless play may be endless.
 
@@ -41,7 +41,7 @@ def chooser(solution: Solution, state: PackedState) -> Role | None:
 
 
 def regrets(solution: Solution, state: PackedState, role: Role) -> dict[Move, float]:
-    """What each move of the only role that can choose gives away, in goals under best play afterwards.
+    """The loss of each move of the only role that can choose, in goals under best play afterwards.
 
     >>> import ggp
     >>> game = ggp.load("nim")

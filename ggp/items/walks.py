@@ -20,7 +20,7 @@ class Walk:
 
     Places number the states from 0. Texts are those of `wording`.
 
-    rng        what drew the moves, for questions to draw on from
+    rng        generator of the moves, which the questions continue to use
     is_ended   whether the last state is terminal
     """
 
@@ -78,7 +78,7 @@ class Walk:
             return None
 
     def percepts(self, place: int, role: Role) -> list[str]:
-        """What a role sees when the joint move of a place is made."""
+        """The percepts of a role after the joint move of a place."""
         return self.wording.texts(self.game.percepts(self.states[place], self.joint_moves[place], role))
 
     def joint_move(self, place: int) -> str:
@@ -98,7 +98,7 @@ def plain_walks(
 ) -> Iterator[Walk]:
     """Uniformly random matches without end, each to its end or for `step_limit` joint moves.
 
-    is_over   asked often: whether to stop
+    is_over   polled often: whether to stop
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")

@@ -37,7 +37,7 @@ _CLAUSES = {
 
 
 class _Texts(dict[Term, str]):
-    """The text of each term, made when it is first asked for."""
+    """The text of each term, made on first use."""
 
     def __init__(self, write: Callable[[Term], str]) -> None:
         self._write = write
@@ -48,7 +48,7 @@ class _Texts(dict[Term, str]):
 
 
 class Wording:
-    """How the terms of one sheet are written in its items.
+    """Notation of the terms of one sheet in its items.
 
     notation   "kif", "infix" or "sentences"
     seed       of the scrambled names; None: the names of the sheet

@@ -1,4 +1,4 @@
-"""Faults: why a player gave no usable answer, and how a match record writes that.
+"""Faults: reasons for missing or unusable answers, and their text in match records.
 
     Fault
     ├── Late           TO          no answer by the deadline
@@ -6,7 +6,7 @@
     ├── Illegal        IL <text>   an answer that is not a legal move, or not `ready`
     ├── Crashed        CR <text>   the player's program failed: the error, and its file and line
     ├── WrongTablebase TB          the player's saved solution is of another game
-    └── OtherFault     <text>      what other managers write
+    └── OtherFault     <text>      written by other managers
 
 The texts are those of ggp-base, where it has one. Only this module writes and reads them.
 """
@@ -60,7 +60,7 @@ class Illegal(Fault):
 
 @dataclass(frozen=True)
 class Crashed(Fault):
-    """The program that plays has failed; `error` says how, with the file and line if they are known."""
+    """The player's program failed; `error` is the message, with file and line if known."""
 
     error: str
     code: ClassVar[str] = "CR"
@@ -78,7 +78,7 @@ class WrongTablebase(Fault):
 
 @dataclass(frozen=True)
 class OtherFault(Fault):
-    """A fault of a kind that only another manager knows."""
+    """A fault of a kind known only to another manager."""
 
     text: str
 
@@ -91,7 +91,7 @@ _WITH_TEXT: dict[str, type[Illegal | Crashed]] = {kind.code: kind for kind in (I
 
 
 def parse_fault(text: str) -> Fault | None:
-    """The fault that a record spells; None for the empty text.
+    """Parse the text of a fault in a record; None for the empty text.
 
     >>> parse_fault("IL (mark 9 9)")
     Illegal(answer='(mark 9 9)')

@@ -1,10 +1,10 @@
-"""The `Player` base class: what a referee asks of each seat.
+"""The `Player` base class: the interface between referee and seat.
 
 A player gets one match at a time: `start`, then `choose` in every state, then `stop`. It never sees the
-referee's objects, only values. In games with `sees` rules nobody is given a state: there `observe` tells the
-role's own move and percepts of every step, and `choose_by_observations` asks for a move. By default these
-follow a belief, and call `choose` with a state that agrees with everything observed. So an agent needs to
-override `choose` alone:
+referee's objects, only values. In games with `sees` rules a player gets no state: there `observe` receives the
+role's own move and percepts of every step, and `choose_by_observations` chooses a move. By default these update
+a belief, and call `choose` with a state that agrees with all observations. So an agent must override only
+`choose`:
 
     class Greedy(Player):
         name = "greedy"
@@ -57,8 +57,8 @@ class PlayerSpecError(PlayerError):
 class PlayerFaultError(PlayerError):
     """A player gave no usable answer; the referee replaces its move and continues.
 
-    fault   why, as the match record notes it
-    move    what a player over HTTP answered all the same: a move that its agent did not choose
+    fault   as the match record notes it
+    move    move that a player over HTTP sent nevertheless, which its agent did not choose
 
     >>> from ggp.match.faults import Late
     >>> str(PlayerFaultError(Late(), "took too long"))
@@ -75,7 +75,7 @@ class MatchQuitError(PlayerError):
 
 
 class TakeBackError(PlayerError):
-    """A person takes back the last own move; the referee returns to the state in which it was chosen.
+    """A person takes back their last move; the referee returns to the state in which it was chosen.
 
     role   of the person
     """
@@ -87,11 +87,11 @@ class TakeBackError(PlayerError):
 
 @dataclass(frozen=True)
 class MatchSetup:
-    """All that a player is told when a match begins. `seed` is the player's own, not the match's.
+    """The parameters of a match for one player. `seed` is the player's own, not the match's.
 
     game            the rules; it holds no state of the match
-    can_take_back   whether TakeBackError is heard in this match
-    grace_seconds   as in MatchTerms; for what waits for the answer of another process
+    can_take_back   whether TakeBackError is allowed in this match
+    grace_seconds   as in MatchTerms; for players that wait for another process
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
@@ -114,7 +114,7 @@ class MatchSetup:
 
 
 class Report(Protocol):
-    """How a search stood, for records and views; see `ggp.search.report.SearchReport`."""
+    """Report of a search, for records and views; see `ggp.search.report.SearchReport`."""
 
     def to_dict(self) -> dict[str, Any]:
         """This report as JSON-able data."""
@@ -179,7 +179,7 @@ class Player:
 
     @property
     def belief(self) -> Belief:
-        """The states that are possible by what `observe` was told in this match, of a game with `sees`."""
+        """The states that agree with the observations of this match, in games with `sees`."""
         if self._belief is None:
             setup = self.setup
             rng = random.Random(derived_seed(setup.seed, "belief"))
@@ -203,7 +203,7 @@ class Player:
         """Compile what playing `game` needs, before any clock starts."""
 
     def get_ready(self) -> None:
-        """Do what has to be done before the next clock starts; called before every `start` and `choose`."""
+        """Finish pending work before the next clock starts; called before every `start` and `choose`."""
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         """Get ready for a match. Raises PlayerFaultError if that fails; `choose` is called all the same."""
@@ -220,24 +220,24 @@ class Player:
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         """Choose a legal move in `state`, reached by `joint_move` (None in the initial state).
 
-        In games with `sees` this is called by `choose_by_observations`, with a state that is possible, and
+        In games with `sees` this is called by `choose_by_observations`, with a possible state and
         without the joint move.
         """
         raise NotImplementedError(f"{type(self).__name__} does not override choose")
 
     def observe(self, observation: Observation, deadline: float) -> None:
-        """Note what this role is told of a step, in games with `sees`: called once for every step made.
+        """Receive this role's observation of a step, in games with `sees`; called once per step.
 
-        An override that wants the belief, or `choose` with a state, calls this one.
+        An override that uses the belief, or `choose` with a state, must call this method.
         """
         self.belief.advance(observation.percepts, observation.own_move, deadline)
 
     def choose_by_observations(self, deadline: float) -> Move:
-        """Choose a move after what `observe` was told so far, in games with `sees`."""
+        """Choose a move after the observations so far, in games with `sees`."""
         return self.choose(self.belief.position.state, deadline, None)
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
-        """Search on between two calls of `choose`, until `is_over()` or `deadline`."""
+        """Continue to search between two calls of `choose`, until `is_over()` or `deadline`."""
 
     def stop(self, told: tuple[Term, ...] | None) -> None:
         """End the match. `told` is the last joint move, or in games with `sees` the role's percepts of it;

@@ -1,4 +1,4 @@
-"""The record of a match, as data and as JSON.
+"""Match records as data and as JSON.
 
 The JSON keys are those that GGP servers and viewers have used since ggp-base, with a column per kind of
 entry; keys of our own start with `x-`. In memory a record is a list of steps.
@@ -38,7 +38,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One state of a match, and how it was reached; step 0 holds the initial state and START.
+    """One state of a match with the step that led to it; step 0 holds the initial state and START.
 
     Tuples have one entry per role in rule-sheet order; they are empty if nothing is recorded.
 
@@ -46,8 +46,8 @@ class Step:
     state        `( fact fact … )`; empty if not recorded
     time_ms      when the state was reached, milliseconds since the epoch
     faults       of the answers to START or PLAY that led here
-    seconds      how long these answers took; None for `random`
-    reports      how each role's search stood at its end (`SearchReport.to_dict`); None without a report
+    seconds      time of these answers; None for `random`
+    reports      final report of each role's search (`SearchReport.to_dict`); None without a report
     """
 
     joint_move: tuple[str, ...]
@@ -60,7 +60,7 @@ class Step:
 
 @dataclass(repr=False)
 class MatchRecord:
-    """Everything that happened in one match, growing while it is played.
+    """The record of one match, which grows while the match is played.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
@@ -137,7 +137,7 @@ class MatchRecord:
         self.steps.append(step)
 
     def note_start(self, faults: tuple[Fault | None, ...], seconds: tuple[float | None, ...]) -> None:
-        """Note how the players answered START."""
+        """Note the players' answers to START."""
         self.steps[0] = replace(self.steps[0], faults=faults, seconds=seconds)
 
     @property
@@ -152,7 +152,7 @@ class MatchRecord:
 
     @property
     def state_times(self) -> list[int]:
-        """When each state was reached, milliseconds since the epoch."""
+        """Time of each state, milliseconds since the epoch."""
         return [step.time_ms for step in self.steps if step.time_ms is not None]
 
     @property
@@ -162,12 +162,12 @@ class MatchRecord:
 
     @property
     def move_seconds(self) -> list[list[float | None]]:
-        """Rows as in `errors`: how long each role took."""
+        """Rows as in `errors`: thinking time of each role in seconds."""
         return [list(step.seconds) for step in self.steps if step.seconds]
 
     @property
     def reports(self) -> list[list[dict[str, Any] | None]]:
-        """A row per joint move: how each role's search stood at its end."""
+        """A row per joint move: the final report of each role's search."""
         return [list(step.reports) for step in self.steps if step.reports]
 
     def complete(self, goals: Sequence[int | None]) -> None:
@@ -176,7 +176,7 @@ class MatchRecord:
         self.is_completed = True
 
     def abort(self, reason: str) -> None:
-        """Note that the match ends without a result, and why."""
+        """Note that the match ends without a result, with the reason."""
         self.is_aborted = True
         self.fault = reason
 
@@ -220,7 +220,7 @@ class MatchRecord:
 
     @classmethod
     def from_dict(cls, data: object) -> MatchRecord:
-        """The inverse of `to_dict`; keys that others leave out are filled in. Raises RecordError."""
+        """The inverse of `to_dict`; keys omitted by other managers are filled in. Raises RecordError."""
         if not isinstance(data, dict):
             raise RecordError("a match record is a JSON object")
         for key in ("matchId", "states", "moves"):
@@ -305,7 +305,7 @@ _IS_ENTRY = {
     "move_seconds": _is_number,
     "reports": _is_report,
 }
-"""What each entry of a column must be; views and statistics rely on it."""
+"""Test of each entry of a column; views and statistics rely on it."""
 _COLUMNS = ("states", "moves", "state_times", "errors", "move_seconds", "reports")
 _KEYS = {
     "match_id": "matchId",
@@ -381,7 +381,7 @@ def new_record(
     player_names: Sequence[str],
     is_player_human: Sequence[bool] | None = None,
 ) -> MatchRecord:
-    """The record of a match that is about to begin, now, without a state yet."""
+    """Create the record of a match that starts now, without a state yet."""
     return MatchRecord(
         match_id=terms.match_id or new_match_id(game.name),
         game_name=game.name,

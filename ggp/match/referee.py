@@ -1,7 +1,7 @@
 """The referee: plays one match between players, local or behind a connection, and fills its record.
 
-Remote players are asked all at the same time, each in a thread that waits; local players one after the
-other in the referee's thread, while those that ponder search on in threads of their own.
+Remote players are asked all at the same time, each in a waiting thread; local players one after the other in
+the referee's thread, while the others may ponder in their own threads.
 
 In games with `sees` no seat is given the state or the joint move, but its own observation of every step.
 """
@@ -39,11 +39,11 @@ from ggp.match.record import MatchRecord, Step, new_record, now_ms, state_text
 from ggp.match.terms import MatchTerms, derived_seed
 
 INTERRUPTED = "interrupted"
-"""Why a match was aborted that Ctrl-C ended."""
+"""Fault of a match that Ctrl-C aborted."""
 
 
 class NotStartedError(Exception):
-    """A player did not get ready for a match that all players must start.
+    """A player failed to start a match that all players must start.
 
     index   of its seat
     """
@@ -55,9 +55,9 @@ class NotStartedError(Exception):
 
 @dataclass(frozen=True)
 class Moment:
-    """What a watcher of a match is shown: once per state, and when a seat starts to think.
+    """Event for the watcher of a match: once per state, and when a seat starts to think.
 
-    joint_move   what led to `state`; None in the initial one
+    joint_move   that led to `state`; None in the initial one
     thinking     the role whose clock runs, if any
     deadline     when that clock ends, `time.monotonic()` seconds
     """
@@ -74,7 +74,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Visit:
-    """A state of the match before its moves were asked for: all that is needed to return to it."""
+    """Snapshot of the match before the moves of a state, to return to it."""
 
     state: Hashable
     joint_move: tuple[Move, ...] | None
@@ -86,7 +86,7 @@ Watcher = Callable[[Moment], None]
 
 @dataclass(frozen=True)
 class Reply:
-    """What one seat answered; nothing if it has no player, mostly nothing but a fault if it failed."""
+    """The answer of one seat; empty without a player, usually only a fault after a failure."""
 
     answer: Any = None
     fault: Fault | None = None
@@ -155,7 +155,7 @@ class Referee:
         self.has_percepts = has_percepts(game)
         self.is_hiding = hides_information(game)
         self.observations: tuple[Observation, ...] = ()
-        """By seat what it observes of the last step, in games with `sees`; none before the first."""
+        """Each seat's observation of the last step, in games with `sees`; empty before the first step."""
         self.visits: list[Visit] = []
         present = [seat for seat in self.seats if seat is not None]
         # Where information is hidden, a move taken back would leave the person knowing what it showed.
@@ -230,7 +230,7 @@ class Referee:
         )
 
     def setup_of(self, index: int) -> MatchSetup:
-        """What the player of a seat is told at the beginning."""
+        """The setup for the player of a seat."""
         return MatchSetup(
             self.record.match_id,
             self.game,
@@ -245,7 +245,7 @@ class Referee:
     def take_back(self, role: Role) -> None:
         """Return to the last state in which `role` chose a move; if there is none, stay.
 
-        Chance will draw the same again. The other players begin the match anew in that state.
+        Chance will draw the same again. The other players restart the match in that state.
         """
         earlier = [
             step
@@ -310,7 +310,7 @@ class Referee:
         self.show()
 
     def ask_move(self, index: int, seat: Player, deadline: float) -> Move:
-        """The move of a seat. It sees the state only if the rules hide nothing, a remote one never."""
+        """Ask a seat for its move. Local seats get the state if the rules hide nothing, remote ones never."""
         if not self._is_observing(seat):
             return seat.choose(self.state, deadline, self.joint_move)
         if self.observations:
@@ -318,7 +318,7 @@ class Referee:
         return seat.choose_by_observations(deadline)
 
     def _is_observing(self, seat: Player) -> bool:
-        """Whether a seat receives percepts, not states: remote ones also where percepts reveal everything."""
+        """Whether a seat receives percepts, not states: remote ones even if percepts reveal everything."""
         return self.is_hiding or (self.has_percepts and seat.is_remote)
 
     def substitute(self, index: int, legal: Sequence[Move], drawn: Move) -> Move:
@@ -326,7 +326,7 @@ class Referee:
         return legal[0] if self.terms.on_error == "first" and self.seats[index] is not None else drawn
 
     def stop_players(self, pool: ThreadPoolExecutor) -> None:
-        """Tell every player that the match is over: remote ones at the same time."""
+        """Send every player the end of the match, remote ones at the same time."""
         present = [(index, seat) for index, seat in enumerate(self.seats) if seat is not None]
         remote = [pool.submit(seat.stop, self.last_told(index)) for index, seat in present if seat.is_remote]
         for index, seat in present:
@@ -336,7 +336,7 @@ class Referee:
             stopping.result()
 
     def last_told(self, index: int) -> tuple[Term, ...] | None:
-        """What a seat is told of the last step when the match ends."""
+        """The last step as reported to a seat at the end of the match."""
         if self.record.is_aborted or self.joint_move is None:
             return None
         seat = self.seats[index]
@@ -350,7 +350,7 @@ class Referee:
     ) -> list[Reply]:
         """Ask every seat once, remote ones at the same time.
 
-        deciding   seats with a choice, of which the first remote one is shown as thinking
+        deciding   seats with a choice; the first remote one is shown as thinking
         """
         futures: dict[int, Future[Reply]] = {
             index: pool.submit(self.ask_one, index, seat, ask, limit_seconds)
@@ -391,7 +391,7 @@ class Referee:
 
     @contextmanager
     def others_pondering(self, pool: ThreadPoolExecutor, index: int, limit_seconds: float) -> Iterator[None]:
-        """Let the other players that ponder search on meanwhile, if threads may share the game."""
+        """Let the other players ponder meanwhile, if threads may share the game."""
         over = threading.Event()
         deadline = self.clock() + limit_seconds
         others = [seat for i, seat in enumerate(self.seats) if seat is not None and i != index]

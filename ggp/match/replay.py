@@ -1,4 +1,4 @@
-"""A recorded match, ours or another manager's, ready to be looked at step by step."""
+"""A recorded match, ours or another manager's, to step through."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ggp.match.record import MatchRecord, RecordError
 
 @dataclass(frozen=True)
 class Replay:
-    """A recorded match and the rules of its game. Names and texts in it may be a stranger's."""
+    """A recorded match and the rules of its game. Its names and texts are untrusted."""
 
     record: MatchRecord
     program: Program
@@ -41,7 +41,7 @@ class Replay:
 
 
 def rules_of(record: MatchRecord) -> Program:
-    """The rules in a record; no rules at all if there are none. Raises RecordError."""
+    """The rules in a record, possibly empty. Raises RecordError."""
     if not isinstance(record.rules, str):
         return Program((), Source("", ""))
     try:

@@ -12,21 +12,21 @@ STEP_LIMIT = 10_000
 """Steps after which the referee aborts a match that does not end."""
 
 GRACE_SECONDS = 1.0
-"""How much longer than its clock a player may take before its answer is late: ggp-base's second."""
+"""Time beyond the clock before an answer is late, as in ggp-base."""
 
 OnError = Literal["first", "random"]
 
 
 @dataclass(frozen=True)
 class MatchTerms:
-    """What a match is played under: clocks, seed, limits.
+    """Clocks, seed and limits of a match.
 
     on_error         what replaces a missing or illegal move: a random legal one (ggp-base) or the first
                      (Dresden)
     match_id         empty: made from the game's name and the time
-    grace_seconds    how much longer than its clock a player may take before its move is late, the same for
-                     players in this process, in others and over HTTP; people are never late
-    all_must_start   whether a fault at START ends the match: players are told, and NotStartedError is raised
+    grace_seconds    time beyond the clock before a move is late, the same for players in this process,
+                     in others and over HTTP; people are never late
+    all_must_start   whether a fault at START ends the match: players are notified, NotStartedError is raised
 
     >>> MatchTerms(start_clock_seconds=5, play_clock_seconds=1, seed=7).on_error
     'random'

@@ -433,7 +433,7 @@ class PlayerMatch:
         return Answer(text, how, report, fault)
 
     async def _find_move(self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]) -> None:
-        """Wait for the worker's decision; if it has no move at half-time, run the short search in parallel."""
+        """Wait for the worker's decision; if it has no move at half-time, run the short search meanwhile."""
         position = await asyncio.shield(advancing)
         if self._known_answer(position) or (position is not None and len(position.legal) <= 1):
             return

@@ -1,9 +1,9 @@
 """A search process: `python -m ggp.player_server.worker`, started by the HTTP player.
 
 It is reused from match to match. Its server kills the whole group, grounding children included, and it kills
-its own group when standard input closes, because then the server is dead. Between requests the player ponders,
-if pondering is on; it pauses while another match of the server starts or is to move. Terms are KIF text;
-deadlines are `time.monotonic()` seconds, which all processes of a machine share. Requests:
+its own group when standard input closes, because then the server is dead. Between requests the player
+ponders, if pondering is on; it pauses while another match of the server starts or is to move. Terms are KIF
+text; deadlines are `time.monotonic()` seconds, which all processes of a machine share. Requests:
 
     prepare   agent                               compile, cache and load its kernels; answered
     start     see `StartRequest`                  answered when the agent is ready
@@ -15,8 +15,8 @@ Events:
 
     best      ticket, move, is_searched           the best move so far, first one that no search has found
     report    ticket, report                      progress of the search, a few times per second
-    move      ticket, move, report, fault         the decision, and the fault of an agent without one, as match records
-                                                  write it; then the move is any, or empty
+    move      ticket, move, report, fault         the decision, and the fault of an agent without one, as in
+                                                  match records; then the move is any, or empty
     gives_up  message                             the process ends
 """
 
@@ -168,7 +168,7 @@ class AgentMatch:
         return self.player.choose(self._state_for_player(position.state), deadline, position.joint_move)
 
     def _state_for_player(self, state: Any) -> Any:
-        """Convert `state` from the tracker's game to the player's; switch to the finished game if it is ready."""
+        """Convert `state` from the tracker's game to the player's; switch to the finished game if ready."""
         if self.finished is None:
             return state
         if self.player.setup.game is self.game:

@@ -242,7 +242,7 @@ class RemotePlayer(Player):
         super().stop(told)
 
     def require_listener(self) -> None:
-        """Raises NoConnectionError if the player cannot be connected to; it need not support INFO or be quick."""
+        """Raises NoConnectionError if no connection opens; the player need not support INFO or be quick."""
         try:
             self.requests.run(ask(self.url, Info(), INFO_SECONDS))
         except NoConnectionError:

@@ -134,8 +134,8 @@ async def manage_match(
     watch      called with every state and wait, in the referee's thread
     record     called with the record as soon as it exists; it then grows in place
 
-    Cancelling aborts the match, notifies the players, and still raises. Raises ValueError for a wrong number of
-    players, a text that is not an address, or a match id of more than one word.
+    Cancelling aborts the match, notifies the players, and still raises. Raises ValueError for a wrong number
+    of players, a text that is not an address, or a match id of more than one word.
     """
     check_match_id(terms)
     requests = _LoopRequests(asyncio.get_running_loop())

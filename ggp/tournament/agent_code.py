@@ -1,8 +1,8 @@
-"""The files that an agent is made of, as a digest: a new version under an old name must not mix with it.
+"""Digest of an agent's files, so that results of different versions are not mixed.
 
-Counted are the files that a player spec names: the module of a class, the words of a `text:` command, and
-the values of options. A Python file counts with the modules next to it that it imports, and with those that
-they import; of a package every module counts.
+It covers the files that a player spec names: the module of a class, the words of a `text:` command, and the
+values of options. A Python file includes the modules next to it that it imports, directly or not; a package
+includes all its modules.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ggp.players.own import own_place
 
 
 def code_digest(player: str) -> str:
-    """A digest of the files that the spec `player` names, with what they import; empty without any.
+    """Digest of the files that the spec `player` names, with their imports; empty without files.
 
     Players over HTTP have none: their files are elsewhere.
 
@@ -40,7 +40,7 @@ def code_digest(player: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _file_digest(path: Path, changed_ns: int, size: int) -> str:
-    """The digest of a file, computed again once its time or size has changed."""
+    """The digest of a file, cached by its time and size."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -59,7 +59,7 @@ def _files(player: str) -> Iterator[Path]:
 
 
 def _named(player: str, place: str | None) -> list[str]:
-    """What else than `place` may be a file in a spec: values of options, or words of a command."""
+    """Parts of a spec, other than `place`, that may be files: values of options, or words of a command."""
     options = player[len(place) + 1 :] if place else player
     kind, _, rest = options.partition(":")
     if kind == "text":
@@ -69,7 +69,7 @@ def _named(player: str, place: str | None) -> list[str]:
 
 
 def _module_files(name: str) -> Iterator[Path]:
-    """The files of an importable module other than our own; those of its package, if it is in one."""
+    """The files of an importable module, or of its package; empty for our own modules."""
     found = PathFinder.find_spec(name.partition(".")[0], [*sys.path, str(Path.cwd())])
     if found is None or found.name == "ggp":  # `code_version` identifies our own code
         return
@@ -80,7 +80,7 @@ def _module_files(name: str) -> Iterator[Path]:
 
 
 def _with_imports(path: Path) -> set[Path]:
-    """A Python file with what it imports from its own folder, directly or not."""
+    """A Python file with its direct and indirect imports from its own folder."""
     found: set[Path] = set()
     waiting = [path]
     while waiting:

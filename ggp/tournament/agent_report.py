@@ -1,4 +1,4 @@
-"""What became of one agent: its matches with outcome, and its faults with their reasons."""
+"""Report on one agent: its matches with outcome, and its faults with their reasons."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OUTCOMES = ("won", "drawn", "lost", "alone", "aborted")
 
 @dataclass(frozen=True)
 class Appearance:
-    """A match of an agent, seen from its side.
+    """A match from the point of view of an agent.
 
     outcome   one of OUTCOMES; "alone" in single-player games
     roles     those that the agent had
@@ -64,7 +64,7 @@ def _steps(found: list[str]) -> str:
 
 
 def _first(texts: list[str], between: str = ", ") -> str:
-    """The first of many texts, and the number of the others."""
+    """The first of several texts, and the number of the others."""
     more = len(texts) - FAULTS_SHOWN
     return between.join(texts[:FAULTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 

@@ -1,8 +1,8 @@
-"""Which matches workers play one by one, and which side by side, in batches.
+"""Divide matches into those played one by one and batches played side by side.
 
-kind_of           what plays a seat
+kind_of           kind of player in a seat
 is_side_by_side   whether a match can be played next to others: its players are `uct` and `random`
-batches           what workers play in one call
+batches           the matches that a worker plays in one call
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ MAX_MATCHES = 512
 """Matches of one batch: the lanes of a forest."""
 
 MAX_UNTIL_DECIDED = 128
-"""Matches of one batch in runs that end once something is decided: those played in vain cost too."""
+"""Matches of one batch in runs with a stopping rule, where surplus matches are wasted."""
 
 MIN_SHARED = 128
-"""Matches from which the last batch of a game is halved: half as many take more than half the time."""
+"""Size from which the last batch of a game is halved: smaller halves cost too much time per match."""
 
 Batch = tuple[tuple[Cell, MatchTask], ...]
-"""What a worker plays in one call."""
+"""The matches that a worker plays in one call."""
 
 
 def kind_of(player: str | None) -> str:
-    """What plays a seat, without its options; None is `random`.
+    """The kind of player in a seat, without options; None is `random`.
 
     >>> kind_of("uct:c=20"), kind_of(None)
     ('uct', 'random')
@@ -37,8 +37,8 @@ def kind_of(player: str | None) -> str:
 def is_side_by_side(task: MatchTask) -> bool:
     """Whether all players of a match are `uct` or `random`, one of them `uct`, without a clock.
 
-    Not where rules may hide something: searches side by side would know it. Clocks would end searches that
-    share their lanes with others at another time than those that do not.
+    Not in games that may hide information, which these searches would know. With a clock, searches that share
+    lanes would end at other times than those that do not.
     """
     kinds = set(map(kind_of, task.players))
     return (

@@ -16,7 +16,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "text.parse_math": False,
 }
-"""The salt makes files reproducible; dollar signs in names are not mathematics."""
+"""The salt makes files reproducible; dollar signs in names do not start formulas."""
 
 PANELS_PER_ROW = 5
 

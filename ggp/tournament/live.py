@@ -1,4 +1,4 @@
-"""Progress of a run: a table that is redrawn in a terminal, else a line from time to time."""
+"""Progress of a run: a table that is redrawn in a terminal, else occasional lines."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ggp.tournament.store import Run, Store
 
 REFRESH_SECONDS = 2.0
 LINE_SECONDS = 15.0
-"""Time between two lines if there is no terminal."""
+"""Time between two lines without a terminal."""
 
 SHARE = 10
-"""The view is redrawn after at least SHARE times the time that drawing takes."""
+"""Minimum time between two drawings, as a multiple of the time of drawing."""
 
 
 class RunView:

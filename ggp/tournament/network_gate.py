@@ -1,8 +1,8 @@
-"""Whether `mcts` plays better with a taught network than without: matches of both by the clock.
+"""Test whether `mcts` plays better with a trained network than without, by matches on the clock.
 
-Searches side by side, as `ggp.teaching` compares them, do not answer that: a network can win there at equal
-time and lose here (breakthrough, results/networks.md), where one tree gets a hundred times as many
-simulations, proofs by alpha-beta, and what it knew before the last move.
+The side-by-side searches of `ggp.teaching` do not answer that: a network can win there at equal time and lose
+here (breakthrough, results/networks.md), where one tree gets a hundred times as many simulations, proofs by
+alpha-beta, and the tree of the previous move.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from ggp.players.factory import seat_player
 from ggp.players.own import is_own_player
 
 Lineups = Literal["pairs", "all"] | int
-"""Who meets in games with more than two roles; see `Plan`."""
+"""Groups of agents in games with more than two roles; see `Plan`."""
 Rule = Literal["sprt", "width"]
 
 
@@ -88,7 +88,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Until:
-    """The stopping rule: when a cell needs no more matches (`ggp.tournament.stopping`).
+    """Stopping rule of a cell (`ggp.tournament.stopping`).
 
     rule          "sprt": one of two hypotheses on the difference in strength is accepted;
                   "width": the 95 % interval of the win rate is at most `width` wide
@@ -193,7 +193,7 @@ class Plan:
 
 
 def _meaning(rules: str) -> str:
-    """The rules without comments and layout, which may change during a run."""
+    """The rules without comments and layout, which may change between runs."""
     try:
         return to_kif(parse(rules))
     except GdlError:  # reported when the game is loaded
@@ -218,7 +218,7 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 
 
 def code_change(agent: str) -> str:
-    """What to say of an agent whose files changed after it had played."""
+    """Error text for an agent whose files changed after it had played."""
     return (
         f"the files of agent {agent} are not those that its matches were played with:"
         " restore them, and enter a new version as another agent with files of its own"

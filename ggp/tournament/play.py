@@ -1,6 +1,6 @@
 """Play one scheduled match, in a worker on this machine or another.
 
-Only plain data goes in and out. A worker keeps the games it has loaded.
+Input and output are plain data. A worker caches its loaded games.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class MatchResult:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a seat spent on a match: seconds, simulations (None if not counted), and `SeatResult.fallback`."""
+    """Cost of a seat in a match: seconds, simulations (None if not counted), and `SeatResult.fallback`."""
 
     seconds: float
     simulations: int | None
@@ -120,8 +120,8 @@ class UnplayableError(CallError):
 def play_task(task: MatchTask) -> MatchResult:
     """Play the match. Raises UnplayableError.
 
-    If a player does not start, the match is not played: it would consist of random moves. One of one's own
-    is at fault in every move instead.
+    If a player does not start, the match is not played, because it would consist of random moves. A player of
+    one's own is at fault in every move instead.
     """
     try:
         return _play(task)

@@ -58,7 +58,7 @@ class WorkersError(Exception):
 class Workers(Protocol):
     """A pool of workers; leaving the `with` block drops unfinished calls.
 
-    Futures that are cancelled before that mean that the workers are gone.
+    Futures cancelled before that indicate that the workers are gone.
     """
 
     def size(self) -> int:

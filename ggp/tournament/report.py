@@ -30,10 +30,10 @@ MEANING = (
 BY_SIMULATIONS = "by number of simulations"
 
 PAIRS_SHOWN = 15
-"""Maximum number of pairs in a terminal, which shows only the crosstable of more."""
+"""Maximum number of pairs listed in a terminal; with more, only the crosstable is shown."""
 
 WIDE_COLUMNS = 8
-"""Maximum number of columns of a table that are not set close together."""
+"""Number of columns beyond which a table is printed compactly."""
 
 ABORTED_SHOWN = 10
 """Maximum number of aborted matches in a report, and of completed matches with a fault."""
@@ -109,7 +109,7 @@ class Report:
 
 
 def count_text(stored: int, planned: int) -> str:
-    """Stored and planned matches; after reducing the repetitions there may be more than planned.
+    """Stored and planned matches; after a reduction of repetitions, more may be stored than planned.
 
     >>> count_text(120, 400), count_text(12, 10)
     ('120 of 400 matches', '12 matches, 10 planned')
@@ -205,7 +205,7 @@ def _code(text: str) -> str:
 
 
 def notes(report: Report) -> list[str]:
-    """How the run was played, and what to know about its results, one sentence each."""
+    """Remarks on the settings of the run and on its results, one sentence each."""
     results = report.results
     found = [f"seed {report.run.plan.seed}, engine {report.run.plan.engine}"]
     found += [f"program {version}" for version in results.versions]

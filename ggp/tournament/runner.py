@@ -31,7 +31,7 @@ LOOK_AHEAD = 200
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What prevents matches: a game, an agent (in all games), or agents in a game."""
+    """Cause that prevents matches: a game, an agent (in all games), or agents in a game."""
 
     game: str | None
     agents: tuple[str, ...] = ()
@@ -234,7 +234,7 @@ class Runner:
 
 
 def _as_stored(result: MatchResult) -> StoredMatch:
-    """A result as the store returns it, as far as scores need it."""
+    """A result as a stored match, with the fields needed for scores."""
     task = result.task
     return StoredMatch(
         id=task.id,

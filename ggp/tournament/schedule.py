@@ -23,7 +23,7 @@ Seatings = tuple[tuple[str, ...], ...]
 
 
 def cell_key(condition: str, game: str, agents: Collection[str]) -> CellKey:
-    """The identity of a cell, whatever the order of its agents."""
+    """The identity of a cell, independent of the order of its agents."""
     return (condition, game, tuple(sorted(agents)))
 
 

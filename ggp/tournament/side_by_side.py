@@ -1,7 +1,7 @@
 """Matches of plain UCT, hundreds of them in one worker: their searches are trees of one forest.
 
-What a match becomes depends on the matches next to it, since all lanes of a forest draw from one generator;
-the same matches in the same batch are always the same.
+A match depends on the others of its batch, because all lanes of a forest share one random generator; the same
+batch always gives the same matches.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def play_side_by_side(
 ) -> list[PlayedMatch]:
     """Play matches of `game` that are `is_side_by_side` (`ggp.tournament.batches`).
 
-    All that is random derives from the seed of the first.
+    All randomness derives from the seed of the first match.
     """
     begin, started_ms = time.monotonic(), now_ms()
     matches = _Matches(game, tasks, terms[0].step_limit)
@@ -145,7 +145,7 @@ def _fill(
 
 
 def _why_stuck(game: CompiledGame, state: bytes, step: int) -> str:
-    """What is wrong with rules that leave a role without a move."""
+    """The fault of rules that leave a role without a move."""
     try:
         for role in game.roles:
             game.legal_moves(state, role)

@@ -40,7 +40,7 @@ class Decision:
 
 
 class Stopping:
-    """Keeps track of the cells that need no more matches."""
+    """Tracks which cells need no more matches."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.until = schedule.plan.until

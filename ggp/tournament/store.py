@@ -1,6 +1,6 @@
 """Finished matches in SQLite, each stored as soon as it is finished.
 
-A file holds any number of runs; a run is a plan that is being played. A match is identified by its id within
+A file holds any number of runs; a run is a plan with its matches. A match is identified by its id within
 the run; a match that was played twice is stored once. Write-ahead logging allows reading while a run writes.
 """
 
@@ -23,7 +23,7 @@ from ggp.tournament.play import MatchResult, SeatResult
 from ggp.tournament.schema import StoreError, make_tables, store_errors, transaction
 
 _LOCK_TIMEOUT_S = 30.0
-"""How long a connection waits for others that hold the file's lock."""
+"""Time that a connection waits for the file's lock."""
 
 _RETRY_S = 0.01
 

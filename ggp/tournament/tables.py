@@ -14,7 +14,7 @@ from ggp.tournament.stopping import Decision
 from ggp.tournament.store import StoredMatch
 
 SMALL_SECONDS = 0.01
-"""Seconds a move below which two digits are shown, whatever their place."""
+"""Seconds per move below which two significant digits are shown."""
 
 MAX_COLUMNS = 5
 """Number of columns of numbers that fit a terminal."""

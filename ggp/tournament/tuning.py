@@ -1,9 +1,9 @@
-"""Find the options of `mcts` that are best for one game, by matches against the best so far.
+"""Find the best options of `mcts` for one game, by matches against the best so far.
 
 The champion begins as the default. Each candidate plays it until the sequential test of
-`ggp.tournament.stopping` decides that it is 50 Elo better, and takes its place, or that it is not better;
+`ggp.tournament.stopping` decides that it is 50 Elo better and becomes champion, or that it is not better:
 first the policies, then C with the best policy. Matches are counted and seeded, so that they can be resumed.
-A policy with slower playouts gets fewer of them, in proportion to its measured speed: what is compared is
+A policy with slower playouts gets fewer of them, in proportion to its measured speed: this compares
 play at equal time. Last comes alpha-beta, by the clock: with a few milliseconds a move it wins games that
 the tree wins with more.
 """
@@ -42,7 +42,7 @@ START_SECONDS, MOVE_SECONDS = 4.0, 0.1
 
 
 class TuningError(Exception):
-    """A match of tuning did not come to its end."""
+    """A match of tuning was not completed."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ Rating = Callable[[CompiledGame, str], float | None]
 
 
 def measured_rate(game: CompiledGame, policy: str) -> float | None:
-    """Playouts per CPU second of a policy; None if another policy stands in for it."""
+    """Playouts per CPU second of a policy; None if the search falls back to another one."""
     if search_state(game, simulations=64, policy=policy).fallback:
         return None
     measured = measure_search(game, policy, seconds=RATE_SECONDS, calibration_seconds=1.0)
@@ -76,9 +76,9 @@ def tune(
     report: Callable[[TuningProgress], None] = lambda progress: None,
     rating: Rating = measured_rate,
 ) -> None:
-    """Compare the candidates that `tuning` has not compared yet.
+    """Compare the remaining candidates of `tuning`.
 
-    What was played until an interruption stays in `tuning`; the same call resumes.
+    After an interruption `tuning` keeps the matches so far; the same call resumes.
 
     most   repetitions of a comparison, each with the challenger in every seat; then the champion stays
 
@@ -169,7 +169,7 @@ def repetition_score(
     champion: Callable[[], Player],
     terms: MatchTerms,
 ) -> float:
-    """The challenger's mean score, 0..1, over matches with it in every seat; it makes a player for each.
+    """The challenger's mean score, 0..1, over matches with it in every seat, each with new players.
 
     Raises TuningError if a match is aborted, KeyboardInterrupt.
     """

@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 COOKIE = "ggp-session"
 LOGIN = "/login"
-"""Login address for a browser that comes from a file. The answer is a page: after a redirection browsers would
-withhold the new cookie, because the way began elsewhere."""
+"""Login address for a browser that comes from a file. The answer is a page: after a redirection from elsewhere
+browsers would withhold the new cookie."""
 
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -54,7 +54,7 @@ class Access:
 
     @property
     def opening_page(self) -> str:
-        """HTML for a file that redirects to the page: command lines, unlike files, are visible to every user."""
+        """HTML for a file that redirects to the page: a command line would be visible to every user."""
         return redirection(escape(self._address(LOGIN)))
 
     def _address(self, path: str) -> str:

@@ -79,7 +79,7 @@ class Connections:
             self._deadline[transport] = time.monotonic() + self._limits.request_seconds
 
     def _make_room(self, address: str) -> bool:
-        """If there are too many connections, end the oldest without a pending answer; return whether there is room."""
+        """If there are too many connections, end the oldest idle one; return whether there is room."""
         self._forget_closed()
         of_peer = [each for each in self._deadline if _address(each) == address]
         for group, limit in ((of_peer, self.limit // 2), (list(self._deadline), self.limit)):

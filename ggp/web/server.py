@@ -384,7 +384,9 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         session = self.sessions.find(name)
         if session is None:
-            raise web.HTTPForbidden(text="open the address with the token that the server printed at the start")
+            raise web.HTTPForbidden(
+                text="open the address with the token that the server printed at the start"
+            )
         return session
 
     def _find(self, request: web.Request) -> OpenMatch:
@@ -499,7 +501,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 class _Protocol(web.RequestHandler):
-    """One connection; malformed HTTP gets our error page and is not logged, because that could fill the log."""
+    """One connection; malformed HTTP gets our error page and is not logged, to keep the log small."""
 
     def handle_error(
         self,

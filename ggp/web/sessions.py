@@ -159,7 +159,7 @@ class Sessions:
         return session
 
     async def begin(self, name: str = "") -> Session:
-        """The session of a cookie, else a new one, which replaces the one idle longest if there are too many."""
+        """The session of a cookie, else a new one; if there are too many, the one idle longest ends."""
         async with self._beginning:
             if (known := self.find(name)) is not None:
                 return known
