@@ -5,8 +5,8 @@
     game = ggp.load("tictactoe")
     record = ggp.play_match(game, [ggp.make_player("mcts"), ggp.make_player("random")])
 
-Everything named here is imported when it is first used, so that `import ggp` costs next to nothing. No name
-here is that of a package inside `ggp`: Python makes `ggp.search` the package as soon as one of its modules is
+Everything named here is imported when it is first used, so that `import ggp` is fast. No name here
+is that of a package inside `ggp`: Python makes `ggp.search` the package as soon as one of its modules is
 imported, so the function that searches a state is `search_state`. `ggp.env` is a package on purpose.
 """
 

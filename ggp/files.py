@@ -1,4 +1,4 @@
-"""Files: where this package lies, and writing that replaces a file as a whole or not at all."""
+"""Files: the folders of this package and its user, and atomic writing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parent
 """The folder of `ggp`; `gdl` and, in a checkout, `games` and `docs` are next to it."""
 
 _PARTIAL = ".part"
-"""Ending of files that are to replace others, whose names errors give instead."""
+"""Suffix of temporary files; errors name the file to be replaced instead."""
 
 
 def user_cache_folder() -> Path | None:
@@ -26,7 +26,7 @@ def user_cache_folder() -> Path | None:
 
 
 def user_data_folder() -> Path | None:
-    """The folder of what users had computed and want kept; None if there is no home folder."""
+    """The folder of results that users keep; None if there is no home folder."""
     return _user_folder("APPDATA", "~/Library/Application Support", "XDG_DATA_HOME", "~/.local/share")
 
 
@@ -54,7 +54,7 @@ def make_private_folder(folder: Path) -> None:
 def require_private_folder(folder: Path) -> None:
     """Make `folder` the user's alone, for contents that are executed. Raises OSError if it is another user's.
 
-    Compiled code is run as it is found: a folder that others may write to would let them run theirs.
+    Compiled code is executed without checks: in a folder writable by others, they could run theirs.
     """
     make_private_folder(folder)
     if sys.platform == "win32":
@@ -79,13 +79,13 @@ def writing(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: str | Path, *, is_synced: bool = True) -> Iterator[BinaryIO]:
-    """Write a file under another name; it takes the place of `path` when the `with` block ends.
+    """Write a temporary file that replaces `path` when the `with` block ends.
 
     If the block or the disk fails, what was there stays as it was. Links are followed; permissions, and the
     owner as far as the system allows, are kept. Devices, pipes and whatever else is not a regular file are
     written to directly, and so is a file in a folder that takes no new ones.
 
-    is_synced   False: a sudden loss of power may leave a damaged file, for those who check what they read
+    is_synced   False: a power failure may leave a damaged file, for callers that verify their files
     Raises OSError with the file's name.
 
     >>> import tempfile
@@ -117,7 +117,7 @@ def replacing(path: str | Path, *, is_synced: bool = True) -> Iterator[BinaryIO]
 def _is_replaceable(path: str | Path) -> bool:
     """Whether another file may take the place of `path`: a regular file, or none yet, opened by its own name.
 
-    /dev/stdout may lead to a regular file, but what holds it open would go on with the one replaced.
+    /dev/stdout may lead to a regular file, but processes that hold it open would keep writing to the old one.
     """
     is_regular = os.path.isfile(path) or not os.path.exists(path)
     return is_regular and not os.path.abspath(path).startswith(("/dev/", "/proc/"))

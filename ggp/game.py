@@ -32,7 +32,7 @@ RANDOM_ROLE = Symbol("random")
 class GameError(Exception):
     """A fault of the rules or of a move, met in one state.
 
-    step   the state's place in the match (0 = initial state), if the raiser knew it
+    step   number of the state in the match (0 = initial state), if known
 
     >>> str(GameError("a fault").at_step(3))
     'step 3: a fault'
@@ -160,7 +160,7 @@ class RoleTable(dict[Role, _Key]):
 
 
 def illegal(move: object, role: Role) -> IllegalMoveError:
-    """The error for a move that is not legal; says so if it is text instead of a term."""
+    """The error for a move that is not legal, with a hint if it is text instead of a term."""
     hint = "; a move is a term: ggp.parse_term reads one from text" if isinstance(move, str) else ""
     return IllegalMoveError(f"{move} is not legal for {role}{hint}")
 
@@ -213,7 +213,7 @@ def goals_or_none(game: Game[Any], state: Hashable) -> list[int | None]:
 
 
 def goal_faults(game: Game[Any], state: Hashable) -> list[str]:
-    """What is wrong with the goals of `state`, one sentence per role; empty in well-formed games."""
+    """Faults in the goals of `state`, one sentence per role; empty in well-formed games."""
     faults = []
     for role in game.roles:
         try:

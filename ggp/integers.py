@@ -1,4 +1,4 @@
-"""Whole numbers at the border of the public API: numpy's are taken as they are, all else is refused by name.
+"""Integers in the public API: numpy's are converted, other types are refused with the parameter's name.
 
 Experiments draw their seeds and counts with numpy. Behind the border they are Python's own integers, which
 neither overflow in `seed & mask` nor wrap around in arrays of 32 bits.
@@ -80,7 +80,7 @@ def to_integer_array(values: ArrayLike, name: str, least: int | None = None) -> 
 
 
 def check_integers(record: DataclassInstance, **least: int | None) -> None:
-    """Make fields of a frozen dataclass ints of at least a number each, None aside if that is the default.
+    """Convert fields of a frozen dataclass to ints with a minimum each; None is kept if it is the default.
 
     >>> import numpy as np
     >>> from dataclasses import dataclass
@@ -103,7 +103,7 @@ def check_integers(record: DataclassInstance, **least: int | None) -> None:
 
 
 def is_integer(value: object) -> bool:
-    """Whether `to_integer` takes a value.
+    """Whether `to_integer` accepts a value.
 
     >>> import numpy as np
     >>> is_integer(np.uint8(3)), is_integer([3]), is_integer("3")

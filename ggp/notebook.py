@@ -1,4 +1,4 @@
-"""What notebooks show: HTML tables."""
+"""HTML tables for notebooks."""
 
 from __future__ import annotations
 

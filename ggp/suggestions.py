@@ -1,4 +1,4 @@
-"""What was probably meant by a mistyped name."""
+"""Suggestions for a mistyped name."""
 
 from __future__ import annotations
 

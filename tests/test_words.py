@@ -23,9 +23,14 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 TO_DO = (
-    *("ggp/assessment", "ggp/beliefs", "ggp/cli", "ggp/engines", "ggp/env", "ggp/features", "ggp/match"),
-    *("ggp/player_server", "ggp/players", "ggp/proofs", "ggp/protocol", "ggp/search", "ggp/solver"),
-    *("ggp/teaching", "ggp/web"),
+    "ggp/beliefs",
+    "ggp/engines",
+    "ggp/env",
+    "ggp/features",
+    "ggp/proofs",
+    "ggp/search",
+    "ggp/solver",
+    "ggp/teaching",
 )
 """Rooms (`gdl`, or folders and files of `ggp`) that are not yet clean."""
 

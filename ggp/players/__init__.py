@@ -7,14 +7,14 @@ factory      the player that a text like `mcts:c=40` describes
 mcts         the rows mcts, solving and tablebase: which advisors, with which options
 rows         the rows alphabeta and uct
 own          classes of one's own, by module or file
-own_seat, own_process   their seats in matches, and the process that each runs in
+own_seat, own_process   their seats in matches, and the processes they run in
 warm_up      a short match before the first clock
 simple       the first legal move; a random one
 kept_knowledge  the opening book, the tuned options and the trial matches of a game
-book_building   makes one
+book_building   builds one
 late_proofs  proofs that come once their kernels are compiled
 trial_matches   matches of alpha-beta against the tree in a start clock
-text_player  any command that is told the match as text
+text_player  any command that receives the match as text
 human        a person at the keyboard
-move_menu    legal moves as a person names them
+move_menu    legal moves by number, text or words
 """

@@ -32,7 +32,7 @@ _logger = logging.getLogger("ggp.players")
 
 
 class Row(Protocol):
-    """What a kind of player is made of, with the options of one player."""
+    """The composition of a kind of player, with the options of one player."""
 
     def advisors(self, game: Game[Any], player: AdvisedPlayer) -> Sequence[Advisor]:
         """The advisors of one match, in order."""
@@ -49,12 +49,12 @@ class Row(Protocol):
 
 @dataclass(frozen=True)
 class Traits:
-    """What the player itself needs to know of its options.
+    """The options that the player itself uses.
 
     simulations      per move, instead of the clock; nodes: positions to expand, likewise
-    margin_seconds   left of each clock, though at most half of it
+    margin_seconds   left of each clock, at most half of it
     is_counted       see `Player`, like the others
-    has_head_start   there is something to ponder on before the first move
+    has_head_start   the start clock already builds something to ponder on
     """
 
     simulations: int | None = None
@@ -104,7 +104,7 @@ class Team:
             advisor.follow(position)
 
     def follow(self, position: Position) -> None:
-        """Tell all that have begun where the match is."""
+        """Pass the position to all that have begun."""
         for advisor in self._begun:
             advisor.follow(position)
 
@@ -114,7 +114,7 @@ class Team:
             mine.take_over(theirs)
 
     def simulation_count(self) -> int | None:
-        """Playouts of all; None if nobody counts them."""
+        """Playouts of all; None if none counts them."""
         counts = [each.simulation_count for each in self.advisors]
         known = [each for each in counts if each is not None]
         return sum(known) if known else None
@@ -227,9 +227,9 @@ class AdvisedPlayer(Player):
         return best
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
-        """Search on until `is_over()` or `deadline`, as the leading advisor or all do.
+        """Ponder until `is_over()` or `deadline`: the leading advisor, or all.
 
-        From the state after the own last move if no other role has a choice. The next `choose` finds what was
+        From the state after the own last move if no other role has a choice. The next `choose` uses the
         searched. Ends at most one slice of a search after `is_over()`.
         """
         if self._team is None or not (self.traits.has_head_start or self._has_moved):

@@ -1,4 +1,4 @@
-"""Building an opening book: long searches of the positions that a player with the book can get into.
+"""Build an opening book: long searches of the positions that a player with the book can reach.
 
 A book of N plies has, for every role, the positions of fewer than N plies that its own best moves and any
 moves of all others lead to: the others need not play by the book. Chance is followed in every outcome. Where
@@ -27,16 +27,16 @@ EXACT_MODES = ("proof", "solution")
 
 
 class BookError(Exception):
-    """The game has no opening that a book could hold, or too large a one."""
+    """The game has no opening for a book, or too large a one."""
 
 
 @dataclass(frozen=True)
 class BookTerms:
-    """How far the book reaches and how long each position is searched.
+    """Depth of the book and effort per position.
 
     plies         depth of the last positions searched, plus one
     seconds       time of each search
-    simulations   playouts of each search instead: the book is then the same on every machine
+    simulations   playouts of each search instead, which make the book reproducible
     """
 
     plies: int = 4
@@ -51,7 +51,7 @@ class BookTerms:
 
 @dataclass(frozen=True)
 class BookProgress:
-    """Position `done` of the `count` that ply `ply` has (from 0) is finished."""
+    """Position `done` of `count` in ply `ply` (from 0) is finished."""
 
     ply: int
     done: int
@@ -76,7 +76,7 @@ def build_book(
 ) -> None:
     """Add to `book` the positions that it does not have, or that were searched for less time.
 
-    What was found until an interruption stays in `book`; the same call resumes.
+    After an interruption `book` keeps the moves so far; the same call resumes.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
@@ -123,7 +123,7 @@ def _search_level(
 
 
 def _mover(game: Game[Any], state: Hashable) -> tuple[Role | None, bool]:
-    """The one role with a choice (None: nobody has one), and whether the book goes on from here."""
+    """The one role with a choice (None without one), and whether the book continues from here."""
     if game.is_terminal(state):
         return None, False
     choosing = [role for role in game.roles if role != RANDOM_ROLE and len(game.legal_moves(state, role)) > 1]
@@ -162,13 +162,13 @@ class _Searcher:
         self._is_prepared = False
 
     def is_enough(self, known: BookMove) -> bool:
-        """Whether a known move was searched for as long as is asked."""
+        """Whether a known move was searched for as long as requested."""
         if self._terms.simulations is not None:
             return known.is_exact or known.visits >= self._terms.simulations
         return known.is_worth(self._terms.seconds)
 
     def search(self, state: Hashable, role: Role) -> BookMove:
-        """The move found for `role` in `state`, by a search that knows of no other. Raises GameError."""
+        """The move found for `role` in `state` by an independent search. Raises GameError."""
         terms = self._terms
         own = MctsPlayerOptions(simulations=terms.simulations, has_head_start=False, book=OFF)
         player = mcts_player(own, default_options(terms.simulations))

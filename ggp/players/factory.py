@@ -1,13 +1,13 @@
-"""From what users write (`mcts:c=40`) to a player.
+"""Make players from texts such as `mcts:c=40`.
 
-    make_player        the player of a text: kind, options, and what it reports to
+    make_player        the player of a text: kind, options and listeners
     seat_player        the same for commands: a player of one's own runs in a process of its own
     file_option        the option that names a file
-    require_members    whether a player can act for the roles that its options name
+    require_members    check the roles that a player's options name
     _MAKERS            kind → the function that makes it from its options
 
-Modules of players that need numpy or numba are imported when one is made, after its options are known to be
-right: numba takes a second, and a mistake should cost less.
+Modules of players that need numpy or numba are imported only after the options have been checked: numba takes
+a second, and mistakes should be reported at once.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Links:
-    """What a player reports to, and how a person is asked; see `make_player`."""
+    """Listeners of a player, and input and output of a person; see `make_player`."""
 
     on_progress: Callable[[Move], None] | None = None
     on_report: Callable[[SearchReport], None] | None = None
@@ -65,10 +65,10 @@ class Links:
 
 
 MIN_MEBIBYTES = 1024
-"""Of memory for a process that plays compiled games: 512 MiB do not hold numba and its libraries."""
+"""Minimum memory of a process that plays compiled games: 512 MiB are too few for numba and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}
-"""Whoever gives one of these wants no options that `ggp prepare options` found."""
+"""Any of these disables the tuned options of `ggp prepare options`."""
 
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 
@@ -136,7 +136,7 @@ def is_own(spec: str) -> bool:
 def seat_player(
     spec: str, *, mebibytes: int | None = None, on_report: Callable[[SearchReport], None] | None = None
 ) -> Player:
-    """`make_player` for a seat in a match that must go on whatever players do.
+    """`make_player` for a seat in a match that must survive the failures of players.
 
     A player of one's own runs in a process of its own, with at most `mebibytes` of memory: see
     `ggp.players.own_seat`. Raises PlayerSpecError, but not for one whose code fails: that is its fault in the
@@ -162,7 +162,7 @@ def check_player(spec: str, *, mebibytes: int | None = None) -> Player:
 
 
 def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
-    """Raise PlayerSpecError for a player of a kind that is refused, naming the kinds that are not.
+    """Raise PlayerSpecError for a player of a refused kind, with the list of the allowed ones.
 
     refused   kinds, and "http" for players over HTTP
 
@@ -181,7 +181,7 @@ def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
 def file_option(spec: str) -> str | None:
     """The first option of a player that names a file; None if there is none. Raises PlayerSpecError.
 
-    A player for a stranger has none: errors would show what the files of this machine hold.
+    A player for strangers must have none: errors would reveal the contents of files.
 
     >>> file_option("mcts:c=40,book=/etc/passwd"), file_option("mcts:c=40,book=off")
     ('book', None)

@@ -22,10 +22,10 @@ from ggp.players.move_menu import MoveMenu
 HINT_SECONDS = 1.0
 """Time of the search for a hint."""
 ROW_LIMIT = 12
-"""Most lines of a list of moves; half a screen if that is less."""
+"""Maximum lines of a list of moves; half a screen if that is less."""
 
 HELP = {
-    "a move": "its number in the list, its text, or the words that tell it apart: 7 1 6 1",
+    "a move": "its number in the list, its text, or the part that distinguishes it: 7 1 6 1",
     "part of it": "lists the moves with these words",
     "moves": "lists all moves again",
     "board": "shows the board again (also Ctrl-L)",
@@ -41,9 +41,9 @@ REDRAW = "\f"
 
 
 class HumanPlayer(Player):
-    """Asks a person, who answers with a move or with a command: `help` lists them.
+    """Asks a person, who enters a move or a command: `help` lists them.
 
-    A move comes first: in a game with a move `hint`, that word is the move. Forced moves are made without
+    Moves take precedence: in a game with a move `hint`, that word is the move. Forced moves are made without
     asking. In games with hidden information the person is shown the percepts of every step, and before a
     choice what is certain: the facts that are true in all states that agree with everything observed.
     """
@@ -105,7 +105,7 @@ class HumanPlayer(Player):
             self._show(f"  {line}")
 
     def _show_position(self, state: Hashable) -> None:
-        """Show again what the person saw before the choice."""
+        """Show the position and percepts before the choice again."""
         if hides_information(self.setup.game):
             self._show_knowledge()
             return
@@ -134,7 +134,7 @@ class HumanPlayer(Player):
                 self._obey(answer, menu, state)
 
     def _obey(self, answer: str, menu: MoveMenu, state: Hashable) -> None:
-        """Do what a command says, or list the moves that have the words of `answer`."""
+        """Execute a command, or list the moves with the words of `answer`."""
         word = answer.strip().lower()
         if word in ("help", "?"):
             for name, meaning in HELP.items():
@@ -168,7 +168,7 @@ class HumanPlayer(Player):
             raise TakeBackError(self.setup.role)
 
     def _say(self, text: str, indent: int = 0) -> None:
-        """Show a sentence, broken between words where the terminal ends."""
+        """Show a sentence, wrapped to the width of the terminal."""
         columns = max(20, shutil.get_terminal_size().columns - 1)
         self._show("\n".join(textwrap.wrap(text, columns, subsequent_indent=" " * indent)))
 
@@ -185,7 +185,7 @@ class HumanPlayer(Player):
 
 
 def ask_terminal(prompt: str) -> str:
-    """A line from the keyboard; in a terminal with arrow keys and a history, where readline is there."""
+    """A line from the keyboard; in a terminal with arrow keys and history, if readline is available."""
     if sys.stdin.isatty():
         _prepare_terminal()
     return input(prompt)
@@ -193,7 +193,7 @@ def ask_terminal(prompt: str) -> str:
 
 @functools.cache
 def _prepare_terminal() -> None:
-    """Turn line editing on, and let no moves typed ahead reach the shell when the program ends."""
+    """Enable line editing, and discard input typed ahead when the program ends."""
     with contextlib.suppress(ImportError):
         import readline
 
@@ -232,5 +232,5 @@ def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | Non
 
 
 def _has_choice(game: Game[Any], state: Hashable, role: Role) -> bool:
-    """Whether any other role can choose in `state`: then it is that role's turn."""
+    """Whether any other role can choose in `state`."""
     return any(len(game.legal_moves(state, other)) > 1 for other in game.roles if other != role)

@@ -1,6 +1,6 @@
-"""What is kept about a game, as a match uses it: book, endings, network, tuned options, trial matches.
+"""Stored knowledge of a game for matches: book, endings, network, tuned options, trial matches.
 
-A file that cannot be used is worth a warning, never a match.
+A file that cannot be used causes only a warning.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def open_kept(
     *,
     may_use_kept: bool = True,
 ) -> _Knowledge | None:
-    """What a file says: the one that an option names, or with `auto` that kept for the game; None without.
+    """Load the file that an option names, or with `auto` the one kept for the game; None without one.
 
-    load          may raise OSError, KnowledgeFileError, SavedSolutionError, MemoryError: that is a warning
+    load          may raise OSError, KnowledgeFileError, SavedSolutionError, MemoryError, which are logged
     consequence   of a file that cannot be used, for the warning
     may_use_kept  whether the moves may depend on what this machine has kept
     """
@@ -78,7 +78,7 @@ def open_kept(
 
 
 def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
-    """The book that the option `book` means for this game; None without one.
+    """The book for this game by the option `book`; None without one.
 
     is_counted   the moves must not depend on what this machine has kept
     """
@@ -96,7 +96,7 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
 
 
 def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTable | None:
-    """The table that the option `endings` means for this game; None without one.
+    """The table for this game by the option `endings`; None without one.
 
     is_counted   the moves must not depend on what this machine has kept
     """
@@ -114,7 +114,7 @@ def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTab
 
 @lru_cache(maxsize=1)
 def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
-    """The table in a file of this stamp, read once for all who play a game: it may be large."""
+    """The table in a file of this stamp, read once for all players, because it may be large."""
     from ggp.solver.endings import EndingTable
 
     return EndingTable(path, game)
@@ -131,13 +131,13 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:
-    """The trial matches kept for the game, whatever network or tree took part."""
+    """The trial matches kept for the game, with any network or tree."""
     load, consequence = lambda path: Trial.load_of(path, game.program), "trial matches begin again"
     return open_kept(game, AUTO, TRIAL_FILE_NAME, load, consequence)
 
 
 def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> TaughtNetwork | None:
-    """The network that an option `net` names for this game, or that kept for it; None without one."""
+    """The network for this game by the option `net`; None without one."""
     from ggp.knowledge.taught import FILE_NAME as NETWORK_FILE_NAME
     from ggp.knowledge.taught import TaughtNetwork
 

@@ -44,7 +44,7 @@ class LateProofs:
         return not self._process.is_over
 
     def leave(self) -> bool:
-        """Let the process finish without this one; whether there is anything to finish."""
+        """Let the process finish without this one; return whether it is still compiling."""
         return self._process.leave()
 
 
@@ -52,9 +52,9 @@ _late: LateProofs | None = None
 
 
 def begin_late_proofs(load: Callable[[], None]) -> LateProofs | None:
-    """Begin to compile the kernels of proofs, unless another player of this process has.
+    """Start to compile the kernels of proofs, unless another player of this process has.
 
-    None if there is nothing to wait for: they are compiled, or no second process can compile them.
+    None if they are compiled already, or no second process can compile them.
     """
     global _late
     if _late is None:
@@ -64,5 +64,5 @@ def begin_late_proofs(load: Callable[[], None]) -> LateProofs | None:
 
 
 def leave_late_proofs() -> bool:
-    """Leave what is still to be compiled to the other process; whether there is anything."""
+    """Leave the remaining compilation to the other process; return whether there is any."""
     return _late is not None and _late.leave()

@@ -1,4 +1,4 @@
-"""The rows `mcts`, `solving` and `tablebase`: Monte-Carlo tree search, and what may know better.
+"""The rows `mcts`, `solving` and `tablebase`: Monte-Carlo tree search and stronger advisors.
 
 A game that is not compiled is searched in plain Python. Where information is hidden, an equilibrium is played
 if the start clock suffices to find one, and trees over beliefs are searched otherwise.
@@ -44,7 +44,7 @@ def mcts_player(
     With `simulations` every move gets exactly that many, in one thread by default, and the match is
     reproducible; without, the search uses its clocks and all cores.
 
-    own                 when to search, and by which search
+    own                 when to search, and with which search
     options             of the search itself; None: its defaults
     first               advisors to ask before all others, made for each match
     solver_mebibytes    of a solver on another core; None: there is none
@@ -160,7 +160,7 @@ class MctsRow:
         return advisors
 
     def prepare(self, game: Game[Any], player: AdvisedPlayer) -> None:
-        """Compile in two processes: kernels of proofs and evaluations beside those of the tree.
+        """Compile in two processes: kernels of proofs and evaluations in parallel with those of the tree.
 
         A match may begin before the proofs are compiled, if it needs no evaluations.
         """
@@ -213,13 +213,13 @@ class MctsRow:
 
     @property
     def _may_tune(self) -> bool:
-        """Whether the options leave the choice of policy, C and search to what is known about the game."""
+        """Whether the options leave policy, C and search open, to be set by stored knowledge."""
         chosen, default = self.options, TunedOptions()
         is_default = (chosen.policy, chosen.exploration) == (default.policy, default.exploration)
         return self.own.is_tuned and is_default and self.own.simulations is None
 
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
-        """What `ggp prepare options` found for the game, if these options leave the choice open."""
+        """The tuned options of the game, if these options leave the choice open."""
         found = tuned_options(game) if self._may_tune else None
         return None if found == TunedOptions() else found
 
@@ -232,7 +232,7 @@ class MctsRow:
 
     @property
     def _may_use_alphabeta(self) -> bool:
-        """Whether alpha-beta may come to choose the moves; only where the user left the search open."""
+        """Whether alpha-beta may choose the moves: only if the user left the search open."""
         own = self.own
         if own.alphabeta == "off" or own.simulations is not None:
             return False

@@ -1,4 +1,4 @@
-"""Legal moves as a person names them: by number, as text, or by the words that tell them apart."""
+"""Legal moves as a person names them: by number, as text, or by distinctive words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MoveMenu:
 
     @cached_property
     def _names(self) -> dict[Words, list[Move]]:
-        """Every short name, with the moves that it stands for."""
+        """Short name → the moves that it stands for."""
         names: dict[Words, list[Move]] = {}
         groups: dict[tuple[str, int], list[tuple[Move, Words]]] = {}
         for move in self.legal:
@@ -51,7 +51,7 @@ class MoveMenu:
 
     @cached_property
     def is_numbered(self) -> bool:
-        """Whether numbers stand for places in the list."""
+        """Whether numbers refer to positions in the list."""
         return not any(len(words) == 1 and words[0].isdigit() for words in (*self._names, *self._full))
 
     @cached_property
@@ -78,7 +78,7 @@ class MoveMenu:
         return [move for move in self.legal if wanted and _has(move_words(str(move)), wanted)]
 
     def lines(self, moves: Sequence[Move], columns: int = 80, rows: int = 12) -> list[str]:
-        """A list of `moves` in columns, at most `rows` lines and one on what is left out."""
+        """A list of `moves` in columns, at most `rows` lines and one about the rest."""
         texts = [words_of(move) for move in moves]
         if self.is_numbered:
             number = {move: place for place, move in enumerate(self.legal, start=1)}

@@ -44,7 +44,7 @@ MAX_SECONDS = 604_800.0
 
 @dataclass(frozen=True)
 class MctsPlayerOptions:
-    """What `mcts` adds to the options of its search, `MctsOptions`."""
+    """Options of `mcts` besides those of its search, `MctsOptions`."""
 
     simulations: int | None = number(
         "simulations",
@@ -54,11 +54,13 @@ class MctsPlayerOptions:
         most=MAX_SIMULATIONS,
         default_text="by the clock",
     )
-    margin_seconds: float = number("margin", 0.0, "Seconds left of each clock.", least=0.0, most=MAX_SECONDS)
+    margin_seconds: float = number(
+        "margin", 0.0, "Safety margin: seconds left unused of each clock.", least=0.0, most=MAX_SECONDS
+    )
     search: str = choice(
         "search", "auto", "lanes: compiled games only; reference: plain Python; auto: by the game.", SEARCHES
     )
-    ponders: bool = switch("ponder", False, "Search on while other players think.")
+    ponders: bool = switch("ponder", False, "Continue to search while other players think.")
     has_head_start: bool = switch(
         "head_start",
         True,
@@ -70,7 +72,7 @@ class MctsPlayerOptions:
     proof_mebibytes: int = number(
         "proof_memory",
         PROOF_MEBIBYTES,
-        "Mebibytes for proofs, besides those of the tree.",
+        "Memory for proofs in MiB, in addition to the tree.",
         least=16,
         most=MAX_MEBIBYTES,
     )
@@ -119,12 +121,12 @@ class UctOptions:
 class AlphaBetaOptions:
     """Options of `alphabeta`. With `reference` those of `ggp.search.alphabeta.reference.refinements` too."""
 
-    depth: int | None = number("depth", None, "Plies to search at most.", least=1, most=1000)
-    nodes: int | None = number("nodes", None, "Nodes per move at most.", least=1, most=MAX_SIMULATIONS)
+    depth: int | None = number("depth", None, "Maximum depth in plies.", least=1, most=1000)
+    nodes: int | None = number("nodes", None, "Maximum nodes per move.", least=1, most=MAX_SIMULATIONS)
     margin_seconds: float = number(
         "margin",
         ALPHABETA_MARGIN_SECONDS,
-        "Seconds left of each clock, at most half of it.",
+        "Safety margin: seconds left unused of each clock, at most half of it.",
         least=0.0,
         most=MAX_SECONDS,
     )
@@ -139,7 +141,9 @@ class AlphaBetaOptions:
         "What to learn weights for; auto: pieces if a role has several kinds, else facts.",
         (*FEATURE_KINDS, "facts"),
     )
-    games: int = number("games", 512, "Games of self-play to learn from, at most.", least=0, most=MAX_COUNTED)
+    games: int = number(
+        "games", 512, "Maximum number of self-play games for learning.", least=0, most=MAX_COUNTED
+    )
     network: str = file_path(
         "net",
         AUTO,
@@ -158,7 +162,7 @@ class AlphaBetaOptions:
     opponent_error: float = number(
         "error",
         0.0,
-        "Probability with which the other side is taken to move at random; above 0 in plain Python.",
+        "Assumed probability of a random move by the other side; above 0 in plain Python.",
         least=0.0,
         most=1.0,
     )
@@ -169,7 +173,7 @@ class AlphaBetaOptions:
     )
 
     def __post_init__(self) -> None:
-        """Raises OptionError for an evaluation that there is not, or a coalition that cannot be read."""
+        """Raises OptionError for an unknown evaluation or an unreadable coalition."""
         self.evaluation_options()
         if self.coalition not in (OWN_COALITION, NO_COALITION) and not is_coalition(self.coalition):
             raise OptionError(f"coalition must be own, none or numbers as in 1+3, not {self.coalition!r}")
@@ -181,12 +185,12 @@ class AlphaBetaOptions:
 
 @dataclass(frozen=True)
 class SolvingOptions:
-    """What `solving` adds to the options of `mcts`."""
+    """Options of `solving` besides those of `mcts`."""
 
     solver_mebibytes: int = number(
         "solver_memory",
         SOLVER_MEBIBYTES,
-        "Mebibytes for solving, besides those of the tree; 0: no solving.",
+        "Memory for solving in MiB, in addition to the tree; 0: no solving.",
         least=0,
         most=MAX_MEBIBYTES,
     )
@@ -194,7 +198,7 @@ class SolvingOptions:
 
 @dataclass(frozen=True)
 class TablebaseOptions:
-    """What `tablebase` adds to the options of `mcts`, which plays all other games."""
+    """Options of `tablebase` besides those of `mcts`, which plays all other games."""
 
     file: str | None = file_path("file", None, "Solution that `ggp solve --save` wrote (required).")
 
@@ -208,7 +212,7 @@ PLAYERS: Mapping[str, str] = {
     "random": "Uniformly random moves.",
     "legal": "The first legal move.",
     "human": "A person at the keyboard.",
-    "text": "A command, text:COMMAND, that is told rules and state as text and answers a move as text.",
+    "text": "A command, text:COMMAND, that receives rules and state as text and answers with a move.",
 }
 """Kind of player → its help line."""
 

@@ -36,7 +36,7 @@ class AuthorError(PlayerSpecError):
 
 
 def own_code(spec: str) -> str | None:
-    """The player of one's own that `spec` is written as, or the advisor that it names; None without any.
+    """The player of one's own, or the advisor of one's own, in `spec`; None without one.
 
     >>> own_code("agents:Greedy:depth=3"), own_code("mcts:c=3,advisor=openings.py:Center"), own_code("mcts")
     ('agents:Greedy:depth=3', 'openings.py:Center', None)
@@ -48,7 +48,7 @@ def own_code(spec: str) -> str | None:
 
 
 def is_own_player(spec: str) -> bool:
-    """Whether `spec` is written as a class in a module or file, or names an advisor that is.
+    """Whether `spec` names a class in a module or file, as the player or as its advisor.
 
     >>> [is_own_player(spec) for spec in ("agents.py:Greedy", "lab.agents:Greedy:depth=3", "mcts:c=3")]
     [True, True, False]
@@ -174,7 +174,7 @@ def _module(name: str) -> ModuleType:
 def _module_of_file(path: Path) -> ModuleType:
     """The module in a file, imported once per process.
 
-    It can import modules that lie next to it.
+    It can import modules next to it.
     """
     path = path.absolute()
     if not path.is_file():

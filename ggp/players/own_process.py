@@ -35,7 +35,7 @@ _GAMES_KEPT = 16
 _TERMS_KEPT = 100_000
 _TRIAL_STEPS = 3
 _TRACE_CHARACTERS = 20_000
-"""Printed of the traceback of an error: its message may be of any length."""
+"""Maximum characters of a printed traceback: messages may be of any length."""
 
 parse_fact = lru_cache(maxsize=_TERMS_KEPT)(parse_term)
 
@@ -46,7 +46,7 @@ def _game(program: str, name: str, engine: str) -> Game[Any]:
 
 
 class _Agent:
-    """The player of a match, one after the other."""
+    """The player of the current match."""
 
     player: Player
     game: Game[Any]
@@ -123,7 +123,7 @@ class _Agent:
         self.player.ponder(self._parent.has_requests, deadline)
 
     def stop(self, told: Sequence[str] | None) -> bool:
-        """End the match; whether the process may serve another, because nothing of this one still runs."""
+        """End the match; return whether nothing of it still runs, so that the process can be reused."""
         terms: tuple[Term, ...] | None = None if told is None else tuple(map(parse_term_or_name, told))
         self.player.stop(terms)
         return threading.active_count() <= self._threads and not _has_children()

@@ -1,7 +1,7 @@
-"""The seat of a player of one's own, which runs in a process of its own.
+"""The seat of a player of one's own, which runs in a separate process.
 
-A player that does not answer is ended at its clock, one that fails is at fault, and both play on: a process
-that has ended is replaced before the next clock starts. Processes serve one match after the other.
+A player that does not answer is killed at its deadline, one that fails is at fault, and both continue: a dead
+process is replaced before the next clock starts. Processes are reused for later matches.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MEBIBYTES = 4096
 _logger = logging.getLogger("ggp")
 
 _MAKE_SECONDS = 60.0
-"""How long importing and making a player may take."""
+"""Time limit for importing and making a player."""
 _PREPARE_SECONDS = 60.0
-"""How long a player may prepare for a game, compiling aside."""
+"""Time limit for preparing a game, compiling excluded."""
 _TRIAL_SECONDS = 10.0
-"""For the three moves before the first clock, compiling aside."""
+"""Time limit of the three moves before the first clock, compiling excluded."""
 _COMPILING_SECONDS = 600.0
 _STOP_SECONDS = 1.0
 _OUT_OF_TURN = "its process answered out of turn"
@@ -49,7 +49,7 @@ _Key: TypeAlias = tuple[Path, str, int, int]
 
 _idle: list[tuple[_Key, Child]] = []
 _hopeless: dict[tuple[_Key, str], Fault] = {}
-"""Players that once took too long to be made or prepared: nobody waits for them again."""
+"""Players that once took too long to be made or prepared; they are not waited for again."""
 _untried: set[tuple[_Key, str]] = set()
 """Players that must not be tried before the match."""
 
@@ -65,10 +65,10 @@ class _Report:
 
 
 class OwnSeat(Player):
-    """A player of one's own in a process of its own.
+    """A player of one's own in a separate process.
 
     mebibytes   limit of its memory
-    fault       why it makes no move in this match at all; None mostly
+    fault       why it makes no moves in this match; usually None
 
     >>> seat = OwnSeat("ggp.players.simple:RandomPlayer")
     >>> seat.name, seat.fault
@@ -143,7 +143,7 @@ class OwnSeat(Player):
 
     @contextlib.contextmanager
     def _hopeless_if_late(self) -> Any:
-        """Take a fault for one of the whole match, and too long a time for one of all matches."""
+        """Apply a fault to the whole match, and a timeout to all matches."""
         try:
             yield
         except PlayerFaultError as error:

@@ -19,7 +19,7 @@ from ggp.search.tree.options import MctsOptions
 
 
 class PlainRow:
-    """Advisors that are made anew for each match."""
+    """Advisors that are created for each match."""
 
     def __init__(self, make: Callable[[Game[Any]], Sequence[Advisor]]) -> None:
         self._make = make

@@ -1,8 +1,8 @@
-"""A player that is any command: `text:COMMAND` is told everything as text and answers a move as text.
+"""A player that runs any command: `text:COMMAND` receives everything as text and answers with a move.
 
-For every move with a choice the command runs once, without a shell. On standard input it is given the rules
+For every move with a choice the command runs once, without a shell. On standard input it gets the rules
 in KIF, its role, what happened so far, the state and the legal moves; the last line that it writes is its
-move. In games with `sees` it is given its own moves and percepts instead of joint moves and state.
+move. In games with `sees` it gets its own moves and percepts instead of joint moves and state.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from ggp.search.option_table import OptionError
 _logger = logging.getLogger("ggp")
 
 MAX_ANSWER_BYTES = 65_536
-"""A command that writes more is ended."""
+"""A command that writes more is killed."""
 _NAME_CHARACTERS = 40
 _DRAINING_SECONDS = 1.0
-"""How long to wait for what an ended command has written."""
+"""Time to wait for the remaining output of a command that has ended."""
 
 
 class TextPlayer(Player):
     """Asks a command for every move.
 
-    It is ended at the deadline and the grace of the match.
+    The command is killed after the deadline and the grace of the match.
 
     command   a program and its arguments, quoted as in a shell
-    clock     `time.monotonic`, or what replaces it
+    clock     `time.monotonic`, or a substitute
 
     >>> TextPlayer("no-such-program --fast")
     Traceback (most recent call last):

@@ -91,7 +91,7 @@ class TrialMatches:
         return self._clock() + self._move_seconds * max(1.0, trial.mean_moves) < deadline
 
     def _play_match(self, own: Role, state: PackedState, deadline: float) -> tuple[int, int] | None:
-        """By how much the goal of alpha-beta is better, and the moves; None if there was no time.
+        """The goal difference in favor of alpha-beta, and the moves; None if there was no time.
 
         own   the role of alpha-beta
         """

@@ -1,4 +1,4 @@
-"""A short match before the first clock: what a player runs is compiled and loaded in it."""
+"""A short match before the first clock, which compiles and loads the player's kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ggp.game import Game
 from ggp.match.player import MatchSetup, Player
 
 _TRIAL_SECONDS = 0.3
-"""Of each clock in the trial match."""
+"""Each clock of the trial match."""
 _TRIAL_STEPS = 8
 
 

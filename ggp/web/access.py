@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 COOKIE = "ggp-session"
 LOGIN = "/login"
-"""Login address for a browser that comes from a file. The answer is a page: after a redirection from elsewhere
-browsers would withhold the new cookie."""
+"""Login address for a browser that comes from a file. The answer is a page: after a redirection from
+elsewhere browsers would withhold the new cookie."""
 
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (

@@ -17,11 +17,11 @@ from ggp.search.protocol import Advice
 
 @dataclass(frozen=True)
 class Position:
-    """Where the match is, for one role.
+    """The situation of one role in a match.
 
     state         in games with hidden information one that agrees with everything observed
     joint_move    that led to `state`; None if that is not known
-    legal         moves of the role, sorted by text; more than one where an advisor is asked
+    legal         moves of the role, sorted by text; at least two when an advisor is asked
     observations  of the role so far, in games with `sees`
     own_move      the role's answer here, once it has one: while it ponders
     advice        of the advisors asked before, none of it final
@@ -58,24 +58,24 @@ class Advisor:
         """Compile what the advisor needs, before any clock starts."""
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:
-        """Begin a match, and use what `budget` leaves of the start clock; False: the game is not for it."""
+        """Begin a match within the `budget` of the start clock; False: the game is not supported."""
         return True
 
     def watch(self, belief: Belief) -> None:
-        """Say what the belief must keep, before `start` and any observation, where information is hidden."""
+        """In games with hidden information: set what the belief keeps, before `start` and any observation."""
 
     def follow(self, position: Position) -> None:
-        """Note where the match is: after `start`, before each move, and before pondering."""
+        """Take the current position: after `start`, before each move, and before pondering."""
 
     def advise(self, position: Position, budget: Budget) -> Advice | None:
-        """A move for the position followed last, in which the role has a choice; None without any advice."""
+        """A move for the last position of `follow`, in which the role has a choice; None without advice."""
         raise NotImplementedError(f"{type(self).__name__} does not override advise")
 
     def ponder(self, budget: Budget) -> None:
-        """Search on from the position followed last, while other roles think."""
+        """Continue from the last position of `follow` while other roles think."""
 
     def take_over(self, earlier: Advisor) -> None:
-        """Keep what `earlier`, of the same class, has found for the same rules on another circuit."""
+        """Take over results of `earlier`, of the same class, for the same rules on another circuit."""
 
     def stop(self) -> None:
         """End the match."""

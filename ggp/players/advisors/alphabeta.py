@@ -36,7 +36,7 @@ _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
 SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
-"""What may pass of the start clock until symmetries are found, and of the rest until the table is mapped."""
+"""Maximum shares of the start clock to find symmetries, and of the rest to map the table."""
 
 
 class AlphaBetaAdvisor(Advisor):
@@ -47,7 +47,7 @@ class AlphaBetaAdvisor(Advisor):
 
     search       alpha-beta on lanes, if it can search this match; with `own.is_reference` the readable search
                  takes its place, once it has an evaluation
-    evaluation   how it evaluates the horizon, in words
+    evaluation   of the horizon, in words
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class AlphaBetaAdvisor(Advisor):
 
     @property
     def needs_model(self) -> bool:
-        """Whether the options ask for more than minimax: then the search in plain Python plays all games."""
+        """Whether the options go beyond minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0
 
     def _find_members(self, game: Game[Any]) -> frozenset[int] | None:

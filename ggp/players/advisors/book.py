@@ -12,7 +12,7 @@ from ggp.search.report import MoveReport, SearchReport
 
 
 class BookAdvisor(Advisor):
-    """Plays by the book, unless there is time for a longer search than the book's was."""
+    """Plays by the book, unless there is time for a longer search than the book's."""
 
     def __init__(self, option: str, *, is_counted: bool) -> None:
         """option: `book` of the player. is_counted: the moves must not depend on what this machine kept."""

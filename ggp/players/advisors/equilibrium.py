@@ -1,4 +1,4 @@
-"""Moves of an equilibrium found in the start clock, in games where some role does not see everything.
+"""Moves of an equilibrium found in the start clock, in games with hidden information.
 
 Searching one possible state gives the other roles knowledge that they do not have and never bluffs. Where the
 tree of histories is small enough for the start clock, counterfactual regret minimization gives the strategy
@@ -31,7 +31,7 @@ MAX_GAIN = 1.0
 """Strategies against which a best response gains more, in goals, are not played."""
 CLOCK_SHARE = 0.6
 COUNTED_ITERATIONS = 2000
-"""Of the minimization where no clock may decide."""
+"""Iterations of the minimization when results must not depend on a clock."""
 _SHARES = 1000
 _PREPARED_GAME = "kuhn_poker"
 
@@ -63,16 +63,16 @@ class FollowedStrategy:
         self._history: int | None = 0
 
     def observe(self, observation: Observation) -> None:
-        """Follow one step. What the rules do not allow ends the following for the rest of the match."""
+        """Follow one step. An observation that the rules do not allow ends this for the rest of the match."""
         self._history = self._followed(observation)
 
     @property
     def is_lost(self) -> bool:
-        """Whether the match is not followed any more."""
+        """Whether the match is no longer followed."""
         return self._history is None
 
     def draw(self) -> tuple[Move, SearchReport] | None:
-        """A move drawn by the strategy, with all of it; None if the match is not followed any more."""
+        """A move drawn from the strategy, with all probabilities; None if the match is no longer followed."""
         if self._history is None:
             return None
         moves = legal_moves(self._form, self._agent, self._history)
@@ -142,7 +142,7 @@ class EquilibriumAdvisor(Advisor):
 
 
 def find_equilibrium(setup: MatchSetup, budget: Budget, *, mebibytes: int) -> FollowedStrategy | None:
-    """The equilibrium of the match's game, or None if it is none of those that can be solved in time.
+    """The equilibrium of the match's game, or None if it cannot be found in time.
 
     A part of the clock is used; a counted search solves trees of at most as many histories as it may
     simulate, whatever the clock.

@@ -1,4 +1,4 @@
-"""Moves drawn from a mixed strategy where two roles choose at once, by the statistics of the tree."""
+"""Moves drawn from a mixed strategy of the tree's statistics, if two roles choose at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves of a plan, in games of one role: the way to the best end that the prover has found."""
+"""Moves of a plan, in games of one role: the best line that the prover has found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ggp.search.report import MoveReport
 
 
 class PlanAdvisor(Advisor):
-    """Asked after the tree: it follows a plan unless the tree expects at least the goal at its end."""
+    """Asked after the tree: follows a plan unless the tree expects at least the plan's goal."""
 
     def __init__(self, proof: ProofAdvisor) -> None:
         """`proof` has the prover, which seeks plans."""

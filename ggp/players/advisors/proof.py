@@ -1,4 +1,4 @@
-"""Moves proven by alpha-beta to the end, or by solving what can still be reached, next to the tree search.
+"""Moves proven during the tree search, by alpha-beta to the end or by solving the reachable states.
 
 The prover works between the slices of the tree search, which takes over what is proven about moves at its
 root. If the kernels of proofs are still being compiled when a match begins, proofs join in later: see
@@ -80,14 +80,14 @@ class ProofAdvisor(Advisor):
 
 
 def solved_advice(prover: Prover, setup: MatchSetup, position: Position) -> Advice | None:
-    """The optimal move by the solution of the prover, if it has one that knows the position."""
+    """The optimal move by the prover's solution, if that contains the position."""
     assert isinstance(position.state, bytes)
     stage = prover.stage(position.state)
     return None if stage is None else advice_of_stage(stage, setup, position.rng)
 
 
 def with_move(advice: Advice | None, known: MoveReport) -> SearchReport:
-    """The report of the tree's advice with nothing but one move, of which more is known.
+    """The report of the tree's advice, reduced to one move about which more is known.
 
     The visits and the mean of the move are those of the tree, if it has tried the move.
     """

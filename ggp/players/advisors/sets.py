@@ -1,4 +1,4 @@
-"""Moves by trees over beliefs: the possible states, searched by what each role has observed in them."""
+"""Moves by trees over beliefs: the possible states, grouped by what each role has observed in them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Moves by the values of all states ahead.
 
-They are found in the start clock if a forecast says that it suffices, or by a solver that works on a core of
-its own for as long as the match lasts.
+They are computed in the start clock if a forecast predicts that it suffices, or by a solver on another core
+during the match.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Alpha-beta within `mcts`: whether it is to choose the moves of a match instead of the tree.
+"""Alpha-beta within `mcts`: decide whether it replaces the tree in a match.
 
-Which of the two is the stronger depends on the game (results/alphabeta.md). What `ggp prepare options` found
+Which of the two is stronger depends on the game (results/alphabeta.md). What `ggp prepare options` found
 is used; else both play trial matches in the start clock, counted from match to match until they are decided.
 """
 
@@ -30,11 +30,11 @@ from ggp.search.tree.policies.fast import can_learn
 from ggp.search.tree.policies.policy import Need
 
 MARGIN_SECONDS = 0.02
-"""Alpha-beta looks at the clock a little less often than the tree does."""
+"""Alpha-beta checks the clock slightly less often than the tree."""
 MIN_SECONDS = 6.0
-"""What must be left of the start clock for trial matches."""
+"""Minimum rest of the start clock for trial matches."""
 LEARNING_SHARE, TRIAL_SHARE = 0.4, 0.9
-"""By when the evaluation is found, and by when trial matches end, in parts of what is left."""
+"""End of learning the evaluation, and end of trial matches, as shares of the remaining start clock."""
 
 _COUNTS = {"won": MAX_MATCHES, "lost": MAX_MATCHES, "drawn": MAX_MATCHES, "moves": MAX_MOVES}
 
@@ -42,7 +42,7 @@ _logger = logging.getLogger("ggp.players")
 
 
 class TrialAdvisor(Advisor):
-    """Alpha-beta, if that is asked for, tuned, or won against the tree in start clocks."""
+    """Alpha-beta, if requested, tuned, or better than the tree in trial matches."""
 
     def __init__(self, rival: MctsOptions, *, is_certain: bool, network: str = OFF) -> None:
         """Set the options.
@@ -119,7 +119,7 @@ class TrialAdvisor(Advisor):
 
 
 def may_play_trials(game: Game[Any]) -> bool:
-    """Whether the game is of a kind that trial matches decide: two roles, no chance, and nothing hidden.
+    """Whether trial matches apply to the game: two roles, no chance, no hidden information.
 
     >>> import ggp
     >>> may_play_trials(ggp.load("tictactoe", engine="reasoner"))

@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_one_line(ggp, arguments, message):  # noqa: F811
         (["nobody", "--exploit", "kuhn_poker"], "unknown player 'nobody'"),
         (["legal", "--exploit", "tictactoe"], "--exploit is for games with hidden information"),
         (["legal", "--exploit", "monty_hall"], "--exploit is for games of two roles"),
-        (["legal", "--exploit", "kuhn_poker", "--regret"], "--exploit is a test of its own"),
+        (["legal", "--exploit", "kuhn_poker", "--regret"], "--exploit cannot be combined"),
     ],
 )
 def test_what_cannot_be_exploited_is_one_line(ggp, arguments, message):  # noqa: F811
