@@ -22,16 +22,8 @@ WORDS = re.compile(
     r"\b(nobody|somebody|whoever|is\s+told|tells|anew|brought\s+about|for\s+lack\s+of|so\s+many)\b",
     re.IGNORECASE,
 )
-TO_DO = (
-    "ggp/beliefs",
-    "ggp/engines",
-    "ggp/env",
-    "ggp/features",
-    "ggp/proofs",
-    "ggp/search",
-    "ggp/solver",
-    "ggp/teaching",
-)
+_ROOMS = ("beliefs", "engines", "env", "features", "proofs", "search", "solver", "teaching")
+TO_DO = {f"ggp/{room}" for room in _ROOMS}
 """Rooms (`gdl`, or folders and files of `ggp`) that are not yet clean."""
 
 SHOWN = (".py", ".js", ".html", ".css", ".md", ".toml")

@@ -71,8 +71,8 @@ def command(
 
     PLAYER is written as for `ggp match`; an HTTP player (http://HOST:PORT) is also tested for protocol
     conformance. --regret reports the goals that one move in each of many positions loses; with --start-clock
-    0 the player cannot solve them before the first move. --exploit asks for moves in every information set that
-    its own moves lead to, and computes an exact best response.
+    0 the player cannot solve them before the first move. --exploit asks for moves in every information set
+    that its own moves lead to, and computes an exact best response.
 
     Exit code: 0 success, 1 faults or failed conformance checks, 2 wrong usage or no such player.
     """

@@ -3,8 +3,8 @@
 A player gets one match at a time: `start`, then `choose` in every state, then `stop`. It never sees the
 referee's objects, only values. In games with `sees` rules a player gets no state: there `observe` receives
 the role's own move and percepts of every step, and `choose_by_observations` chooses a move. By default these
-update a belief, and call `choose` with a state that agrees with all observations. So an agent must override only
-`choose`:
+update a belief, and call `choose` with a state that agrees with all observations. So an agent must override
+only `choose`:
 
     class Greedy(Player):
         name = "greedy"

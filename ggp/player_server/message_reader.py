@@ -1,8 +1,8 @@
 """Reads the text of messages without holding up the event loop.
 
 Messages are parsed one at a time in steps of about a millisecond, one per turn of the loop; long messages of
-a peer are read one after the other. There is no time limit, but the maximum length takes at most two seconds of
-CPU time.
+a peer are read one after the other. There is no time limit, but the maximum length takes at most two seconds
+of CPU time.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def test_nothing_that_is_said_breaks_within_a_word(monkeypatch):
     _, shown = played(Nim(3), ["help", "nonsense that is much longer than the line", "undo", "hint", "3"])
     lines = "\n".join(shown).splitlines()
     assert max(map(len, lines)) < 60
-    assert "words that tell it apart" in " ".join(" ".join(lines).split())
+    assert "part that distinguishes it" in " ".join(" ".join(lines).split())
     menu = MoveMenu(terms(*(f"(move {x} {y})" for x in range(40) for y in range(40))))
     assert max(map(len, menu.lines(menu.legal, columns=60, rows=5))) < 60
 
