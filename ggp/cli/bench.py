@@ -143,7 +143,6 @@ def _report_failure(file: str, error: Exception, *, is_json: bool) -> None:
 
 
 def _print_results(results: Sequence[Result], columns: Sequence[Column]) -> None:
-    """A table with one row per measurement, and the notes below it."""
     from rich.console import Console
 
     from ggp.cli.tables import results_table

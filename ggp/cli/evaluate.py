@@ -184,7 +184,6 @@ def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: 
 
 
 def _misses(found: Evaluation, requirements: tuple[tuple[str, str, float], ...]) -> list[str]:
-    """The requirements that are not met, in words."""
     figures = {figure.name: figure for figure in found.figures}
     misses = []
     for name, sign, bound in requirements:

@@ -127,7 +127,7 @@ def make_command(
 def _write_items(file: str, terms: ItemTerms, names: Counter[str], *, with_rules: bool) -> bool:
     """Write the rules and items of one game; returns whether there are as many as requested.
 
-    names   how many games of each name there were: their items have ids of their own
+    names   number of games of each name so far, to give their items distinct ids
     """
     game = load_visibly(file)
     names[game.name] += 1

@@ -125,7 +125,7 @@ class MatchView:
             line = person_line(moment, is_hiding=self.is_hiding) if self.has_person else step_line(moment)
             # Lines of a log are not broken; those for a person are, between words.
             self.console.print(line, soft_wrap=not (self.has_person and self.console.is_terminal))
-            # What another player expects of its moves may give away what only it knows.
+            # Another player's expectations may reveal what only it knows.
             if self.is_thinking and not self.is_hiding:
                 for line in report_lines(moment.record):
                     self.console.print(line, soft_wrap=True)

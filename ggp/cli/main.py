@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
     from gdl.errors import GdlError
 
     # Python ends by looking for cycles among all objects, which takes half a second once numba is imported.
-    # Nothing that they hold is waited for; threads, files and folders have ends of their own.
+    # Garbage collection is skipped; threads, files and folders have their own cleanup.
     atexit.register(gc.freeze)
     try:
         with _dropped_ctrl_c_raised_again():

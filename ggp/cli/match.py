@@ -217,7 +217,7 @@ class Series:
     """One match or several between the same players, shown on the terminal.
 
     terms       of each match, the seed aside
-    mebibytes   memory of each agent of one's own
+    mebibytes   memory of each user-defined agent
     made        the players of the first match, if they have been made
     """
 
@@ -306,7 +306,6 @@ def _result_line(number: int, record: MatchRecord) -> str:
 
 
 def _print_totals(console: Console, records: list[MatchRecord]) -> None:
-    """Print mean goal, distribution of goals and faults of each role."""
     complete = [record for record in records if record.goals is not None]
     for index, role in enumerate(records[0].roles):
         goals = [record.goals[index] for record in complete if record.goals is not None]

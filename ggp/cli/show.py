@@ -160,7 +160,6 @@ class ReplayView(Replay):
         return lines
 
     def _end(self) -> str:
-        """How the match ended."""
         record = self.record
         fault = f": {printable(str(record.fault))}" if record.fault else ""
         if record.is_aborted:

@@ -267,7 +267,6 @@ def _search(game: CompiledGame, options: SolveOptions) -> RootValue:
 
 
 def _hint(error: SolverError, options: SolveOptions) -> str:
-    """A remedy that the user can try."""
     from ggp.solver import SolverLimitError
 
     if not isinstance(error, SolverLimitError):

@@ -173,7 +173,7 @@ def run_command(
     """Play a tournament, given by CONFIG (TOML) or by options, or resume the one in STORE.
 
     A run that was interrupted is resumed by the same command, or by its STORE, which contains its whole
-    configuration. Matches are spread over all cores unless --workers says otherwise.
+    configuration. Matches are spread over all cores, or over --workers.
 
     Exit code: 0 all matches played, 1 some could not be played, 130 interrupted by Ctrl-C.
     """
@@ -269,7 +269,6 @@ def show_command(
 
 
 def _show_match(store: Store, run: Run, match_id: str) -> None:
-    """Step through a stored match."""
     from ggp.cli.show import ReplayView, show_replay
     from ggp.match.record import RecordError
     from ggp.match.replay import rules_of

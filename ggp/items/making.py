@@ -187,7 +187,6 @@ class ItemMaker:
     def _questions(
         self, kinds: tuple[str, ...], solution: Solution | None, deadline: float
     ) -> Iterator[tuple[str, Question]]:
-        """Different questions about states of random matches."""
         game, terms = self.game, self.terms
         asker = Asker(game, self.wording, solution, terms.horizon)
         fruitless = 0
@@ -215,7 +214,6 @@ class ItemMaker:
         return lane_walks(cast("CompiledGame", game), self.wording, terms.seed, terms.step_limit, is_over)
 
     def _kinds(self, solution: Solution | None) -> tuple[str, ...]:
-        """The kinds of question that suit the game."""
         absent = set() if has_percepts(self.game) else {"percepts"}
         absent |= set(SOLVED_KINDS) if solution is None else set()
         return tuple(kind for kind in self.terms.kinds if kind not in absent)

@@ -110,7 +110,6 @@ class MatchRecord:
         return f"<MatchRecord {self._summary()}>"
 
     def _repr_html_(self) -> str:
-        """The steps as a table, for notebooks."""
         rows = [
             [
                 number,
@@ -123,7 +122,6 @@ class MatchRecord:
         return html_table(self._summary(), ["step", *self.roles, "faults"], rows)
 
     def _summary(self) -> str:
-        """Game, players, goals and length in one line."""
         goals = self.goals or [None] * len(self.roles)
         seats = [
             f"{role} ({name}){'' if goal is None else f' {goal}'}"

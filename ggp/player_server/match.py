@@ -311,7 +311,7 @@ class PlayerMatch:
         if self._current is not None and self._current.fault is None and not self._has_ended_worker:
             self._current.fault = Crashed(self._failure or "its process ended")
         self._is_choosing = self._has_ended_worker = False
-        # A player of one's own ends its process, or has it ended, once in every move if it likes.
+        # A user-defined player ends its process, or has it ended, once in every move if it likes.
         most = _MAX_RESTARTS + (len(self._play_requests) if self._is_own else 0)
         if self._restarts >= most or not self.is_loaded:
             self._give_up_search("worker died")

@@ -1,9 +1,9 @@
 """Compile and load the kernels of an agent before the first clock, on small sheets of each kind.
 
 Kernels differ between games with one role or several, and with moves in turn or at the same time. So an agent
-is prepared on a sheet of each kind. Players of this package compile their kernels in `prepare`; a player of
-one's own plays a short match on each sheet, because its kernels are unknown. For the others, the first legal
-moves are played, which loads the kernels that follow a match.
+is prepared on a sheet of each kind. Players of this package compile their kernels in `prepare`; a
+user-defined player plays a short match on each sheet, because its kernels are unknown. For the others, the
+first legal moves are played, which loads the kernels that follow a match.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def prepare(agent: str) -> None:
         player = make_player(agent)
         player.prepare(game)
         prepare_beliefs(game)
-        # A player of one's own may refuse hidden information.
+        # A user-defined player may refuse hidden information.
         is_trial = is_own_player(agent) and not hides_information(game)
         try:
             play_trial(player if is_trial else LegalPlayer(), game)

@@ -300,7 +300,6 @@ def _summary(diagnostics: str) -> str:
 
 
 def _describe(message: Message) -> str:
-    """A message in a few words, for the log."""
     if isinstance(message, Start | Preview):
         message = replace(message, rules="")
     return printable(" ".join(format_message(message).split()))

@@ -100,7 +100,7 @@ class AgentMatch:
     ticket      of the PLAY request being answered; -1 before the first
     pondering_seconds   after an answer; 0: the player does not ponder
     may_ponder  False while another match of the server is to move
-    is_own      the player is one of one's own: its exceptions are its faults
+    is_own      the player is user-defined: its exceptions are its faults
     fault       why it makes no moves
     finished    the game on the simplified circuit, once the player is prepared for it
     """

@@ -6,7 +6,7 @@ options      option tables of all kinds of players, and their descriptions
 factory      the player that a text like `mcts:c=40` describes
 mcts         the rows mcts, solving and tablebase: which advisors, with which options
 rows         the rows alphabeta and uct
-own          classes of one's own, by module or file
+own          user-defined classes, by module or file
 own_seat, own_process   their seats in matches, and the processes they run in
 warm_up      a short match before the first clock
 simple       the first legal move; a random one

@@ -1,7 +1,7 @@
 """Make players from texts such as `mcts:c=40`.
 
     make_player        the player of a text: kind, options and listeners
-    seat_player        the same for commands: a player of one's own runs in a process of its own
+    seat_player        the same for commands: a user-defined player runs in a separate process
     file_option        the option that names a file
     require_members    check the roles that a player's options name
     _MAKERS            kind → the function that makes it from its options
@@ -84,7 +84,7 @@ def make_player(
     show: Callable[[str], None] | None = None,
 ) -> Player:
     """The player written as `spec`: a kind, perhaps with options, `http://host:port`, `text:COMMAND`, or a
-    class of one's own as `module:Class` or `path/to/file.py:Class` (see `ggp.players.own`).
+    user-defined class as `module:Class` or `path/to/file.py:Class` (see `ggp.players.own`).
 
     on_progress   called with the best move so far whenever it changes
     on_report     called with a SearchReport a few times per second
@@ -124,7 +124,7 @@ def make_player(
 
 
 def is_own(spec: str) -> bool:
-    """Whether `spec` names a class of one's own, as the player or as its advisor.
+    """Whether `spec` names a user-defined class, as the player or as its advisor.
 
     >>> is_own("agents.py:Greedy"), is_own("mcts:advisor=lab.openings:Center"), is_own("text:./agent.py:x")
     (True, True, False)
@@ -138,7 +138,7 @@ def seat_player(
 ) -> Player:
     """`make_player` for a seat in a match that must survive the failures of players.
 
-    A player of one's own runs in a process of its own, with at most `mebibytes` of memory: see
+    A user-defined player runs in a separate process, with at most `mebibytes` of memory: see
     `ggp.players.own_seat`. Raises PlayerSpecError, but not for one whose code fails: that is its fault in the
     match.
     """
@@ -150,7 +150,7 @@ def seat_player(
 
 
 def check_player(spec: str, *, mebibytes: int | None = None) -> Player:
-    """`seat_player` for a command that ends if the code of a player of one's own fails at once.
+    """`seat_player` for a command that ends if the code of a user-defined player fails at once.
 
     Raises PlayerSpecError.
     """
@@ -307,7 +307,7 @@ def _make_tablebase(given: dict[str, str], links: Links) -> Player:
     if path is None:
         raise OptionError("tablebase needs file=PATH")
     try:
-        read_header(Path(path))  # without numpy: a file that is no solution is a mistake
+        read_header(Path(path))  # without numpy: a file that is not a solution is a mistake
 
         from ggp.solver import Tablebase
 

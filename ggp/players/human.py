@@ -117,7 +117,6 @@ class HumanPlayer(Player):
         return list(find_picture(game.program, game.facts(game.initial_state())).text(facts))
 
     def _ask_move(self, legal: tuple[Move, ...], state: Hashable) -> Move:
-        """The move that the person chooses from `legal`."""
         role, menu = self.setup.role, MoveMenu(legal)
         self._show(f"{role}, legal moves:")
         self._list(menu, legal)

@@ -1,10 +1,10 @@
-"""Players and advisors of one's own: `module:Class` or `path/to/file.py:Class`.
+"""User-defined players and advisors: `module:Class` or `path/to/file.py:Class`.
 
 Options of a player follow a second colon and are passed to the class as keyword arguments:
 `agents.py:Greedy:depth=3`. A number becomes an int or a float, `on` and `off` become True and False, anything
 else stays text. An advisor is an option of the players that search: `mcts:advisor=openings.py:Center`.
 
-Commands run players with such code in processes of their own: see `ggp.players.own_seat`.
+Commands run players with such code in separate processes: see `ggp.players.own_seat`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class AuthorError(PlayerSpecError):
 
 
 def own_code(spec: str) -> str | None:
-    """The player of one's own, or the advisor of one's own, in `spec`; None without one.
+    """The user-defined player or advisor in `spec`; None without one.
 
     >>> own_code("agents:Greedy:depth=3"), own_code("mcts:c=3,advisor=openings.py:Center"), own_code("mcts")
     ('agents:Greedy:depth=3', 'openings.py:Center', None)
@@ -88,7 +88,7 @@ def make_own_player(spec: str) -> Player:
 
 
 def own_advisor_class(spec: str) -> type[Advisor]:
-    """The class of an advisor of one's own. Raises PlayerSpecError, as `make_own_player`.
+    """The class of a user-defined advisor. Raises PlayerSpecError, as `make_own_player`.
 
     >>> own_advisor_class("ggp.players.simple:RandomPlayer")
     Traceback (most recent call last):
@@ -104,7 +104,6 @@ def own_advisor_class(spec: str) -> type[Advisor]:
 
 
 def _own_class(spec: str) -> tuple[type, str]:
-    """The class that `spec` names, and its options."""
     found = _SPEC.fullmatch(spec)
     if found is None:
         raise PlayerSpecError("expected module:Class or path/to/file.py:Class")

@@ -1,4 +1,4 @@
-"""The process of a player of one's own: `python -m ggp.players.own_process MEBIBYTES`, started by `OwnSeat`.
+"""The process of a user-defined player: `python -m ggp.players.own_process MEBIBYTES`, started by `OwnSeat`.
 
 It answers the requests of its seat, each a method of `_Agent`: a result, the fault that the player is at, or
 an error in its spec. What the player prints goes to standard error.

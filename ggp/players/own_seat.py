@@ -1,4 +1,4 @@
-"""The seat of a player of one's own, which runs in a separate process.
+"""The seat of a user-defined player, which runs in a separate process.
 
 A player that does not answer is killed at its deadline, one that fails is at fault, and both continue: a dead
 process is replaced before the next clock starts. Processes are reused for later matches.
@@ -65,7 +65,7 @@ class _Report:
 
 
 class OwnSeat(Player):
-    """A player of one's own in a separate process.
+    """A user-defined player in a separate process.
 
     mebibytes   limit of its memory
     fault       why it makes no moves in this match; usually None

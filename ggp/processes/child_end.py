@@ -145,7 +145,7 @@ def guard_group() -> None:
     if not hasattr(os, "fork") or os.getpgrp() != os.getpid():
         return
     between = os.fork()
-    if between:  # the guard is no child of this process, which may wait for its own children
+    if between:  # the guard is not a child of this process, which may wait for its own children
         os.waitpid(between, 0)
         return
     if os.fork():

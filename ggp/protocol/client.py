@@ -135,7 +135,6 @@ def _request(url: str, body: bytes, receiver: str) -> bytes:
 
 
 def _reason(error: OSError) -> str:
-    """The reason of a failed connection, for the user."""
     if isinstance(error, socket.gaierror):
         return "unknown host"
     if isinstance(error, ConnectionRefusedError):

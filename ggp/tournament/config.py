@@ -4,7 +4,7 @@ name = "small"            seed = 1             engine = "auto"
 games = ["tictactoe"]     # or [games.NAME] tables with `rules` (a path), `simulations` and `lineups`
 repetitions = 10          play_clock = 1.0     start_clock = 1.0     simulations = 500
 against = ["plain"]       lineups = "pairs"
-grace = 1.0               memory = 4096     # seconds beyond each clock; MiB for each agent of one's own
+grace = 1.0               memory = 4096     # seconds beyond each clock; MiB for each user-defined agent
 
 [agents]
 plain = "mcts"

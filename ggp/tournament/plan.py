@@ -220,8 +220,8 @@ def changed_settings(old: Mapping[str, str], new: Mapping[str, str]) -> list[str
 def code_change(agent: str) -> str:
     """Error text for an agent whose files changed after it had played."""
     return (
-        f"the files of agent {agent} are not those that its matches were played with:"
-        " restore them, and enter a new version as another agent with files of its own"
+        f"the files of agent {agent} have changed since its matches were played:"
+        " restore them, and add the new version as another agent with its own files"
     )
 
 

@@ -120,8 +120,8 @@ class UnplayableError(CallError):
 def play_task(task: MatchTask) -> MatchResult:
     """Play the match. Raises UnplayableError.
 
-    If a player does not start, the match is not played, because it would consist of random moves. A player of
-    one's own is at fault in every move instead.
+    If a player does not start, the match is not played, because it would consist of random moves. A
+    user-defined player is at fault in every move instead.
     """
     try:
         return _play(task)
@@ -246,7 +246,7 @@ def load_game(rules: str, name: str, engine: str) -> Game[Any]:
 
 
 def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent) -> SeatResult:
-    faults = [step.faults[index] for step in record.steps[1:]]  # those of START are no faults of moves
+    faults = [step.faults[index] for step in record.steps[1:]]  # those of START are not faults of moves
     return SeatResult(
         role=record.roles[index],
         agent=task.seats[index],

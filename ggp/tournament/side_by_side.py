@@ -145,10 +145,9 @@ def _fill(
 
 
 def _why_stuck(game: CompiledGame, state: bytes, step: int) -> str:
-    """The fault of rules that leave a role without a move."""
     try:
         for role in game.roles:
             game.legal_moves(state, role)
     except GameError as error:
         return str(error.at_step(step))
-    raise AssertionError("a match that could go on was left")
+    raise AssertionError("a match that could continue was left")

@@ -195,7 +195,6 @@ class Store:
             )
 
     def _played_settings(self, run: Run) -> dict[str, str]:
-        """The settings that the matches of the run depend on."""
         if not self.match_count(run):
             return {}
         played = {"seed", "engine", "grace"}

@@ -1,4 +1,4 @@
-"""The searches of one match, in a thread of their own with a game of their own.
+"""The searches of one match, in a separate thread with its own game.
 
 The thread shares nothing with the match but terms: it follows the match by its moves, on the fastest engine
 for the rules. A search that the match has overtaken ends at the next slice, and its answer is dropped.

@@ -23,7 +23,7 @@ Of one that is played elsewhere; the event `state` follows:
     expect    role, goal                           null; the goal that a search expects of its move
     stop      note                                 null
 
-Searches load the rules on the fastest engine in a thread of their own (`agent_thread`). Events: `state` with
+Searches load the rules on the fastest engine in a separate thread (`agent_thread`). Events: `state` with
 what has changed, `think` while a search runs, `review`, `failed` if a search ended without a move.
 """
 

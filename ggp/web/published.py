@@ -170,7 +170,6 @@ class Pages:
         return [*parts, *map(_card, rest)]
 
     def _standings(self, condition: str) -> str:
-        """Agents, best first, with the intervals of their ratings."""
         results = self.report.results
         found = ratings(results, condition)
         ends = [rating.elo + sign * rating.margin for rating in found for sign in (-1, 1)]

@@ -298,7 +298,6 @@ class ShownMatch:
     # --- played -----------------------------------------------------------------------------------
 
     def _next_person(self) -> Role | None:
-        """The person to move."""
         persons = self._persons()
         if not persons or self._fault or self._is_over:
             return None
@@ -475,7 +474,6 @@ class ShownMatch:
             review.task = self._analyze(*position, review.seconds)
 
     def _take_review(self, review: MatchReview, finding: Finding) -> None:
-        """Take the report of a search for the review."""
         if finding.error:
             review.task = None
             self._send_failure(finding)

@@ -59,7 +59,7 @@ class AlphaBetaAdvisor(Advisor):
         """Set the options.
 
         own           what users may choose
-        weights       score the horizon by these, whatever `own.evaluation` says
+        weights       score the horizon by these instead of `own.evaluation`
         refinements   of the readable search
         """
         self.own = own = own or AlphaBetaOptions()

@@ -93,7 +93,6 @@ class SolutionAdvisor(Advisor):
         self._solver.start()
 
     def _solve(self, state: PackedState) -> None:
-        """Body of the solver's thread."""
         game = self._setup.game
         assert isinstance(game, CompiledGame)
         assert self._mebibytes is not None

@@ -69,7 +69,7 @@ class TreeAdvisor(Advisor):
         search.move_to(state, None)
         search.warm_up()
         try:
-            # Following the match has kernels of its own, used where the tree has grown.
+            # Following the match has its own kernels, used once the tree has grown.
             joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
             search.run(Budget(time.monotonic() + 1.0, 500))
             search.move_to(game.next_state(state, joint_move), joint_move)

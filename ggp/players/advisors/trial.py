@@ -48,7 +48,7 @@ class TrialAdvisor(Advisor):
         """Set the options.
 
         rival        options of the tree to win trial matches against
-        is_certain   there is no question: alpha-beta chooses the moves if it can search the game
+        is_certain   alpha-beta always chooses the moves if it can search the game
         network      option of the player: a network that the evaluation may use. With another one than in the
                      matches that were counted, or other options of the rival, counting begins again
         """

@@ -384,7 +384,7 @@ function takeReview({ entry, of }) {
   showLog();
 }
 
-/** The match goes on while an earlier position is on the board. */
+/** Leaves the board on an earlier position while the match continues. */
 function showProgress() {
   find("step").max = live.step;
   find("step-text").textContent = `${shown} of ${live.step}`;
