@@ -147,10 +147,7 @@ class Dependencies:
 
     @cached_property
     def components(self) -> tuple[tuple[Predicate, ...], ...]:
-        """Sets of mutually recursive predicates.
-
-        Each component comes after those it depends on.
-        """
+        """Sets of mutually recursive predicates. Each component comes after those it depends on."""
         return tuple(strong_components(self._callees, self.callees))
 
     def is_recursive(self, component: Sequence[Predicate]) -> bool:
@@ -228,19 +225,14 @@ def _literals_below(rule: Rule) -> Iterator[Literal]:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Rules evaluated together.
-
-    `is_recursive` if they depend on each other or on themselves.
-    """
+    """Rules evaluated together. `is_recursive` if they depend on each other or on themselves."""
 
     rules: tuple[Rule, ...]
     is_recursive: bool
 
 
 def rule_layers(rules: Sequence[Rule]) -> list[Layer]:
-    """Layers of rules that each need only themselves and earlier ones.
-
-    The rules are those of one component.
+    """Layers of rules that each need only themselves and earlier ones. The rules are those of one component.
 
     Raises UnstratifiedError if a rule depends on itself through a negation. If distinguishing the rules
     takes more than MAX_COMPARISONS, the rules of a predicate are assumed to depend on each other.
@@ -275,10 +267,7 @@ class UnstratifiedError(ValueError):
 
 
 def negative_cycles(program: Program) -> list[NegativeCycle]:
-    """One negative cycle per component of predicates that has any.
-
-    `program` must be normalized.
-    """
+    """One negative cycle per component of predicates that has any. `program` must be normalized."""
     dependencies = Dependencies(program)
     found = []
     for component in dependencies.components:
@@ -297,9 +286,7 @@ def negative_cycles(program: Program) -> list[NegativeCycle]:
 
 
 class _Heads:
-    """Index of rule heads by predicate and first functor.
-
-    Heads of the same pattern are merged.
+    """Index of rule heads by predicate and first functor. Heads of the same pattern are merged.
 
     A node of the graph between rules and heads is the number of a rule, or the number of rules plus the
     number of a head. Routing edges through heads keeps the graph small if many rules conclude the same.
@@ -366,10 +353,7 @@ class _Heads:
 
 
 def _first_functor(atom: Symbol | Compound) -> object:
-    """The functor or constant of the first argument.
-
-    Returns None if it is a variable or absent.
-    """
+    """The functor or constant of the first argument. Returns None if it is a variable or absent."""
     arguments = arguments_of(atom)
     if not arguments or isinstance(arguments[0], Variable):
         return None
@@ -377,10 +361,7 @@ def _first_functor(atom: Symbol | Compound) -> object:
 
 
 def _masked(term: Term) -> str:
-    """A text equal for terms that differ only in their variables.
-
-    Blanks do not occur in names.
-    """
+    """A text equal for terms that differ only in their variables. Blanks do not occur in names."""
     if isinstance(term, Variable):
         return "( )"
     if isinstance(term, Compound) and term.arguments:
@@ -389,10 +370,7 @@ def _masked(term: Term) -> str:
 
 
 def _may_be_answered(atom: Symbol | Compound, head: Symbol | Compound) -> bool:
-    """Whether an atom and the head of a rule may unify.
-
-    Both have the same predicate.
-    """
+    """Whether an atom and the head of a rule may unify. Both have the same predicate."""
     return not arguments_of(atom) or may_unify(atom, head)
 
 

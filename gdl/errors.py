@@ -102,10 +102,7 @@ class GdlError(Exception):
 
 
 class RuleSheetError(GdlError):
-    """An error in a rule sheet.
-
-    `str(error)` is the rendered list of its first diagnostics.
-    """
+    """An error in a rule sheet. `str(error)` is the rendered list of its first diagnostics."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], source: Source) -> None:
         self.diagnostics = tuple(diagnostics)

@@ -29,9 +29,7 @@ class _Size(NamedTuple):
 
 
 def normalize(program: Program) -> Program:
-    """`program` with bodies that are tuples of `Literal` only.
-
-    Rules keep their order and places.
+    """`program` with bodies that are tuples of `Literal` only. Rules keep their order and places.
 
     Raises GdlValidationError if that takes more than MAX_ALTERNATIVES bodies for a rule or more than
     MAX_LITERALS literals for the sheet.
@@ -97,9 +95,7 @@ def _size(formula: Formula, is_positive: bool) -> _Size:
 
 
 def _product_size(sizes: list[_Size]) -> _Size:
-    """The size of a conjunction.
-
-    As soon as it exceeds the limits, a size above them.
+    """The size of a conjunction. As soon as it exceeds the limits, a size above them.
 
     Operands are expanded even if another one has no bodies, so theirs always count.
     """

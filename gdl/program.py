@@ -17,9 +17,7 @@ from gdl.terms import Compound, Span, Symbol, Term
 
 
 class Predicate(NamedTuple):
-    """A relation symbol with its arity.
-
-    `p` and `(p)` are the same predicate p/0.
+    """A relation symbol with its arity. `p` and `(p)` are the same predicate p/0.
 
     >>> str(Predicate("legal", 2))
     'legal/2'
@@ -40,20 +38,14 @@ class Source:
     text: str
 
     def line(self, number: int) -> str:
-        """Line `number` (1-based) without its newline; empty past the end.
-
-        Only \\n ends a line.
-        """
+        """Line `number` (1-based) without its newline; empty past the end. Only \\n ends a line."""
         lines = self.text.split("\n")
         return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """An atom or its negation.
-
-    `(distinct a b)` is an atom of the predicate distinct/2.
-    """
+    """An atom or its negation. `(distinct a b)` is an atom of the predicate distinct/2."""
 
     atom: Symbol | Compound
     is_positive: bool = True
@@ -82,10 +74,7 @@ class Disjunction:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """`(not f)` around a formula that is not an atom.
-
-    The negation of an atom is a `Literal`.
-    """
+    """`(not f)` around a formula that is not an atom. The negation of an atom is a `Literal`."""
 
     operand: Formula
     span: Span | None = field(default=None, compare=False)
@@ -96,10 +85,7 @@ Formula: TypeAlias = Literal | Conjunction | Disjunction | Negation
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`head` holds whenever all formulas of `body` do.
-
-    A fact is a rule with an empty body.
-    """
+    """`head` holds whenever all formulas of `body` do. A fact is a rule with an empty body."""
 
     head: Symbol | Compound
     body: tuple[Formula, ...] = ()
@@ -111,10 +97,7 @@ class Rule:
 
     @property
     def literals(self) -> tuple[Literal, ...]:
-        """The body of a normalized rule.
-
-        Raises TypeError if the body still nests formulas.
-        """
+        """The body of a normalized rule. Raises TypeError if the body still nests formulas."""
         for formula in self.body:
             if not isinstance(formula, Literal):
                 raise TypeError(f"rule is not normalized: {type(formula).__name__} in its body")

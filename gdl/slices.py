@@ -11,9 +11,7 @@ Int64Array = NDArray[np.int64]
 
 
 def slice_offsets(length: NDArray[Any]) -> Int64Array:
-    """Offsets of consecutive slices, and their end.
-
-    Shapes: int[N] → int64[N + 1].
+    """Offsets of consecutive slices, and their end. Shapes: int[N] → int64[N + 1].
 
     >>> slice_offsets(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -24,9 +22,7 @@ def slice_offsets(length: NDArray[Any]) -> Int64Array:
 
 
 def slice_places(start: NDArray[Any], length: NDArray[Any]) -> Int64Array:
-    """All indices of slices with these starts and lengths.
-
-    Shapes: int[N], int[N] → int64[sum of lengths].
+    """All indices of slices with these starts and lengths. Shapes: int[N], int[N] → int64[sum of lengths].
 
     >>> slice_places(np.array([10, 20]), np.array([2, 3])).tolist()
     [10, 11, 20, 21, 22]

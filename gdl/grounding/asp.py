@@ -49,10 +49,7 @@ class Names:
         return number
 
     def name(self, mangled: str) -> str:
-        """The GDL name behind a mangled one such as `p12`.
-
-        Names of `SHOWN` are not mangled.
-        """
+        """The GDL name behind a mangled one such as `p12`. Names of `SHOWN` are not mangled."""
         return mangled if mangled in SHOWN else self._names[int(mangled[1:])]
 
     def predicate(self, name: str, arity: int) -> str:
@@ -60,10 +57,7 @@ class Names:
         return name if SHOWN.get(name) == arity else f"p{self.number(name)}"
 
     def term(self, text: str) -> Term:
-        """The term that gringo writes as `text`.
-
-        Equal texts give the same object.
-        """
+        """The term that gringo writes as `text`. Equal texts give the same object."""
         term = self._terms.get(text)
         if term is None:
             term = self._terms[text] = self._read(text)

@@ -52,10 +52,7 @@ _OTHER_THAN_RULES = re.compile(rb"^(?:[^1\n]|1\S).*\n", re.MULTILINE)
 
 
 def read_aspif(chunks: Iterable[bytes]) -> GroundRules:
-    """The rules and names of a whole aspif text.
-
-    Chunks may end anywhere.
-    """
+    """The rules and names of a whole aspif text. Chunks may end anywhere."""
     names: dict[str, int] = {}
     rules: list[_Rules] = []
     for block in _blocks_of_lines(chunks):
@@ -149,10 +146,7 @@ def propagate(rules: GroundRules) -> tuple[GroundRules, NDArray[np.int8]]:
 
 
 def restrict(rules: GroundRules, wanted: Int64Array) -> GroundRules:
-    """The rules on which the atoms `wanted` depend.
-
-    Tautologies `a :- a, …` are dropped.
-    """
+    """The rules on which the atoms `wanted` depend. Tautologies `a :- a, …` are dropped."""
     order = np.argsort(rules.head, kind="stable")
     sorted_head = rules.head[order]
     reached = np.zeros(len(rules.is_input), bool)

@@ -111,10 +111,7 @@ def _initial(table: dict[Term, int], value: NDArray[np.int8]) -> set[Term]:
 
 
 def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np.int64]) -> Int32Array:
-    """Our number of each of gringo's atoms.
-
-    Constants come first, then inputs in order, then heads.
-    """
+    """Our number of each of gringo's atoms. Constants come first, then inputs in order, then heads."""
     renumbered = np.full(len(value), FALSE_ATOM, np.int32)
     renumbered[inputs] = np.arange(len(inputs)) + 2
     heads = np.unique(rules.head)

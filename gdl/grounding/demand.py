@@ -40,10 +40,7 @@ _FACT, _MOVE, _PLAYER = Variable("f"), Variable("m"), Variable("r")
 
 
 def guard(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
-    """`rules` with guards on costly predicates.
-
-    The rules for the guards and the relaxed copy follow.
-    """
+    """`rules` with guards on costly predicates. The rules for the guards and the relaxed copy follow."""
     analysis = _Analysis(rules, estimates)
     if not analysis.guarded:
         return list(rules)

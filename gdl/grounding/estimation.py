@@ -30,10 +30,7 @@ _ROUNDS = 30
 
 
 class Relation(NamedTuple):
-    """A relation by name.
-
-    `kind` distinguishes states, moves and predicates, `arity` -1 is a symbol.
-    """
+    """A relation by name. `kind` distinguishes states, moves and predicates, `arity` -1 is a symbol."""
 
     kind: str
     name: str
@@ -54,9 +51,7 @@ def _wrapped(kind: str, before: tuple[Term, ...], term: Term) -> tuple[Relation,
 
 @dataclass
 class Estimates:
-    """Domains and sizes of all relations of a program.
-
-    `add` registers new ones.
+    """Domains and sizes of all relations of a program. `add` registers new ones.
 
     nested    argument places where a predicate always has the same function, whose arguments are columns
     domains   relation → one domain per column
@@ -262,10 +257,7 @@ def _grow(estimates: Estimates, rule: Rule, *, opens: bool) -> bool:
 
 
 def values_of(term: Term, found: Mapping[str, Domain]) -> Domain:
-    """The ground instances of `term`.
-
-    Returns None if there may be more than MAX_DOMAIN.
-    """
+    """The ground instances of `term`. Returns None if there may be more than MAX_DOMAIN."""
     if isinstance(term, Variable):
         return found.get(term.name)
     names = list(dict.fromkeys(variable.name for variable in variables(term)))

@@ -37,10 +37,7 @@ class Explosion(NamedTuple):
 
 
 class ExplodingRulesError(GroundingLimitError):
-    """A limit was exceeded.
-
-    `explosion` is the rule with most instances by then.
-    """
+    """A limit was exceeded. `explosion` is the rule with most instances by then."""
 
     def __init__(self, limit: str, source_name: str, explosion: Explosion) -> None:
         GroundingError.__init__(
@@ -57,9 +54,7 @@ class ExplodingRulesError(GroundingLimitError):
 
 
 def find_explosion(rules: Sequence[Rule], program: Program, limits: GroundingLimits) -> Explosion | None:
-    """The rule with most instances after a few seconds of grounding.
-
-    Returns None if none was printed.
+    """The rule with most instances after a few seconds of grounding. Returns None if none was printed.
 
     rules     as given to gringo: parts of split rules have the span of the original
     program   the normalized program, for the predicates of the original rules
@@ -98,10 +93,7 @@ def _count_instances(asp: str, limits: GroundingLimits) -> Counter[int]:
 
 
 def _label(rule: Rule, index: int) -> Symbol | Compound:
-    """A unique head for a rule.
-
-    The blank makes its name differ from all names of the sheet.
-    """
+    """A unique head for a rule. The blank makes its name differ from all names of the sheet."""
     arguments = arguments_of(rule.head)
     return Compound(f"rule {index}", arguments) if arguments else Symbol(f"rule {index}")
 

@@ -90,10 +90,7 @@ def stream_aspif(asp: str, limits: GroundingLimits, progress: Progress | None = 
 
 
 def stream_text(asp: str, limits: GroundingLimits) -> Iterator[bytes]:
-    """The ground rules as readable lines, in chunks of whole lines.
-
-    Raises as `stream_aspif` does.
-    """
+    """The ground rules as readable lines, in chunks of whole lines. Raises as `stream_aspif` does."""
     rest = b""
     for chunk in _stream(asp, ["--text"], limits, None):
         lines, newline, rest_of_line = chunk.rpartition(b"\n")

@@ -34,9 +34,7 @@ _LIST_NAME = "asked {}"
 
 
 def narrow(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
-    """`rules` with lists of the constants that callers ask for.
-
-    Returns the same rules if nothing is gained.
+    """`rules` with lists of the constants that callers ask for. Returns the same rules if nothing is gained.
 
     The lists are added to `estimates`; the sizes of other relations are not reduced.
     """
@@ -76,10 +74,7 @@ def _callers_first(rules: Mapping[Predicate, Sequence[Rule]]) -> list[Predicate]
 def _asked(
     predicate: Predicate, rules: Mapping[Predicate, Sequence[Rule]], estimates: Estimates
 ) -> list[Domain] | None:
-    """Per argument the constants that calls can have.
-
-    Returns None if there are no calls.
-    """
+    """Per argument the constants that calls can have. Returns None if there are no calls."""
     found: list[Domain] | None = None
     for own in rules.values():
         for rule in own:
@@ -107,10 +102,7 @@ def _union(one: Domain, other: Domain) -> Domain:
 def _narrowed(
     rule: Rule, asked: Sequence[Domain], estimates: Estimates, lists: dict[tuple[Term, ...], str]
 ) -> Rule | None:
-    """`rule` restricted to the constants asked for.
-
-    Returns None if none of them fits.
-    """
+    """`rule` restricted to the constants asked for. Returns None if none of them fits."""
     admitted = estimates.variable_domains(rule.literals)
     guards: list[Literal] = []
     for term, domain in zip(arguments_of(rule.head), asked, strict=True):

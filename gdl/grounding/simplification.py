@@ -89,9 +89,7 @@ def replace(literal: Literal, substitution: Substitution) -> Literal:
 
 
 def unify(left: Term, right: Term) -> dict[str, Term] | None:
-    """The most general unifier of two terms, idempotent.
-
-    Returns None if there is none.
+    """The most general unifier of two terms, idempotent. Returns None if there is none.
 
     >>> from gdl.syntax.parser import parse_term
     >>> unify(parse_term("(f ?x b)"), parse_term("(f a ?y)")) == {"x": Symbol("a"), "y": Symbol("b")}
@@ -147,10 +145,7 @@ def require_bound(rule: Rule, source: Source) -> None:
 
 
 def without_duplicates(rules: Iterable[Rule]) -> list[Rule]:
-    """The rules without duplicates.
-
-    Rules that differ only in variable names are duplicates.
-    """
+    """The rules without duplicates. Rules that differ only in variable names are duplicates."""
     return list({canonical(rule): rule for rule in reversed(list(rules))}.values())[::-1]
 
 
@@ -164,9 +159,7 @@ def canonical(rule: Rule) -> tuple[Term | Literal, ...]:
 
 
 def freeze(rules: Sequence[Rule]) -> list[Rule]:
-    """Read facts that no move can change from `init`.
-
-    Read from `init` instead of `true`, they are constants.
+    """Read facts that no move can change from `init`. Read from `init` instead of `true`, they are constants.
 
     A fluent `f` is frozen if its only rule is `next(f(X,…)) :- true(f(X,…))`: walls, the cells of a
     board, the givens of a puzzle.
@@ -204,10 +197,7 @@ def _frozen_fluents(rules: Sequence[Rule]) -> set[tuple[str, int]]:
 
 
 def _shape(fact: Term) -> tuple[str, int] | None:
-    """Name and arity of a fluent; None for a variable.
-
-    The symbol `f` has arity -1, `(f)` has 0.
-    """
+    """Name and arity of a fluent; None for a variable. The symbol `f` has arity -1, `(f)` has 0."""
     if isinstance(fact, Variable):
         return None
     return (fact.name, -1 if isinstance(fact, Symbol) else len(arguments_of(fact)))

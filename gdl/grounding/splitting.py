@@ -25,10 +25,7 @@ CLEAR_GAIN = 0.7
 
 
 def split(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
-    """`rules` with costly bodies split.
-
-    The rules of new predicates precede their first use.
-    """
+    """`rules` with costly bodies split. The rules of new predicates precede their first use."""
     splitter = _Splitter(estimates)
     return [part for rule in rules for part in splitter.split(rule)]
 
@@ -43,10 +40,7 @@ def split_cost(rules: Sequence[Rule], estimates: Estimates) -> float:
 
 
 def cost(estimates: Estimates, literals: Sequence[Literal]) -> float:
-    """The estimated cost of a rule with this body: instances times length.
-
-    Static rules are cheap.
-    """
+    """The estimated cost of a rule with this body: instances times length. Static rules are cheap."""
     instances = estimates.instances(literals)
     dynamic = sum(not estimates.is_static(literal) for literal in literals)
     return instances * (2.0 + dynamic if dynamic else 0.5)
@@ -54,10 +48,7 @@ def cost(estimates: Estimates, literals: Sequence[Literal]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One possible split.
-
-    `inside` moves to a new predicate over `kept`, `rest` stays.
-    """
+    """One possible split. `inside` moves to a new predicate over `kept`, `rest` stays."""
 
     inside: tuple[Literal, ...]
     rest: tuple[Literal, ...]

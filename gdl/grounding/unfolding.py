@@ -149,9 +149,7 @@ def _unfold_everywhere(
 def _unfolded(
     rule: Rule, predicate: Predicate, definition: Sequence[Rule], fresh: Iterator[int]
 ) -> list[Rule]:
-    """`rule` with every positive call of `predicate` replaced.
-
-    One rule results per choice of definitions.
+    """`rule` with every positive call of `predicate` replaced. One rule results per choice of definitions.
 
     fresh   numbers for renamed variables, unique within a program so that no variables clash
     """

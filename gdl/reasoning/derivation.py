@@ -70,9 +70,7 @@ class Derivation(RelationAccess):
                 self._writer.line(f"{self._rows_function(component[0])}(c)")
 
     def evaluate_static(self, component: tuple[Predicate, ...], most_rows: int = MAX_DERIVED_ROWS) -> None:
-        """Derive a component of static predicates and store its rows.
-
-        Its callees must be evaluated.
+        """Derive a component of static predicates and store its rows. Its callees must be evaluated.
 
         Raises ReasoningError beyond `most_rows` of a recursive predicate, or if terms grow too large.
         """

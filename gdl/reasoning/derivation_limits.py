@@ -29,9 +29,7 @@ WRAPPERS = frozenset({"true", "next", "init", "base", "does", "legal", "input", 
 
 
 def is_flat(program: Program) -> bool:
-    """Whether derived terms certainly never grow.
-
-    Facts and moves are then compounds of constants.
+    """Whether derived terms certainly never grow. Facts and moves are then compounds of constants.
 
     True if compounds occur only as facts and moves, without compounds inside, and a variable that
     stands for a whole fact or move occurs nowhere else in its rule.

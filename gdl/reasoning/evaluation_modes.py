@@ -136,10 +136,7 @@ class EvaluationModes:
 
     @property
     def is_deep(self) -> bool:
-        """Whether predicates form chains too long for Python's stack.
-
-        Then callees are derived first.
-        """
+        """Whether predicates form chains too long for Python's stack. Then callees are derived first."""
         return self._longest_chain() > MAX_CHAIN
 
     def _longest_chain(self) -> int:
@@ -219,10 +216,7 @@ class EvaluationModes:
         *,
         register: tuple[Predicate, ...] | None = None,
     ) -> float:
-        """Expected cost of the rules.
-
-        With `register` (their component), their calls are counted too.
-        """
+        """Expected cost of the rules. With `register` (their component), their calls are counted too."""
         cost = 0.0
         for rule in self._rules.get(predicate, ()):
             plan = plan_rule(rule, adornment, self._statistics)

@@ -39,10 +39,7 @@ def relation_of(atom: Symbol | Compound) -> Relation:
 
 
 def columns_of(atom: Symbol | Compound) -> tuple[Term, ...]:
-    """The columns of `atom` in its relation.
-
-    For `(true (cell …))` these are the arguments of the fact.
-    """
+    """The columns of `atom` in its relation. For `(true (cell …))` these are the arguments of the fact."""
     if predicate_of(atom) == TRUE:
         fact = arguments_of(atom)[0]
         return fact.arguments if isinstance(fact, Compound) else (fact,)
@@ -127,10 +124,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An ordered body with its expected cost and number of solutions.
-
-    The cost is in steps.
-    """
+    """An ordered body with its expected cost and number of solutions. The cost is in steps."""
 
     steps: tuple[Step, ...]
     cost: float
@@ -147,9 +141,7 @@ DISTINCT_PASSES = 0.9
 def plan_body(
     literals: Sequence[Literal], bound: frozenset[str], head_names: frozenset[str], statistics: Statistics
 ) -> Plan:
-    """The order of `literals` for solutions over `head_names`.
-
-    The variables in `bound` have values.
+    """The order of `literals` for solutions over `head_names`. The variables in `bound` have values.
 
     Raises ValueError if no positive literal binds a variable of a negative one or of `distinct`.
 

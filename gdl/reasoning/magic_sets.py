@@ -124,10 +124,7 @@ def _rewrite(
     names: _Names,
     found: list[Rule],
 ) -> list[tuple[Predicate, Adornment]]:
-    """Append the guarded rule and the rules for the calls it makes.
-
-    Return those calls.
-    """
+    """Append the guarded rule and the rules for the calls it makes. Return those calls."""
     arguments = arguments_of(rule.head)
     bound = bound_names(rule, letters)
     plan = plan_body(rule.literals, bound, names_in(*arguments), statistics)

@@ -115,10 +115,7 @@ class Reasoner:
         return context
 
     def with_moves(self, context: Context, moves: Mapping[Value, Value]) -> Context:
-        """A copy of `context` in which the roles make `moves`.
-
-        What is already derived is shared.
-        """
+        """A copy of `context` in which the roles make `moves`. What is already derived is shared."""
         following = context.copy()
         following[MOVES] = moves
         return following
@@ -144,10 +141,7 @@ class Reasoner:
         return self._ask_sees(context, role)
 
     def static_rows(self, name: str, arity: int) -> Collection[Row]:
-        """The rows of a predicate that depends on neither state nor moves.
-
-        Empty if undefined.
-        """
+        """The rows of a predicate that depends on neither state nor moves. Empty if undefined."""
         return self._static_rows.get(Predicate(name, arity), frozenset())
 
     # Preparation

@@ -40,9 +40,7 @@ Row: TypeAlias = Any
 
 
 class RelationAccess(ABC):
-    """Source code that reads relations.
-
-    `Derivation` writes the functions to which it refers.
+    """Source code that reads relations. `Derivation` writes the functions to which it refers.
 
     static_rows   {predicate: set of rows} of the static predicates evaluated so far
     on_demand     static predicates too large to derive completely: answered per call like dynamic ones

@@ -96,9 +96,7 @@ Environment: TypeAlias = dict[str, str]
 
 
 def tuple_of(parts: Sequence[str]) -> str:
-    """Python source of a row or key.
-
-    A scalar for one part, else a tuple.
+    """Python source of a row or key. A scalar for one part, else a tuple.
 
     >>> tuple_of(["v1"]), tuple_of(["v1", "v2"]), tuple_of([])
     ('v1', '(v1, v2)', '()')
@@ -107,10 +105,7 @@ def tuple_of(parts: Sequence[str]) -> str:
 
 
 def value_source(writer: Writer, term: Term, environment: Environment) -> str:
-    """Python source of the value of `term`.
-
-    All its variables are in `environment`.
-    """
+    """Python source of the value of `term`. All its variables are in `environment`."""
     source = _plain_source(writer, term, environment)
     if len(list(variables(term))) <= MANY_VARIABLES:
         return source
@@ -131,9 +126,7 @@ def _plain_source(writer: Writer, term: Term, environment: Environment) -> str:
 def matching(
     writer: Writer, pairs: Sequence[tuple[Shape, str]], keys: list[str], outputs: dict[int, str]
 ) -> Iterator[None]:
-    """Open a block that runs if each expression has its shape.
-
-    Collect key and output expressions.
+    """Open a block that runs if each expression has its shape. Collect key and output expressions.
 
     One condition for shapes of any depth and width: Python allows at most 100 levels of indentation.
     """
@@ -343,10 +336,7 @@ class BodyWriter:
     def _write_rows(
         self, rows: str, columns: tuple[Term, ...], step: Step, rest: Sequence[Step], environment: Environment
     ) -> None:
-        """Loop over the answers of a subgoal.
-
-        Its columns are the terms that it left open.
-        """
+        """Loop over the answers of a subgoal. Its columns are the terms that it left open."""
         if not columns:
             with self.writer.block(f"if {rows}:"):
                 self.write(rest, environment)

@@ -15,9 +15,7 @@ Value: TypeAlias = "str | tuple[Value, ...]"
 
 
 def value_of(term: Term) -> Value:
-    """The value of a ground term.
-
-    Raises ValueError for a term with a variable.
+    """The value of a ground term. Raises ValueError for a term with a variable.
 
     >>> from gdl.syntax.parser import parse_term
     >>> value_of(parse_term("(cell 1 (f))"))

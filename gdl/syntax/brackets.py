@@ -45,10 +45,7 @@ class Lines:
         return Span(*self._place(start), *self._place(end))
 
     def start(self, line: int) -> int:
-        """The offset at which 1-based `line` begins.
-
-        The end of the text if there are fewer lines.
-        """
+        """The offset at which 1-based `line` begins. The end of the text if there are fewer lines."""
         return self._starts[line - 1] if line <= len(self._starts) else self._length
 
     def _place(self, offset: int) -> tuple[int, int]:
@@ -69,10 +66,7 @@ class BracketScan:
 
 
 def scan_brackets(text: str, *, is_infix: bool = False) -> BracketScan:
-    """Check the parentheses of `text`; never raises.
-
-    Cost: linear, one visit per landmark.
-    """
+    """Check the parentheses of `text`; never raises. Cost: linear, one visit per landmark."""
     scanner = _Scanner(text, is_infix=is_infix)
     for landmark in (_INFIX_LANDMARK if is_infix else _KIF_LANDMARK).finditer(text):
         scanner.visit(landmark.start(), landmark.group())
@@ -168,10 +162,7 @@ class _Scanner:
 
 
 def _quote_fault(quoted: str, is_variable: bool) -> str:
-    """Why not both syntaxes can write the name `quoted`.
-
-    Empty if they can.
-    """
+    """Why not both syntaxes can write the name `quoted`. Empty if they can."""
     if quoted == "'":
         return 'quoted name is not closed on its line: add a "\'"'
     name = unescape(quoted)

@@ -37,10 +37,7 @@ class Word:
 
 @dataclass(slots=True)
 class Comment:
-    """A comment with its semicolon.
-
-    `is_trailing` if something precedes it on its line.
-    """
+    """A comment with its semicolon. `is_trailing` if something precedes it on its line."""
 
     text: str
     is_trailing: bool
@@ -121,9 +118,7 @@ def _items(text: str) -> list[Item]:
 
 
 def _place(form: Form, parent: list[Item]) -> None:
-    """Append a complete form to its parent.
-
-    Comments that cannot stay inside it are moved out.
+    """Append a complete form to its parent. Comments that cannot stay inside it are moved out.
 
     Comments before the second part move before the form; a comment at the end of the last part's line
     moves after the form, so that the closing parenthesis precedes it.
@@ -146,10 +141,7 @@ def _place(form: Form, parent: list[Item]) -> None:
 
 
 def _with_single_trailers(items: Sequence[Item]) -> list[Item]:
-    """`items` with at most one trailing comment per line.
-
-    Further ones stand alone.
-    """
+    """`items` with at most one trailing comment per line. Further ones stand alone."""
     result: list[Item] = []
     for item in items:
         is_second = bool(result) and isinstance(result[-1], Comment)

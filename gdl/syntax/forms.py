@@ -30,10 +30,7 @@ class MisplacedFormError(Exception):
 
 
 def rules_of(forms: Sequence[Term], diagnostics: list[Diagnostic]) -> list[Rule]:
-    """The rules denoted by top-level `forms`.
-
-    Errors in the others are appended to `diagnostics`.
-    """
+    """The rules denoted by top-level `forms`. Errors in the others are appended to `diagnostics`."""
     rules = []
     for form in forms:
         try:

@@ -254,10 +254,7 @@ def _parse_forms(text: str, is_infix: bool) -> list[Term]:
 
 @cache
 def _lark(is_infix: bool) -> Lark:
-    """The parser, built on first use.
-
-    Importing lark and building tables takes a tenth of a second.
-    """
+    """The parser, built on first use. Importing lark and building tables takes a tenth of a second."""
     from lark import Lark
 
     return Lark.open(

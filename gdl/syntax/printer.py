@@ -45,9 +45,7 @@ def to_kif(value: Printable) -> str:
 
 
 def to_infix(value: Printable) -> str:
-    """Infix form with full stops.
-
-    Each formula of a body on its own line, joined by `&`.
+    """Infix form with full stops. Each formula of a body on its own line, joined by `&`.
 
     >>> from gdl.syntax.parser import parse
     >>> print(to_infix(parse("(<= terminal (true (won ?x)) (not (lost ?x)))")), end="")

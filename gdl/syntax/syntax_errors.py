@@ -28,10 +28,7 @@ def kif_error(error: UnexpectedInput) -> Diagnostic:
 
 
 def infix_error(error: UnexpectedInput) -> Diagnostic:
-    """The diagnostic for an error in an infix text.
-
-    Without a span if the text ends too early.
-    """
+    """The diagnostic for an error in an infix text. Without a span if the text ends too early."""
     token = getattr(error, "token", None)
     if token is None:
         text = getattr(error, "char", "?")

@@ -46,10 +46,7 @@ class KifForms:
 
 
 class InfixForms:
-    """Callbacks of infix.lark: the same terms as for KIF.
-
-    `a :- b & ~c` becomes `(<= a b (not c))`.
-    """
+    """Callbacks of infix.lark: the same terms as for KIF. `a :- b & ~c` becomes `(<= a b (not c))`."""
 
     def NAME(self, token: Token) -> Symbol:  # noqa: N802
         return Symbol(_unquote(str(token)), _span(token))

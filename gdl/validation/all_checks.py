@@ -111,9 +111,7 @@ _COMPLETE = (
 
 
 def check(program: Program) -> list[Diagnostic]:
-    """The errors that make `program` meaningless, by place.
-
-    The program may be normalized or not.
+    """The errors that make `program` meaningless, by place. The program may be normalized or not.
 
     >>> from gdl.syntax.parser import parse
     >>> [found.code for found in check(parse("(role robot) (<= (legal robot ?x) (not (p ?x)))"))]

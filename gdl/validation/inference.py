@@ -85,10 +85,7 @@ class Shapes:
             raise OutOfStepsError
 
     def add(self, position: Position, tokens: Set[Token]) -> bool:
-        """Add `tokens` to the shape of `position`.
-
-        Return whether any of them is new there.
-        """
+        """Add `tokens` to the shape of `position`. Return whether any of them is new there."""
         known = self.tokens.setdefault(position, set())
         if tokens <= known:
             return False
@@ -154,10 +151,7 @@ def _apply(rule: Rule, shapes: Shapes, sources: Sources) -> list[Predicate]:
 
 
 def _bring(term: Term, target: Position, sources: Sources, shapes: Shapes) -> bool:
-    """Add what `term` may be to the shape of `target`.
-
-    Return whether that was new.
-    """
+    """Add what `term` may be to the shape of `target`. Return whether that was new."""
     shapes.spend(1)
     if isinstance(term, Variable):
         return _copy(sources.get(term.name, []), target, shapes, set())
@@ -171,10 +165,7 @@ def _bring(term: Term, target: Position, sources: Sources, shapes: Shapes) -> bo
 
 
 def _copy(sources: Sequence[Position], target: Position, shapes: Shapes, seen: set[object]) -> bool:
-    """Add what all `sources` have in common to `target`.
-
-    Functions include their arguments.
-    """
+    """Add what all `sources` have in common to `target`. Functions include their arguments."""
     key = (tuple(sources), target)
     if key in seen or not sources:
         return False
@@ -244,10 +235,7 @@ class Misfit:
 
 
 def misfit(rule: Rule, shapes: Shapes, sources: Sources) -> Misfit | None:
-    """Why shapes rule out a plain body; None if they do not.
-
-    Raises OutOfStepsError.
-    """
+    """Why shapes rule out a plain body; None if they do not. Raises OutOfStepsError."""
     shapes.spend(1)
     for literal in rule.literals:
         if not literal.is_positive or literal.atom.name == "distinct":
@@ -269,10 +257,7 @@ def misfit(rule: Rule, shapes: Shapes, sources: Sources) -> Misfit | None:
 
 
 def fits(term: Term, position: Position, shapes: Shapes) -> bool:
-    """Whether `term` may occur at `position`.
-
-    Each of its variables is considered by itself.
-    """
+    """Whether `term` may occur at `position`. Each of its variables is considered by itself."""
     shapes.spend(1)
     if isinstance(term, Variable):
         return True
@@ -287,9 +272,7 @@ def fits(term: Term, position: Position, shapes: Shapes) -> bool:
 
 @dataclass(frozen=True)
 class Inference:
-    """The shapes of all arguments, and their consequences per rule.
-
-    Plain rules are identified by their id.
+    """The shapes of all arguments, and their consequences per rule. Plain rules are identified by their id.
 
     sources     the positions of the rule's variables
     misfits     why the rule cannot apply; rules that can apply are absent
@@ -367,9 +350,7 @@ def failing_atoms(rule: Rule, found: Misfit) -> list[Atom]:
 
 
 def _explained(dead: Sequence[Rule], misfits: Mapping[int, Misfit]) -> dict[Predicate, list[Atom]]:
-    """The heads of dead rules that have a cause.
-
-    They are grouped by the predicate that they would feed.
+    """The heads of dead rules that have a cause. They are grouped by the predicate that they would feed.
 
     A cause is a literal that no dead rule would conclude, perhaps because there is no rule for it. The
     remaining rules only wait for each other; they explain nothing.

@@ -31,10 +31,7 @@ MAX_PLAIN_LITERALS = 100_000
 
 
 class Sheet:
-    """A program with cached results that several checks need.
-
-    The program may be normalized or not.
-    """
+    """A program with cached results that several checks need. The program may be normalized or not."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -111,10 +108,7 @@ class Sheet:
 
     @cached_property
     def inference(self) -> Inference | None:
-        """What may occur where, inferred from all rules.
-
-        Returns None if that takes too long.
-        """
+        """What may occur where, inferred from all rules. Returns None if that takes too long."""
         return None if self.is_intricate else infer_all(self.plain.rules)
 
     @cached_property
@@ -124,10 +118,7 @@ class Sheet:
 
     @cached_property
     def _has_negation_in_cycle(self) -> bool:
-        """Whether some relation may need its own negation.
-
-        A quick test that is rarely true.
-        """
+        """Whether some relation may need its own negation. A quick test that is rarely true."""
         dependencies = self.dependencies
         home = {
             predicate: number

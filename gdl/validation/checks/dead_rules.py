@@ -73,10 +73,7 @@ def _unknown_facts(sheet: Sheet) -> Findings:
 
 
 def _anyhow(atom: Symbol | Compound, term: Symbol | Compound) -> Symbol | Compound:
-    """`atom` generalized to the functor of its last argument.
-
-    Variables replace everything else.
-    """
+    """`atom` generalized to the functor of its last argument. Variables replace everything else."""
     anything = Variable("_")
     inner = term
     if isinstance(term, Compound):
@@ -141,9 +138,7 @@ def _is_always_equal(rule: Rule, left: Term, right: Term, inference: Inference) 
 
 @dataclass
 class _Verdict:
-    """Which plain rules can apply, judged by argument shapes.
-
-    If these are unknown, all can.
+    """Which plain rules can apply, judged by argument shapes. If these are unknown, all can.
 
     dead      predicate of which no atom can hold → its rules
     blamed    the dead predicates for which a cause was reported
@@ -180,10 +175,7 @@ class _Verdict:
         return f"nothing ever matches {found.literal.atom}", found.literal
 
     def groundless(self) -> Findings:
-        """GDL308: relations whose rules only need each other.
-
-        Reported at the first rule.
-        """
+        """GDL308: relations whose rules only need each other. Reported at the first rule."""
         program = self.sheet.program
         for component in self.sheet.dependencies.components:
             if not all(predicate in self.dead for predicate in component):
@@ -208,9 +200,7 @@ def _names_unknown_fact(literal: Literal, shapes: Shapes) -> bool:
 
 
 def undefined_relations(sheet: Sheet) -> Findings:
-    """GDL301 if there are rules with another arity, else GDL305.
-
-    Once per relation.
+    """GDL301 if there are rules with another arity, else GDL305. Once per relation.
 
     A keyword without any rule is GDL201 or GDL214.
     """
@@ -242,10 +232,7 @@ def undefined_relations(sheet: Sheet) -> Findings:
 
 
 def unneeded_relations(sheet: Sheet) -> Findings:
-    """GDL307: relations that no keyword needs.
-
-    Those used only by such relations are not reported.
-    """
+    """GDL307: relations that no keyword needs. Those used only by such relations are not reported."""
     dependencies = sheet.dependencies
     keywords = [keyword.predicate for keyword in KEYWORDS.values()]
     misused = [predicate for predicate in sheet.program.by_predicate if predicate.name in KEYWORDS]
@@ -263,10 +250,7 @@ def unneeded_relations(sheet: Sheet) -> Findings:
 
 
 def _explain(sheet: Sheet, predicate: Predicate, explained: set[Predicate]) -> None:
-    """Add `predicate` and what it needs to `explained`.
-
-    Each predicate is visited once over all calls.
-    """
+    """Add `predicate` and what it needs to `explained`. Each predicate is visited once over all calls."""
     stack = [predicate]
     while stack:
         current = stack.pop()

@@ -48,10 +48,7 @@ def _dependent(sheet: Sheet, keywords: Iterable[Keyword]) -> Findings:
 
 
 def _path_to(dependencies: Dependencies, start: Predicate, target: Predicate) -> list[Predicate]:
-    """A shortest path of predicates from `start` (excluded) to `target`.
-
-    Empty if there is none.
-    """
+    """A shortest path of predicates from `start` (excluded) to `target`. Empty if there is none."""
     previous: dict[Predicate, Predicate] = {start: start}
     frontier = [start]
     while frontier and target not in previous:

@@ -209,10 +209,7 @@ def _asked_by(rule: Rule) -> set[Fact | None]:
 
 
 def _fact(term: Term) -> Fact | None:
-    """Name and arity of a fact.
-
-    None for a variable, which may be any fact.
-    """
+    """Name and arity of a fact. None for a variable, which may be any fact."""
     if isinstance(term, Variable):
         return None
     return term.name, len(term.arguments) if isinstance(term, Compound) else 0

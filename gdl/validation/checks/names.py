@@ -24,10 +24,7 @@ SHORTEST, LONGEST = 3, 40
 
 
 def other_arities(sheet: Sheet) -> Findings:
-    """GDL302: relations with rules for several arities, and functions with several.
-
-    Once per name.
-    """
+    """GDL302: relations with rules for several arities, and functions with several. Once per name."""
     for kind, uses in (("relation", _heads(sheet)), ("function", _functions(sheet))):
         first: dict[str, tuple[int, Span | None]] = {}
         reported: set[str] = set()

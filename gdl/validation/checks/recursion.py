@@ -85,9 +85,7 @@ def growing_states(sheet: Sheet) -> Findings:
 
 
 def growing_rule(program: Program) -> Rule | None:
-    """A rule that may grow terms or facts forever, or None.
-
-    A game with such a rule cannot be grounded.
+    """A rule that may grow terms or facts forever, or None. A game with such a rule cannot be grounded.
 
     >>> from gdl.syntax.parser import parse
     >>> str(growing_rule(parse("(init (n 0)) (<= (next (n (s ?x))) (true (n ?x)))")).head)
@@ -208,10 +206,7 @@ def _depths(term: Term) -> Iterator[tuple[Variable, int]]:
 
 
 def _unguarded_components(edges: Sequence[Edge]) -> list[list[Edge]]:
-    """The edges inside each component of slots.
-
-    Except those whose variable also comes from outside.
-    """
+    """The edges inside each component of slots. Except those whose variable also comes from outside."""
     kept = list(edges)
     for _ in range(MAX_ROUNDS):
         successors: dict[Slot, list[Slot]] = {}
@@ -239,10 +234,7 @@ def _unguarded_components(edges: Sequence[Edge]) -> list[list[Edge]]:
 
 
 def _has_growing_cycle(edges: Sequence[Edge]) -> bool:
-    """Whether a cycle of positive weight exists.
-
-    Bellman-Ford on negated weights, with limited rounds.
-    """
+    """Whether a cycle of positive weight exists. Bellman-Ford on negated weights, with limited rounds."""
     if all(edge.weight >= 0 for edge in edges):
         return any(edge.weight > 0 for edge in edges)
     height: dict[Slot, int] = {}

@@ -199,10 +199,7 @@ def negated_distinct(sheet: Sheet) -> Findings:
 
 
 def empty_bodies(sheet: Sheet) -> Findings:
-    """GDL312. The span of a fact is that of its head.
-
-    The span of a rule includes the arrow.
-    """
+    """GDL312. The span of a fact is that of its head. The span of a rule includes the arrow."""
     for rule in sheet.program.rules:
         if not rule.body and rule.span is not None and rule.span != rule.head.span:
             yield warning("GDL312", f"rule without a body: write it as a fact, {rule.head}", rule.span)

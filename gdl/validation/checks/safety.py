@@ -61,9 +61,7 @@ def _variables_to_bind(rule: Rule) -> Iterator[tuple[str, Variable]]:
 
 
 def singletons(sheet: Sheet) -> Findings:
-    """GDL304: a variable that occurs once in a rule joins nothing.
-
-    Often it is misspelled.
+    """GDL304: a variable that occurs once in a rule joins nothing. Often it is misspelled.
 
     A leading underscore marks it as intended. In the head, a negation or `distinct`, a single occurrence is
     unsafe and reported as GDL205.
