@@ -37,16 +37,7 @@ if TYPE_CHECKING:
     from gdl.syntax.parser import parse, parse_file
     from gdl.validation import validate
 
-__all__ = [
-    "Diagnostic",
-    "GdlError",
-    "Program",
-    "format_kif",
-    "parse",
-    "parse_file",
-    "render",
-    "validate",
-]
+__all__ = ["Diagnostic", "GdlError", "Program", "format_kif", "parse", "parse_file", "render", "validate"]
 
 _HOMES = {
     "Diagnostic": "gdl.errors",

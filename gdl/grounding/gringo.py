@@ -150,10 +150,7 @@ def _child(asp: str, arguments: list[str], limits: GroundingLimits) -> Iterator[
         source.seek(0)
         command = [sys.executable, "-I", "-S", "-c", _CHILD, _clingo_paths(), str(limits.mebibytes << 20)]
         process = subprocess.Popen(
-            [*command, *arguments, "--warn=none", "-"],
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=errors,
+            [*command, *arguments, "--warn=none", "-"], stdin=source, stdout=subprocess.PIPE, stderr=errors
         )
         try:
             yield process

@@ -6,8 +6,7 @@ broken restrictions of the language that still leave the game playable, and warn
 
     checks/        one file per kind of finding: it finds it and writes the sentence that a user reads
     all_checks     the list of all checks, and the functions that run them
-    titles         `CODES`: the title of every code
-    explanations   what `ggp validate --explain CODE` shows below the title
+    codes          title and explanation of every code, from codes.md
     sheet          what the checks share about one sheet, computed on demand
     inference      which constants may occur where, and which rules that rules out
     consequences   findings that only follow from an error elsewhere
@@ -18,7 +17,7 @@ broken restrictions of the language that still leave the game playable, and warn
 """
 
 from gdl.validation.all_checks import MAX_FINDINGS, check, require_valid, validate
+from gdl.validation.codes import CODES
 from gdl.validation.selection import Selection
-from gdl.validation.titles import CODES
 
 __all__ = ["CODES", "MAX_FINDINGS", "Selection", "check", "require_valid", "validate"]

@@ -7,54 +7,20 @@ from collections.abc import Iterable
 from gdl.errors import Diagnostic, GdlValidationError, Severity
 from gdl.program import Program
 from gdl.terms import Span
-from gdl.validation.checks.dead_rules import impossible_rules, undefined_relations, unneeded_relations
-from gdl.validation.checks.dependence import (
-    dependent_declarations,
-    misplaced_dependencies,
-    negative_predicate_cycles,
-    negative_rule_cycles,
-)
-from gdl.validation.checks.facts import forgotten_facts, overdeclared, undeclared
-from gdl.validation.checks.foreign import arithmetic, foreign_relations, knowledge
-from gdl.validation.checks.names import (
-    bare_parentheses,
-    capitalizations,
-    other_arities,
-    relations_as_functions,
-    unusual_characters,
-)
-from gdl.validation.checks.recursion import growing_states, recursion
-from gdl.validation.checks.redundancy import (
-    empty_bodies,
-    negated_distinct,
-    odd_disjunctions,
-    repeated_rules,
-)
-from gdl.validation.checks.roles import (
-    doubtful_goals,
-    idle_roles,
-    impossible_goals,
-    misspelled_roles,
-    unknown_roles,
-)
-from gdl.validation.checks.safety import singletons, unsafe_variables
-from gdl.validation.checks.structure import (
-    keywords_as_terms,
-    misplaced_declarations,
-    misplaced_keywords,
-    missing_relations,
-    missing_roles,
-    percepts_of_next_state,
-    wrong_arities,
+from gdl.validation.checks import (
+    dead_rules,
+    dependence,
+    facts,
+    foreign,
+    names,
+    recursion,
+    redundancy,
+    roles,
+    safety,
+    structure,
 )
 from gdl.validation.consequences import without_consequences
-from gdl.validation.selection import (
-    Selection,
-    idle_comments,
-    merged_singletons,
-    silenced,
-    silences,
-)
+from gdl.validation.selection import Selection, idle_comments, merged_singletons, silenced, silences
 from gdl.validation.sheet import Sheet
 from gdl.validation.wording import in_infix
 
@@ -65,49 +31,17 @@ DEFAULT = Selection()
 """All codes except those that are off by default."""
 
 _ESSENTIAL = (
-    missing_roles,
-    wrong_arities,
-    misplaced_keywords,
-    misplaced_dependencies,
-    unsafe_variables,
-    negative_rule_cycles,
-    knowledge,
+    structure.missing_roles,
+    structure.wrong_arities,
+    structure.misplaced_keywords,
+    dependence.misplaced_dependencies,
+    safety.unsafe_variables,
+    dependence.negative_rule_cycles,
+    foreign.knowledge,
 )
 
-_COMPLETE = (
-    *_ESSENTIAL,
-    missing_relations,
-    idle_roles,
-    misplaced_declarations,
-    percepts_of_next_state,
-    keywords_as_terms,
-    dependent_declarations,
-    negative_predicate_cycles,
-    recursion,
-    growing_states,
-    impossible_goals,
-    doubtful_goals,
-    unknown_roles,
-    misspelled_roles,
-    forgotten_facts,
-    other_arities,
-    bare_parentheses,
-    unusual_characters,
-    capitalizations,
-    relations_as_functions,
-    singletons,
-    undefined_relations,
-    unneeded_relations,
-    impossible_rules,
-    undeclared,
-    overdeclared,
-    repeated_rules,
-    odd_disjunctions,
-    negated_distinct,
-    empty_bodies,
-    foreign_relations,
-    arithmetic,
-)
+_FILES = (structure, safety, dependence, recursion, roles, names, dead_rules, redundancy, foreign, facts)
+_COMPLETE = tuple(check for file in _FILES for check in file.CHECKS)
 
 
 def check(program: Program) -> list[Diagnostic]:

@@ -19,8 +19,8 @@ from gdl.program import Program
 from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import looks_infix
 from gdl.terms import Span
+from gdl.validation.codes import CODES, warning
 from gdl.validation.sheet import counted
-from gdl.validation.titles import CODES, warning
 
 ALL = "ALL"
 OFF_BY_DEFAULT = frozenset({"GDL304"})

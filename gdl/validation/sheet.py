@@ -9,16 +9,7 @@ from gdl.dependencies import Dependencies, NegativeCycle, negative_cycles
 from gdl.errors import Diagnostic
 from gdl.keywords import KEYWORDS
 from gdl.normalize import normalize, oversized_rules
-from gdl.program import (
-    Formula,
-    Literal,
-    Negation,
-    Predicate,
-    Program,
-    Rule,
-    arguments_of,
-    literals_in,
-)
+from gdl.program import Formula, Literal, Negation, Predicate, Program, Rule, arguments_of, literals_in
 from gdl.syntax.parser import looks_infix
 from gdl.terms import Compound, Symbol, Term
 from gdl.validation.inference import Inference, infer_all

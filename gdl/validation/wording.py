@@ -19,7 +19,7 @@ _DOTS = "..."
 def in_infix(diagnostic: Diagnostic, sheet: Sheet) -> Diagnostic:
     """`diagnostic` with the terms in its message and notes as infix form writes them.
 
-    >>> from gdl.validation.titles import error
+    >>> from gdl.validation.codes import error
     >>> finding = error("GDL202", "for instance (legal robot (mark 1))", None)
     >>> in_infix(finding, Sheet(parse("legal(m)."))).message
     'for instance legal(robot,mark(1))'

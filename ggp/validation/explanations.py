@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from gdl.validation.explanations import EXPLANATIONS as STATIC_EXPLANATIONS
+from gdl.validation.codes import EXPLANATIONS as STATIC_EXPLANATIONS
 from ggp.validation.output import CODES
 
 EXPLANATIONS: Mapping[str, str] = {

@@ -17,7 +17,7 @@ from typing import Any
 
 from gdl.errors import Diagnostic, GdlError
 from gdl.syntax.formatting import format_kif
-from gdl.validation.explanations import EXPLANATIONS
+from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import ALL
 from ggp.analysis.board_svg import board_svg
 from ggp.analysis.figures import words_of

@@ -10,9 +10,9 @@ from gdl.keywords import KEYWORDS
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.checks.names import Spelling
+from gdl.validation.codes import Findings, warning
 from gdl.validation.inference import Inference, Misfit, Shapes, common_tokens, failing_atoms
 from gdl.validation.sheet import Sheet, body_literals, counted, is_keyword
-from gdl.validation.titles import Findings, warning
 
 MADE_BY = {"init": TRUE, "next": TRUE, "legal": DOES}
 
@@ -263,3 +263,6 @@ def _unneeded(sheet: Sheet, predicate: Predicate) -> Diagnostic:
     rules = sheet.program.by_predicate[predicate]
     message = f"nothing that the game needs uses '{predicate.name}': remove it, or use it"
     return warning("GDL307", message, rules[0].head.span)
+
+
+CHECKS = (undefined_relations, unneeded_relations, impossible_rules)

@@ -9,8 +9,8 @@ from gdl.dependencies import Dependencies
 from gdl.errors import Related
 from gdl.keywords import KEYWORDS, Keyword
 from gdl.program import Literal, Predicate, Program, Rule
+from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import Sheet, body_literals
-from gdl.validation.titles import Findings, error, warning
 
 SHOWN_RULES = 8
 """Maximum number of rules of a cycle that get a note each."""
@@ -126,3 +126,6 @@ def _negated_use(program: Program, predicate: Predicate, members: set[Predicate]
 
 def _shortened(names: list[str]) -> list[str]:
     return names if len(names) <= 12 else [*names[:6], "…", *names[-5:]]
+
+
+CHECKS = (misplaced_dependencies, negative_rule_cycles, dependent_declarations, negative_predicate_cycles)

@@ -16,9 +16,9 @@ from gdl.errors import Related
 from gdl.keywords import RANDOM
 from gdl.program import Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable
+from gdl.validation.codes import Findings, warning
 from gdl.validation.inference import Position, Shapes, Sources, below, common_tokens
 from gdl.validation.sheet import Sheet, body_literals
-from gdl.validation.titles import Findings, warning
 
 BASE = Predicate("base", 1)
 INPUT = Predicate("input", 2)
@@ -217,3 +217,6 @@ def _fact(term: Term) -> Fact | None:
 
 def _general(name: str, arity: int) -> str:
     return f"({name} {' '.join('?' + letter for letter in 'xyzuvwabcd'[:arity])})"
+
+
+CHECKS = (forgotten_facts, undeclared, overdeclared)

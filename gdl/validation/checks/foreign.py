@@ -21,8 +21,8 @@ from gdl.syntax.foreign_in_kif import (
     order_asked,
 )
 from gdl.terms import Compound, Variable, is_ground, variables
+from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import Sheet, atoms_of, body_literals, terms_below
-from gdl.validation.titles import Findings, error, warning
 
 QUANTIFIERS = frozenset({"exists", "forall", "∃", "∀"})
 EQUALITY_WORDS = frozenset({"equal", "equals", "eq", "same"})
@@ -107,3 +107,6 @@ def arithmetic(sheet: Sheet) -> Findings:
         if operand is not None and term.name not in plain and id(term) not in reported:
             message = f"{term} stays as it is. {NO_NUMBERS.format(operand, '?next')}"
             yield warning("GDL332", message, term.span)
+
+
+CHECKS = (knowledge, foreign_relations, arithmetic)

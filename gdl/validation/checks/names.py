@@ -13,8 +13,8 @@ from gdl.syntax.parser import constants_as_written
 from gdl.syntax.term_builders import fold
 from gdl.terms import Compound, Span, Term, variables
 from gdl.validation.checks.foreign import foreign_atoms
+from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet, atoms_of, counted, terms_below
-from gdl.validation.titles import Findings, warning
 
 USUAL_NAME = re.compile(r"[a-z0-9_+\-*/<>=.]+")
 """Names that every GGP program is known to read."""
@@ -164,3 +164,6 @@ def _rests(name: str) -> Iterator[str]:
         yield name
         for place in range(len(name)):
             yield name[:place] + name[place + 1 :]
+
+
+CHECKS = (other_arities, bare_parentheses, unusual_characters, capitalizations, relations_as_functions)

@@ -23,9 +23,9 @@ from gdl.dependencies import DOES, TRUE, strong_components
 from gdl.errors import Related
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
+from gdl.validation.codes import Findings, error, warning
 from gdl.validation.inference import FED_BY
 from gdl.validation.sheet import Sheet
-from gdl.validation.titles import Findings, error, warning
 
 Slot: TypeAlias = tuple[object, ...]
 """(predicate, argument), or (predicate, argument, function, its argument) inside `true` and `does`."""
@@ -249,3 +249,6 @@ def _has_growing_cycle(edges: Sequence[Edge]) -> bool:
         if not has_risen:
             return False
     return True
+
+
+CHECKS = (recursion, growing_states)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from gdl.errors import Related
 from gdl.program import Disjunction, Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Term, Variable, match
+from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet, body_literals, formulas_in
-from gdl.validation.titles import Findings, warning
 
 MAX_STEPS = 50_000
 """Maximum number of literals compared, over the whole sheet."""
@@ -203,3 +203,6 @@ def empty_bodies(sheet: Sheet) -> Findings:
     for rule in sheet.program.rules:
         if not rule.body and rule.span is not None and rule.span != rule.head.span:
             yield warning("GDL312", f"rule without a body: write it as a fact, {rule.head}", rule.span)
+
+
+CHECKS = (repeated_rules, odd_disjunctions, negated_distinct, empty_bodies)

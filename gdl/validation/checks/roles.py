@@ -17,9 +17,9 @@ from gdl.keywords import RANDOM
 from gdl.program import arguments_of
 from gdl.terms import Compound, Symbol, Variable, is_goal, is_ground
 from gdl.validation.checks.names import Spelling
+from gdl.validation.codes import Findings, error, warning
 from gdl.validation.inference import Inference, Position, common_tokens
 from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, terms_below
-from gdl.validation.titles import Findings, error, warning
 
 MAKERS = ("init", "next")
 MAX_LISTED = 8
@@ -151,3 +151,6 @@ def doubtful_goals(sheet: Sheet) -> Findings:
                 " goals are integers from 0 to 100"
             )
             yield warning("GDL324", message, value.span or rule.span)
+
+
+CHECKS = (idle_roles, impossible_goals, doubtful_goals, unknown_roles, misspelled_roles)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gdl.program import Rule, arguments_of
 from gdl.terms import Variable, variables
+from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, body_literals
-from gdl.validation.titles import Findings, error, warning
 
 
 def unsafe_variables(sheet: Sheet) -> Findings:
@@ -78,3 +78,6 @@ def singletons(sheet: Sheet) -> Findings:
                         f" If any value will do, call it ?_{variable.name}"
                     )
                     yield warning("GDL304", message, variable.span or rule.span)
+
+
+CHECKS = (unsafe_variables, singletons)

@@ -9,8 +9,8 @@ from gdl.program import Rule, predicate_of
 from gdl.syntax.forms import CONNECTIVES
 from gdl.terms import Compound, Symbol, Variable
 from gdl.validation.checks.foreign import foreign_atoms
+from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import Sheet, atoms_of, body_literals, counted, terms_below
-from gdl.validation.titles import Findings, error, warning
 
 NEEDED = ("init", "legal", "next", "goal", "terminal")
 """Relations that a game needs in addition to `role`."""
@@ -146,3 +146,14 @@ def _keyword_atoms(sheet: Sheet) -> Iterator[tuple[Symbol | Compound, Keyword]]:
             keyword = KEYWORDS.get(atom.name)
             if keyword is not None:
                 yield atom, keyword
+
+
+CHECKS = (
+    missing_roles,
+    wrong_arities,
+    misplaced_keywords,
+    missing_relations,
+    misplaced_declarations,
+    percepts_of_next_state,
+    keywords_as_terms,
+)

@@ -9,7 +9,7 @@ from gdl.syntax.parser import parse, parse_file, parse_term
 from gdl.syntax.printer import to_kif
 from gdl.validation import CODES, MAX_FINDINGS, check, checks, require_valid, validate
 from gdl.validation.checks.recursion import growing_rule
-from gdl.validation.explanations import EXPLANATIONS
+from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import EVERYTHING
 from tests.conftest import ROOT, find_corpus, mostly_slow
 from tests.gdl.rule_strategies import programs
