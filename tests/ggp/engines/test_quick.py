@@ -123,7 +123,7 @@ def test_tree_search_changes_between_moves(monkeypatch):
     assert not make_player("alphabeta").takes_quick_games
     role = game.roles[0]
     player.start(MatchSetup("m", game, role, 0.1, 0.1, 1), time.monotonic() + 0.1)
-    before = player.search.simulation_count
+    before = sum(each.simulation_count or 0 for each in player.advisors)
     state = game.initial_state()
     joint_move = (
         player.choose(state, time.monotonic() + 0.1, None),

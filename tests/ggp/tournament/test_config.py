@@ -222,7 +222,7 @@ def test_an_http_player_needs_a_clock(tmp_path):
     assert plan.conditions[0].play_clock_seconds == 2
 
 
-@pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:killers=off"])
+@pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:reference=on,killers=off"])
 def test_agents_that_do_not_count_simulations_need_a_clock(tmp_path, spec):
     agents = {"a": "random", "deep": spec}
     with pytest.raises(ConfigError, match="deep does not count simulations: condition default"):
