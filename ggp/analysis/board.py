@@ -171,16 +171,18 @@ def layout(
     order = range(len(rows) - 1, -1, -1) if board.is_upward else range(len(rows))
     lines: list[list[tuple[str, Cell | None]]] = []
     previous = None
+
+    def shifted(row: int) -> list[tuple[str, None]]:
+        shift = board.row_shifts[row] - min(board.row_shifts) if board.row_shifts else 0
+        return [(" " * ((width + 1) * shift // 2), None)] if board.row_shifts else []
+
     for row in order:
         above = row if board.is_upward else row - 1
         lines += _level_walls(board, walls, above, (margin, width))
         if previous is not None and board.is_gap(1, previous, row):
             lines.append([])
         previous = row
-        line: list[tuple[str, Cell | None]] = [(rows[row][-1].rjust(margin), None)]
-        if board.row_shifts:
-            shift = board.row_shifts[row] - min(board.row_shifts)
-            line.append((" " * ((width + 1) * shift // 2), None))
+        line: list[tuple[str, Cell | None]] = [(rows[row][-1].rjust(margin), None), *shifted(row)]
         for column in range(len(columns)):
             gap = _gap(board, column)
             line.append((gap[:-1] + "|" if Wall(column - 1, row, True) in walls else gap, None))
@@ -193,14 +195,8 @@ def layout(
     lines += _level_walls(board, walls, order[-1] - board.is_upward, (margin, width))
     if board.row_shifts and board.outside:
         return lines  # no column stands above its name
-    footer: list[tuple[str, Cell | None]] = [(" " * margin, None)]
-    if board.row_shifts:
-        shift = board.row_shifts[order[-1]] - min(board.row_shifts)
-        footer.append((" " * ((width + 1) * shift // 2), None))
-    for column, name in enumerate(names):
-        footer.append((_gap(board, column) + name.rjust(width), None))
-    lines.append(footer)
-    return lines
+    named = [(_gap(board, column) + name.rjust(width), None) for column, name in enumerate(names)]
+    return [*lines, [(" " * margin, None), *shifted(order[-1]), *named]]
 
 
 def _level_walls(

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, product, takewhile
+from itertools import chain, combinations, product, takewhile
 
 from gdl.program import Literal, Program, arguments_of
 from gdl.terms import Term, Variable
@@ -50,19 +50,14 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
             candidates.append((len(own_facts), layer))
     if not candidates:
         return None
-    candidates.sort(key=_suitability)
-    main = candidates[0][1]
-    layers = (
-        main,
-        *(fitted for count, layer in candidates[1:] if count and (fitted := _fit(layer, main)) is not None),
-    )
+    (_, main), *others = sorted(candidates, key=_suitability)
+    fitted = (_fit(layer, main) for count, layer in others if count)
+    layers = (main, *(layer for layer in fitted if layer is not None))
     board = Board(
         layers,
         is_upward=not _is_row_first(program, main) and not _are_called(program, main, main.down, "row"),
         blanks=tuple(_blank(layer, facts) for layer in layers),
-        labels=_labels(
-            value for layer in layers for value in _contents(layer, domains[layer.name, layer.arity])
-        ),
+        labels=_labels(chain(*(_contents(each, domains[each.name, each.arity]) for each in layers))),
     )
     named_cells = () if main.joint is None else domains[main.name, main.arity][main.joint]
     board = shaped(board, program, named_cells)

@@ -202,11 +202,9 @@ class Towers(_OfFluent):
         height = max(map(len, stacks.values()), default=0)
         lines: list[Line] = []
         for level in range(height, 0, -1):
-            line = []
-            for stack in stacks.values():
-                item = stack[-level] if len(stack) >= level else ""
-                line.append(Piece(f"{self._item_text(item) if item else '':^{width}}  ", item))
-            lines.append(line)
+            items = (stack[-level] if len(stack) >= level else "" for stack in stacks.values())
+            texts = ((item, self._item_text(item) if item else "") for item in items)
+            lines.append([Piece(f"{text:^{width}}  ", item) for item, text in texts])
         return [*lines, [Piece(f"{place:^{width}}  ", is_dim=True) for place in stacks]]
 
     def _rank(self, item: str) -> int:
@@ -253,12 +251,9 @@ class Track:
         margin = max((len(" ".join(runner)) for runner in places), default=0) + 1
         lines: list[Line] = []
         for runner in sorted(places, key=lambda names: tuple(map(natural_key, names))):
-            line = [Piece(f"{' '.join(runner):<{margin}}", runner[0])]
-            for square in range(len(squares)):
-                is_here = square in places[runner]
-                text = f" {'o' if is_here else EMPTY:>{width}}"
-                line.append(Piece(text, runner[0]) if is_here else Piece(text, is_dim=True))
-            lines.append(line)
+            here, free = Piece(f" {'o':>{width}}", runner[0]), Piece(f" {EMPTY:>{width}}", is_dim=True)
+            line = [here if square in places[runner] else free for square in range(len(squares))]
+            lines.append([Piece(f"{' '.join(runner):<{margin}}", runner[0]), *line])
         footer = " " * margin + "".join(f" {square:>{width}}" for square in squares)
         return [*lines, [Piece(footer)]]
 

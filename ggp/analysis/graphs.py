@@ -127,11 +127,9 @@ class _CircuitNodes:
         """The place of a circuit node in `nodes`, where it is added if new."""
         if node not in self._place:
             self._place[node] = len(self.nodes)
-            circuit = self._circuit
-            if node < circuit.gate0:
-                self.nodes.append(Node(self._names[node], "fact" if node < circuit.move0 else "move"))
-            else:
-                self.nodes.append(Node("or" if self.is_or[node - circuit.gate0] else "and", "gate"))
+            gate, move = node - self._circuit.gate0, node - self._circuit.move0
+            kind = "gate" if gate >= 0 else "move" if move >= 0 else "fact"
+            self.nodes.append(Node(("and", "or")[self.is_or[gate]] if gate >= 0 else self._names[node], kind))
         return self._place[node]
 
     def is_inverted(self, literal: int) -> bool:

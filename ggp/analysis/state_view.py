@@ -56,7 +56,6 @@ class StateView:
         return self.to_svg()
 
     def _repr_html_(self) -> str | None:
-        """The facts, for notebooks; None if there is a picture instead."""
         if self.board is not None:
             return None
         items = "".join(f"<li><code>{escape(str(fact))}</code></li>" for fact in self.facts)

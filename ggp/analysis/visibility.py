@@ -17,7 +17,7 @@ game of incomplete information, which is correct.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from gdl.terms import Symbol, Term
 from ggp.circuit.tables import CircuitTables
@@ -52,9 +52,9 @@ class _Circuit:
 
     def __init__(self, tables: CircuitTables, exclusive: Groups) -> None:
         self.tables = tables
-        first, inputs = tables.first_input.tolist(), tables.input.tolist()
+        inputs, bounds = tables.input.tolist(), pairwise(tables.first_input.tolist())
         self.inputs: dict[int, list[int]] = {
-            tables.gate0 + gate: inputs[first[gate] : first[gate + 1]] for gate in range(len(first) - 1)
+            node: inputs[begin:end] for node, (begin, end) in enumerate(bounds, start=tables.gate0)
         }
         self.move0 = 1 + tables.fluent_count
         self.group = {1 + f: number for number, group in enumerate(exclusive) for f in group}
@@ -63,10 +63,8 @@ class _Circuit:
     def is_known_to(self, role: int) -> bool:
         """Whether role number `role` knows the next state."""
         tables = self.tables
-        known = set(range(self.move0)) | set(self._moves_of(role))
-        seen = tables.percept_literal[tables.percept_role == role].tolist()
-        observed = {literal >> 1 for literal in seen}
-        known |= observed
+        observed = set((tables.percept_literal[tables.percept_role == role] >> 1).tolist())
+        known = {*range(self.move0), *self._moves_of(role), *observed}
         while True:
             before = len(known)
             for node, inputs in self.inputs.items():
@@ -121,12 +119,6 @@ class _Circuit:
         """Whether no state can satisfy both sets of literals."""
         if any(literal ^ 1 in other for literal in one):
             return True
-        held = {self.group[literal >> 1]: literal for literal in one if self._is_grouped(literal)}
-        return any(
-            held.get(self.group[literal >> 1], literal) != literal
-            for literal in other
-            if self._is_grouped(literal)
-        )
-
-    def _is_grouped(self, literal: int) -> bool:
-        return not literal & 1 and literal >> 1 in self.group
+        groups = {self.group[x >> 1]: x for x in one if not x & 1 and x >> 1 in self.group}
+        held = [x for x in other if not x & 1 and x >> 1 in self.group]
+        return any(groups.get(self.group[x >> 1], x) != x for x in held)

@@ -78,9 +78,8 @@ def walled_values(facts: Iterable[Term], at: tuple[int, int, int]) -> tuple[set[
     rows: dict[str, set[bool]] = {}
     for fact in facts:
         texts = [str(argument) for argument in arguments_of(fact)]
-        is_upright = texts[at[2]] in ("east", "west")
-        columns.setdefault(texts[at[0]], set()).add(is_upright)
-        rows.setdefault(texts[at[1]], set()).add(is_upright)
+        for found, place in ((columns, at[0]), (rows, at[1])):
+            found.setdefault(texts[place], set()).add(texts[at[2]] in ("east", "west"))
     return (
         {value for value, found in columns.items() if found != {True} or len(columns) == 1},
         {value for value, found in rows.items() if found != {False} or len(rows) == 1},

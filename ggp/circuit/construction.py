@@ -56,6 +56,7 @@ def build(ground: GroundProgram) -> Circuit:
     with collection_paused():
         literal_of, gates = _resolved(ground, _output_atoms(ground))
 
+    goals = (Goal(r, int(goal), literal_of[x]) for r, own in enumerate(ground.goals) for goal, x in own)
     circuit = Circuit(
         terms=CircuitTerms(
             tuple(ground.roles),
@@ -67,18 +68,10 @@ def build(ground: GroundProgram) -> Circuit:
         gates=gates,
         legal=tuple(literal_of[atom] for atoms in ground.legal_atom for atom in atoms.tolist()),
         terminal=literal_of[ground.terminal_atom],
-        goals=tuple(
-            sorted(
-                Goal(role, int(value), literal_of[atom])
-                for role, goals in enumerate(ground.goals)
-                for value, atom in goals
-            )
-        ),
+        goals=tuple(sorted(goals)),
         next=tuple(literal_of[atom] for atom in ground.next_atom.tolist()),
         percepts=tuple(
-            Percept(role, literal_of[atom])
-            for role, percepts in enumerate(ground.percepts)
-            for _, atom in percepts
+            Percept(r, literal_of[atom]) for r, own in enumerate(ground.percepts) for _, atom in own
         ),
     )
     return without_dead_gates(circuit)
@@ -86,10 +79,8 @@ def build(ground: GroundProgram) -> Circuit:
 
 def _output_atoms(ground: GroundProgram) -> list[int]:
     atoms = [atom for of_role in ground.legal_atom for atom in of_role.tolist()]
-    atoms.append(int(ground.terminal_atom))
-    atoms += [int(atom) for goals in ground.goals for _, atom in goals]
-    atoms += ground.next_atom.tolist()
-    return atoms + [int(atom) for percepts in ground.percepts for _, atom in percepts]
+    atoms += [int(ground.terminal_atom), *(int(atom) for goals in ground.goals for _, atom in goals)]
+    return [*atoms, *ground.next_atom.tolist(), *(int(x) for each in ground.percepts for _, x in each)]
 
 
 def _resolved(ground: GroundProgram, roots: list[int]) -> tuple[list[int], Gates]:
@@ -147,7 +138,6 @@ def _resolved_by_kernel(
 
 
 def _gate0(ground: GroundProgram) -> int:
-    """The node of the first gate."""
     return 1 + len(ground.fluents) + sum(map(len, ground.moves))
 
 

@@ -12,22 +12,16 @@ the equations are unrolled instead, once per unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
+
+from ggp.circuit.circuit import FALSE_LITERAL, GateBuilder
 
 Inside: TypeAlias = frozenset[int]
 Body: TypeAlias = tuple[int, Inside]
 """A literal of the circuit and the unknowns that must hold with it."""
-FALSE = 1
 
 
-class Gates(Protocol):
-    """The part of `ggp.circuit.circuit.GateBuilder` that is needed here."""
-
-    def conj(self, literals: Sequence[int]) -> int: ...
-    def disj(self, literals: Sequence[int]) -> int: ...
-
-
-def least_fixpoint(bodies: Mapping[int, Sequence[Body]], gates: Gates) -> dict[int, int]:
+def least_fixpoint(bodies: Mapping[int, Sequence[Body]], gates: GateBuilder) -> dict[int, int]:
     """Solve `unknown = OR of its bodies`: the literal of every unknown.
 
     Every unknown inside a body must be a key of `bodies`.
@@ -42,7 +36,9 @@ def least_fixpoint(bodies: Mapping[int, Sequence[Body]], gates: Gates) -> dict[i
     return solution if solution is not None else _unroll(bodies, gates)
 
 
-def _eliminate(bodies: Mapping[int, Sequence[Body]], gates: Gates, budget: int) -> dict[int, int] | None:
+def _eliminate(
+    bodies: Mapping[int, Sequence[Body]], gates: GateBuilder, budget: int
+) -> dict[int, int] | None:
     """Solve by elimination; None if that forms more than `budget` products."""
     system = _System(bodies)
     eliminated: list[tuple[int, list[Body]]] = []
@@ -73,7 +69,7 @@ class _System:
                 self.add(unknown, inside, outside)
 
     def add(self, unknown: int, inside: Inside, outside: int) -> None:
-        if unknown in inside or outside == FALSE:
+        if unknown in inside or outside == FALSE_LITERAL:
             return
         self.definition[unknown].setdefault(inside, []).append(outside)
         for other in inside:
@@ -83,10 +79,10 @@ class _System:
         """Products that eliminating `unknown` forms, and the unknown itself to break ties."""
         return (1 + len(self.definition[unknown])) * len(self.users[unknown]), unknown
 
-    def eliminate(self, unknown: int, gates: Gates) -> list[Body]:
+    def eliminate(self, unknown: int, gates: GateBuilder) -> list[Body]:
         """Replace `unknown` by its definition everywhere; returns that definition."""
         own = self.definition.pop(unknown).items()
-        definition = [(x, inside) for inside, outside in own if (x := gates.disj(outside)) != FALSE]
+        definition = [(x, inside) for inside, outside in own if (x := gates.disj(outside)) != FALSE_LITERAL]
         for user in self.users.pop(unknown):
             equations = self.definition.get(user)
             if equations is None:
@@ -99,9 +95,9 @@ class _System:
         return definition
 
 
-def _unroll(bodies: Mapping[int, Sequence[Body]], gates: Gates) -> dict[int, int]:
+def _unroll(bodies: Mapping[int, Sequence[Body]], gates: GateBuilder) -> dict[int, int]:
     """Solve by applying the equations to false, at most once per unknown."""
-    value = dict.fromkeys(bodies, FALSE)
+    value = dict.fromkeys(bodies, FALSE_LITERAL)
     for _ in range(len(bodies)):
         following = {unknown: _value_of(each, value, gates) for unknown, each in bodies.items()}
         if following == value:
@@ -110,7 +106,7 @@ def _unroll(bodies: Mapping[int, Sequence[Body]], gates: Gates) -> dict[int, int
     return value
 
 
-def _value_of(definition: Sequence[Body], value: Mapping[int, int], gates: Gates) -> int:
+def _value_of(definition: Sequence[Body], value: Mapping[int, int], gates: GateBuilder) -> int:
     return gates.disj(
         [gates.conj([outside, *(value[other] for other in inside)]) for outside, inside in definition]
     )

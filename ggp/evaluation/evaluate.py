@@ -78,7 +78,6 @@ class EvaluationTerms:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, simulations=1, matches=1, playouts=1, step_limit=1, seed=None, threads=1)
 
 
@@ -317,18 +316,15 @@ class _Evaluator:
         """Searches with all playouts against half of them, those against a quarter, and so on."""
         rungs: list[Figure] = []
         simulations = self.simulations
-        while simulations >= 2:
-            figure = self.play_unequal(simulations)
-            if figure.sample == 0:
-                break
+        while simulations >= 2 and (figure := self.play_unequal(simulations)).sample:
             if not rungs:
                 self.found.put([figure])
             rungs.append(figure)
             simulations //= 2
         if rungs:
             value, low, high = (
-                float(sum(share > LADDER_WINS for share in ends))
-                for ends in zip(*((rung.value, rung.low, rung.high) for rung in rungs), strict=True)
+                float(sum(getattr(rung, end) > LADDER_WINS for rung in rungs))
+                for end in ("value", "low", "high")
             )
             self.found.put([Figure("ladder", value, low, high, rungs[0].sample, UNEQUAL), skill_of(rungs)])
 

@@ -123,9 +123,8 @@ def _lines(solution: Solution, layer: NDArray[np.int64], deepest: int) -> NDArra
     lines[0] = 1.0
     for depth in range(deepest):
         for chunk in solution.space.chunks:
-            end = chunk.first + chunk.state_count
-            numbers = np.arange(chunk.first, end)
-            here = layer[chunk.first : end] == depth
+            numbers = np.arange(chunk.first, chunk.first + chunk.state_count)
+            here = layer[numbers] == depth
             if not here.any():
                 continue
             counts = chunk.move_count.astype(np.int64).prod(axis=1)

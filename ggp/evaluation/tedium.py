@@ -68,12 +68,10 @@ def clocks(game: CompiledGame, found: SelfPlay) -> set[Kind]:
     if not ticking or not len(found.length):
         return set()
     longest = SelfPlay(**{name: value[[int(found.length.argmax())]] for name, value in vars(found).items()})
-    values: dict[Kind, list[bytes]] = {kind: [] for kind in ticking}
+    course = np.array([states[0] for _, states in replayed(game, longest)])
     places = {kind: np.array([each == kind for each in kinds]) for kind in ticking}
-    for _, states in replayed(game, longest):
-        for kind, is_of_kind in places.items():
-            values[kind].append(states[0, is_of_kind].tobytes())
-    return {kind for kind, each in values.items() if len(set(each)) == len(each) > 1}
+    values = {kind: {row.tobytes() for row in course[:, places[kind]]} for kind in ticking}
+    return {kind for kind, different in values.items() if len(different) == len(course) > 1}
 
 
 def autonomous(program: Program) -> set[Kind]:

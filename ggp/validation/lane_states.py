@@ -6,6 +6,7 @@ are followed state by state in Python.
 
 from __future__ import annotations
 
+import itertools
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
@@ -109,16 +110,13 @@ class LaneStates:
         number = _first(self._lengths == UNSETTLED)
         if number is None:
             return None
-        path: list[tuple[int, int]] = []
-        place_of: dict[int, int] = {}
-        while number not in place_of:
-            place_of[number] = len(path)
+        path: dict[int, int] = {}
+        while number not in path:
             successors = self._successors(number)
-            position = int(np.argmax(self._lengths[successors] == UNSETTLED))
-            path.append((number, position))
-            number = int(successors[position])
-        joint_moves = [self._joint_move(*step) for step in path[place_of[number] :]]
-        return Cycle(number, tuple(joint_moves))
+            path[number] = int(np.argmax(self._lengths[successors] == UNSETTLED))
+            number = int(successors[path[number]])
+        steps = itertools.dropwhile(lambda step: step[0] != number, path.items())
+        return Cycle(number, tuple(itertools.starmap(self._joint_move, steps)))
 
     def longest_match(self) -> int:
         return int(self._lengths[0])
@@ -290,11 +288,8 @@ class LaneStates:
     @cached_property
     def _farthest(self) -> list[int]:
         """Per chunk: the largest state number that it or an earlier chunk leads to."""
-        farthest, found = 0, []
-        for chunk in self.space.chunks:
-            farthest = max(farthest, int(chunk.edge.max(initial=0)))
-            found.append(farthest)
-        return found
+        farthest = (int(chunk.edge.max(initial=0)) for chunk in self.space.chunks)
+        return list(itertools.accumulate(farthest, max))
 
     def _count_offsets(self, place: int) -> NDArray[np.int64]:
         """int64[count+1]: offsets of the transitions of each state in a chunk."""

@@ -144,17 +144,12 @@ class ObjectStates:
         return Sums(total)
 
     def simultaneous_state(self) -> int | None:
-        return min(
-            (number for number, legal in self.legal.items() if sum(len(moves) > 1 for moves in legal) > 1),
-            default=None,
-        )
+        choices = ((number, sum(len(moves) > 1 for moves in legal)) for number, legal in self.legal.items())
+        return min((number for number, count in choices if count > 1), default=None)
 
     def undeclared_fact(self, declarations: Declarations) -> tuple[int, Fact] | None:
-        for number, state in enumerate(self.states):
-            outside = declarations.undeclared_fact(self.game.facts(state))
-            if outside is not None:
-                return number, outside
-        return None
+        found = (declarations.undeclared_fact(self.game.facts(state)) for state in self.states)
+        return next(((number, fact) for number, fact in enumerate(found) if fact is not None), None)
 
     def undeclared_move(self, declarations: Declarations) -> tuple[int, Role, Move] | None:
         checked: set[tuple[int, int]] = set()

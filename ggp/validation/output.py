@@ -106,10 +106,9 @@ def text_of(report: SheetReport, *, is_quiet: bool = False) -> str:
 
 def _verdict(report: SheetReport) -> str:
     errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
-    fixed = f", {report.fixed} fixed" if report.fixed else ""
-    if errors:
-        return f"{counted(errors, 'error')}, {counted(warnings, 'warning')}{fixed}"
-    return "no errors" + (f", {counted(warnings, 'warning')}" if warnings else "") + fixed
+    parts = [counted(errors, "error") if errors else "no errors"]
+    parts += [counted(warnings, "warning")] if errors or warnings else []
+    return ", ".join([*parts, *([f"{report.fixed} fixed"] if report.fixed else [])])
 
 
 def statistics_of(reports: Sequence[SheetReport]) -> str:
@@ -135,15 +134,11 @@ def codes_table() -> str:
 
 def summary_of(reports: Sequence[SheetReport]) -> str:
     """A summary of all sheets in one line."""
-    errors = sum(report.count(Severity.ERROR) for report in reports)
-    warnings = sum(report.count(Severity.WARNING) for report in reports)
+    errors, warnings = (sum(r.count(each) for r in reports) for each in (Severity.ERROR, Severity.WARNING))
     clean = sum(not report.diagnostics and not report.unreadable for report in reports)
     unreadable = sum(bool(report.unreadable) for report in reports)
-    text = (
-        f"{counted(len(reports), 'sheet')}: {clean} clean,"
-        f" {counted(errors, 'error')}, {counted(warnings, 'warning')}"
-    )
-    return text + (f", {unreadable} unreadable" if unreadable else "")
+    text = f"{clean} clean, {counted(errors, 'error')}, {counted(warnings, 'warning')}"
+    return f"{counted(len(reports), 'sheet')}: {text}" + (f", {unreadable} unreadable" if unreadable else "")
 
 
 def to_json(reports: Sequence[SheetReport]) -> str:

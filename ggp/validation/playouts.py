@@ -217,20 +217,15 @@ def _character(game: Game[Any], sampling: Sampling) -> list[Property]:
     """Properties that describe the kind of game."""
     matches = f"{sampling.playouts + sampling.lane_playouts:,} matches"
     by_reasoner = f"{sampling.playouts:,} matches"
-    found = []
+    found, players = [], players_of(game)
     if sampling.ended:
         longest = f"{LONGEST_SEEN} {counted(sampling.longest, 'step')}"
         found.append(Property(longest, Outcome.SAMPLED, f"{sampling.ended:,} matches"))
-    players = players_of(game)
-    if len(players) > 1:
-        if sampling.is_turn_taking:
-            found.append(Property(TURN_TAKING, Outcome.SAMPLED, by_reasoner))
-        if len(sampling.sums) == 1:
-            statement = f"the goals always add up to {min(sampling.sums)}"
-            found.append(Property(statement, Outcome.SAMPLED, by_reasoner))
-    for role in players:
-        has_won = role in sampling.winners
-        outcome = Outcome.PROVED if has_won else Outcome.SAMPLED
-        detail = "seen in a match" if has_won else f"not seen in {matches}"
-        found.append(Property(f"{role} can get 100", outcome, detail))
-    return found
+    if len(players) > 1 and sampling.is_turn_taking:
+        found.append(Property(TURN_TAKING, Outcome.SAMPLED, by_reasoner))
+    if len(players) > 1 and len(sampling.sums) == 1:
+        statement = f"the goals always add up to {min(sampling.sums)}"
+        found.append(Property(statement, Outcome.SAMPLED, by_reasoner))
+    won, unseen = (Outcome.PROVED, "seen in a match"), (Outcome.SAMPLED, f"not seen in {matches}")
+    goals = [Property(f"{r} can get 100", *(won if r in sampling.winners else unseen)) for r in players]
+    return [*found, *goals]

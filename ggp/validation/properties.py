@@ -64,7 +64,6 @@ class PlayLimits:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, playouts=0, lane_playouts=0, step_limit=0, seed=None)
 
 
@@ -79,7 +78,6 @@ class ProofLimits:
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, states=0)
 
 

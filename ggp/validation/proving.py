@@ -102,11 +102,10 @@ class _Proof:
 
     def size(self) -> Property:
         """The number of states."""
-        states = self.states
-        if states.is_complete:
-            count, ends = states.state_count, states.terminal_count
+        count, ends = self.states.state_count, self.states.terminal_count
+        if self.states.is_complete:
             return Property(f"{count:,} reachable states, {ends:,} of them terminal", Outcome.PROVED)
-        return Property(f"more than {states.state_count - 1:,} reachable states", Outcome.PROVED)
+        return Property(f"more than {count - 1:,} reachable states", Outcome.PROVED)
 
     def evaluation(self) -> Iterable[Property]:
         """Whether the rules could be evaluated."""
@@ -213,10 +212,8 @@ class _Proof:
                 continue
             if can_force and is_secret:
                 yield Property(statement, Outcome.SAMPLED, "true only with perfect information")
-            elif can_force:
-                yield Property(statement, Outcome.PROVED)
-            elif self.states.is_complete:
-                yield Property(statement, Outcome.REFUTED)
+            elif can_force or self.states.is_complete:
+                yield Property(statement, Outcome.PROVED if can_force else Outcome.REFUTED)
             else:
                 yield Property(statement, Outcome.SAMPLED, f"not decided by the {self._how_many}")
 

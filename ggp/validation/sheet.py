@@ -175,11 +175,8 @@ def _play(program: Program, report: SheetReport, request: Request) -> None:
 
 def _surest(properties: list[Property]) -> list[Property]:
     """Of several properties with the same claim, keep the decided or else the last one."""
-    chosen: dict[str, Property] = {}
-    for fact in properties:
-        earlier = chosen.get(fact.statement)
-        if earlier is None or earlier.outcome is Outcome.SAMPLED or fact.outcome is not Outcome.SAMPLED:
-            chosen[fact.statement] = fact
+    chosen = {fact.statement: fact for fact in properties}
+    chosen |= {fact.statement: fact for fact in properties if fact.outcome is not Outcome.SAMPLED}
     if any(statement.startswith(LONGEST) for statement in chosen):
         chosen = {text: fact for text, fact in chosen.items() if not text.startswith(LONGEST_SEEN)}
     return list(chosen.values())

@@ -122,7 +122,6 @@ class _SetMerger:
         return [x ^ 1 for x in self._moves(role, refused)]
 
     def _moves(self, role: int, bits: int) -> list[int]:
-        """The literals of the moves in `bits`."""
         return [2 * (self.first[role] + move) for move in bits_of(bits)]
 
     def _remember(self, literal: int, sets: MoveSets) -> None:

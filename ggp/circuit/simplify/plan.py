@@ -150,5 +150,4 @@ def simplify(
 
 
 def _size(circuit: Circuit) -> tuple[object, ...]:
-    """Sizes of a circuit; an effective stage changes at least one."""
     return circuit.literal_count, len(circuit.gates), circuit.gate0, circuit.exclusive
