@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from gdl.program import Literal, Predicate, Program, Rule, arguments_of, literals_in
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of, body_literals
 from gdl.terms import Compound, Span, Symbol, Term, Variable
 
 DISTINCT = Predicate("distinct", 2)
@@ -78,6 +78,47 @@ def _pop_component(stack: list[Node], root: Node, index: dict[Node, int]) -> tup
     return tuple(reversed(component))
 
 
+def reachable(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """`roots` and all nodes to which they lead.
+
+    >>> graph = {1: [2], 2: [1], 3: [2]}
+    >>> reachable([1], graph.__getitem__)
+    {1, 2}
+    """
+    found: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found.add(node)
+            stack.extend(successors(node))
+    return found
+
+
+def shortest_path(start: Node, goal: Node, successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """A shortest path, ends included; empty if there is none.
+
+    >>> graph = {1: [2, 3], 2: [4], 3: [], 4: []}
+    >>> shortest_path(1, 4, graph.__getitem__)
+    [1, 2, 4]
+    """
+    previous = {start: start}
+    queue = [start]
+    for node in queue:
+        if goal in previous:
+            break
+        for child in successors(node):
+            if child not in previous:
+                previous[child] = node
+                queue.append(child)
+    if goal not in previous:
+        return []
+    path = [goal]
+    while path[-1] != start:
+        path.append(previous[path[-1]])
+    return path[::-1]
+
+
 def may_unify(left: Term, right: Term) -> bool:
     """Whether two terms could be equal, taking variables as wildcards.
 
@@ -129,7 +170,7 @@ class Dependencies:
         self._callees: dict[Predicate, dict[Predicate, None]] = {}
         for rule in (rule for rules in program.by_predicate.values() for rule in rules):
             callees = self._callees.setdefault(rule.predicate, {})
-            for literal in _literals_below(rule):
+            for literal, _ in body_literals(rule):
                 if literal.predicate != DISTINCT:
                     callees[literal.predicate] = None
         for callees in list(self._callees.values()):
@@ -166,14 +207,7 @@ class Dependencies:
 
     def reachable(self, roots: Iterable[Predicate]) -> frozenset[Predicate]:
         """The predicates on which `roots` depend, `roots` included."""
-        found: set[Predicate] = set()
-        stack = list(roots)
-        while stack:
-            predicate = stack.pop()
-            if predicate not in found:
-                found.add(predicate)
-                stack.extend(self._callees.get(predicate, ()))
-        return frozenset(found)
+        return frozenset(reachable(roots, self.callees))
 
     @cached_property
     def strata(self) -> dict[Predicate, int]:
@@ -197,8 +231,7 @@ class Dependencies:
         return any(
             literal.predicate == callee and not positive
             for rule in self.program.by_predicate.get(predicate, ())
-            for formula in rule.body
-            for literal, positive in literals_in(formula)
+            for literal, positive in body_literals(rule)
         )
 
     def _reaching(self, targets: set[Predicate]) -> frozenset[Predicate]:
@@ -206,21 +239,7 @@ class Dependencies:
         for caller, callees in self._callees.items():
             for callee in callees:
                 callers.setdefault(callee, []).append(caller)
-        found = set(targets)
-        stack = list(targets)
-        while stack:
-            for caller in callers.get(stack.pop(), ()):
-                if caller not in found:
-                    found.add(caller)
-                    stack.append(caller)
-        return frozenset(found)
-
-
-def _literals_below(rule: Rule) -> Iterator[Literal]:
-    """Every literal in the body of a rule, normalized or not."""
-    for formula in rule.body:
-        for literal, _ in literals_in(formula):
-            yield literal
+        return frozenset(reachable(targets, lambda predicate: callers.get(predicate, ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +268,9 @@ def rule_layers(rules: Sequence[Rule]) -> list[Layer]:
         for number in numbers:
             for target, literal in edges[number]:
                 if target in inside and literal is not None and not literal.is_positive:
-                    cycle = [node for node in _path(edges, inside, target, number) if node < len(rules)]
-                    ordered = (rules[number], *(rules[step] for step in cycle[:-1]))
+                    within = {node: [one for one, _ in edges[node] if one in inside] for node in component}
+                    path = shortest_path(target, number, within.__getitem__)
+                    ordered = (rules[number], *(rules[node] for node in path[:-1] if node < len(rules)))
                     raise UnstratifiedError(NegativeCycle(ordered, literal, literal.span))
         if numbers:
             # a rule that needs itself shares its component with the node of its head
@@ -305,7 +325,7 @@ class _Heads:
         self._comparisons = 0
         known: dict[tuple[Predicate, str], int] = {}
         for number, rule in enumerate(rules):
-            key = (rule.predicate, _masked(rule.head))
+            key = (rule.predicate, masked(rule.head))
             head = known.get(key)
             if head is None:
                 head = known[key] = len(self.members)
@@ -322,7 +342,7 @@ class _Heads:
             predicate = literal.predicate
             if predicate not in self._of_predicate:
                 continue
-            key = (predicate, _masked(literal.atom))
+            key = (predicate, masked(literal.atom))
             if key not in self._answers:
                 self._answers[key] = self._answering(literal.atom, predicate)
             found += [(self._rule_count + head, literal) for head in self._answers[key]]
@@ -340,7 +360,9 @@ class _Heads:
         self._comparisons += len(candidates)
         if self._comparisons > MAX_COMPARISONS:
             return [self._any_head(predicate)]
-        return [head for head in candidates if _may_be_answered(atom, self._patterns[head])]
+        return [
+            head for head in candidates if not arguments_of(atom) or may_unify(atom, self._patterns[head])
+        ]
 
     def _any_head(self, predicate: Predicate) -> int:
         """One head that represents all heads of `predicate`."""
@@ -360,35 +382,10 @@ def _first_functor(atom: Symbol | Compound) -> object:
     return arguments[0].name, len(arguments_of(arguments[0])), type(arguments[0])
 
 
-def _masked(term: Term) -> str:
+def masked(term: Term) -> str:
     """A text equal for terms that differ only in their variables. Blanks do not occur in names."""
     if isinstance(term, Variable):
         return "( )"
     if isinstance(term, Compound) and term.arguments:
-        return "(" + " ".join([term.name, *map(_masked, term.arguments)]) + ")"
+        return "(" + " ".join([term.name, *map(masked, term.arguments)]) + ")"
     return str(term)
-
-
-def _may_be_answered(atom: Symbol | Compound, head: Symbol | Compound) -> bool:
-    """Whether an atom and the head of a rule may unify. Both have the same predicate."""
-    return not arguments_of(atom) or may_unify(atom, head)
-
-
-def _path(
-    edges: Sequence[Sequence[tuple[int, Literal | None]]], inside: set[int], start: int, goal: int
-) -> list[int]:
-    """A shortest path from `start` to `goal` within `inside`, ends included."""
-    previous = {start: start}
-    frontier = [start]
-    while goal not in previous:
-        following = []
-        for number in frontier:
-            for target, _ in edges[number]:
-                if target in inside and target not in previous:
-                    previous[target] = number
-                    following.append(target)
-        frontier = following
-    path = [goal]
-    while path[-1] != start:
-        path.append(previous[path[-1]])
-    return path[::-1]

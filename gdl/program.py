@@ -171,3 +171,16 @@ def literals_in(formula: Formula, is_positive: bool = True) -> Iterator[tuple[Li
     else:
         for operand in formula.operands:
             yield from literals_in(operand, is_positive)
+
+
+def body_literals(rule: Rule) -> Iterator[tuple[Literal, bool]]:
+    """Every literal of a body as written, with its polarity."""
+    for formula in rule.body:
+        yield from literals_in(formula)
+
+
+def atoms_of(rule: Rule) -> Iterator[Symbol | Compound]:
+    """The head and every atom of the body, as written."""
+    yield rule.head
+    for literal, _ in body_literals(rule):
+        yield literal.atom

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from gdl.dependencies import DISTINCT, DOES, TRUE, strong_components
+from gdl.dependencies import DISTINCT, DOES, TRUE, reachable, strong_components
 from gdl.grounding.estimation import Estimates, domain_size
 from gdl.grounding.simplification import GIVEN, LEGAL, NEEDED, NEXT, is_binder, names_in
 from gdl.grounding.splitting import cost
@@ -122,18 +122,11 @@ class _Analysis:
 
     def _dependent(self, roots: set[Predicate]) -> set[Predicate]:
         """`roots` and all predicates that depend on them."""
-        found = set(roots)
-        grows = True
-        while grows:
-            new = {
-                predicate
-                for predicate, own in self.by_predicate.items()
-                if predicate not in found
-                and any(literal.predicate in found for rule in own for literal in rule.literals)
-            }
-            found |= new
-            grows = bool(new)
-        return found
+        callers: dict[Predicate, set[Predicate]] = {}
+        for rule in self.rules:
+            for literal in rule.literals:
+                callers.setdefault(literal.predicate, set()).add(rule.predicate)
+        return reachable(roots, lambda predicate: callers.get(predicate, ()))
 
     def _candidates(self) -> tuple[dict[Predicate, None], dict[Predicate, None]]:
         """Costly predicates, and all callers of those that are recursive or build terms."""

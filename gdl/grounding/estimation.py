@@ -17,7 +17,7 @@ from math import prod
 from typing import NamedTuple
 
 from gdl.grounding.simplification import is_binder
-from gdl.program import Literal, Rule, arguments_of
+from gdl.program import Literal, Rule, arguments_of, atoms_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground, match, substitute, variables
 
 MAX_DOMAIN = 3000
@@ -192,7 +192,7 @@ def _nested_places(rules: Sequence[Rule]) -> dict[tuple[str, int], set[int]]:
     """
     found: dict[tuple[str, int, int], set[tuple[str, int] | None]] = {}
     for rule in rules:
-        for atom in (rule.head, *(literal.atom for literal in rule.literals)):
+        for atom in atoms_of(rule):
             arguments = arguments_of(atom)
             for place, term in enumerate(arguments):
                 is_nested = isinstance(term, Compound) and term.arguments

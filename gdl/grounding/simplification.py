@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gdl.dependencies import DISTINCT, DOES, TRUE, may_unify
+from gdl.dependencies import DISTINCT, DOES, TRUE, may_unify, reachable
 from gdl.errors import GroundingError
-from gdl.program import Literal, Predicate, Rule, Source, arguments_of
+from gdl.program import Literal, Predicate, Rule, Source, arguments_of, atoms_of
 from gdl.terms import Compound, Substitution, Symbol, Term, Variable, substitute, variables
 
 INIT = Predicate("init", 1)
@@ -19,10 +19,10 @@ LEGAL = Predicate("legal", 2)
 
 NEEDED = frozenset(
     {
-        Predicate("role", 1),
         INIT,
         NEXT,
         LEGAL,
+        Predicate("role", 1),
         Predicate("goal", 2),
         Predicate("sees", 2),
         Predicate("terminal", 0),
@@ -135,7 +135,7 @@ def is_binder(literal: Literal) -> bool:
 def require_bound(rule: Rule, source: Source) -> None:
     """Raise GroundingError unless positive literals bind all variables of `rule`."""
     bound = names_in(literal.atom for literal in rule.literals if is_binder(literal))
-    free = names_in([rule.head, *(literal.atom for literal in rule.literals)]) - bound
+    free = names_in(atoms_of(rule)) - bound
     if free:
         line = f"{source.name}:{rule.span.line}" if rule.span else source.name
         name = min(free)
@@ -152,7 +152,7 @@ def without_duplicates(rules: Iterable[Rule]) -> list[Rule]:
 def canonical(rule: Rule) -> tuple[Term | Literal, ...]:
     """A key equal for rules that differ only in variable names."""
     naming: dict[str, Term] = {}
-    for term in (rule.head, *(literal.atom for literal in rule.literals)):
+    for term in atoms_of(rule):
         for variable in variables(term):
             naming.setdefault(variable.name, Variable(str(len(naming))))
     return (substitute(rule.head, naming), *(replace(literal, naming) for literal in rule.literals))
@@ -220,15 +220,8 @@ def prune(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def _reachable(rules: Sequence[Rule]) -> list[Rule]:
-    needed = set(NEEDED)
-    by_predicate: dict[Predicate, list[Rule]] = {}
+    callees: dict[Predicate, set[Predicate]] = {}
     for rule in rules:
-        by_predicate.setdefault(rule.predicate, []).append(rule)
-    stack = list(needed)
-    while stack:
-        for rule in by_predicate.get(stack.pop(), ()):
-            for literal in rule.literals:
-                if literal.predicate not in needed:
-                    needed.add(literal.predicate)
-                    stack.append(literal.predicate)
+        callees.setdefault(rule.predicate, set()).update(literal.predicate for literal in rule.literals)
+    needed = reachable(NEEDED, lambda predicate: callees.get(predicate, ()))
     return [rule for rule in rules if rule.predicate in needed]

@@ -13,10 +13,10 @@ from itertools import count
 
 from gdl.dependencies import strong_components
 from gdl.grounding.estimation import Estimates
-from gdl.grounding.simplification import NEEDED, decide, replace, unify, without_duplicates
+from gdl.grounding.simplification import NEEDED, decide, names_in, replace, unify, without_duplicates
 from gdl.grounding.splitting import split_cost
-from gdl.program import Predicate, Rule
-from gdl.terms import Compound, Symbol, Term, Variable, substitute, variables
+from gdl.program import Predicate, Rule, atoms_of
+from gdl.terms import Compound, Symbol, Term, Variable, substitute
 
 COSTLY = 20000.0
 """Rules of a lower estimated cost are not worth the search."""
@@ -188,6 +188,4 @@ def _resolve(rule: Rule, place: int, definition: Sequence[Rule], fresh: Iterator
 
 
 def _renaming(rule: Rule, number: int) -> Mapping[str, Term]:
-    terms = [rule.head, *(literal.atom for literal in rule.literals)]
-    names = {variable.name for term in terms for variable in variables(term)}
-    return {name: Variable(f"{name} {number}") for name in names}
+    return {name: Variable(f"{name} {number}") for name in names_in(atoms_of(rule))}

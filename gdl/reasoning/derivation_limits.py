@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from gdl.errors import ReasoningError
-from gdl.program import Program, Rule, arguments_of
+from gdl.program import Program, Rule, arguments_of, atoms_of
 from gdl.reasoning.join_order import names_in
 from gdl.reasoning.values import Value
 from gdl.terms import Compound, Variable
@@ -37,7 +37,7 @@ def is_flat(program: Program) -> bool:
     for rule in program.rules:
         whole: set[str] = set()
         parts: set[str] = set()
-        for atom in (rule.head, *(literal.atom for literal in rule.literals)):
+        for atom in atoms_of(rule):
             arguments = list(arguments_of(atom))
             if atom.name in WRAPPERS and arguments:
                 wrapped = arguments.pop()

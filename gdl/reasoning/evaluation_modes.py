@@ -64,23 +64,19 @@ def adornment_of(atom: Symbol | Compound, bound: frozenset[str], needed: frozens
     return "".join(letters)
 
 
-def bound_names(rule: Rule, adornment: Adornment) -> frozenset[str]:
-    """The variables of the rule's head that a call with `adornment` binds."""
+def bound_names(rule: Rule, adornment: Adornment, kind: str = "b") -> frozenset[str]:
+    """The variables of the rule's head that a call with `adornment` binds, or wants with kind "f"."""
     arguments = arguments_of(rule.head)
-    return names_in(*(a for a, letter in zip(arguments, adornment, strict=True) if letter == "b"))
-
-
-def free_names(rule: Rule, adornment: Adornment) -> frozenset[str]:
-    """The variables of the rule's head that a call with `adornment` wants."""
-    arguments = arguments_of(rule.head)
-    return names_in(*(a for a, letter in zip(arguments, adornment, strict=True) if letter == "f"))
+    return names_in(*(a for a, letter in zip(arguments, adornment, strict=True) if letter == kind))
 
 
 def plan_rule(rule: Rule, adornment: Adornment | None, statistics: Statistics) -> Plan:
     """The plan of `rule` for `adornment`; None derives all rows."""
     if adornment is None:
         return plan_body(rule.literals, frozenset(), names_in(*arguments_of(rule.head)), statistics)
-    return plan_body(rule.literals, bound_names(rule, adornment), free_names(rule, adornment), statistics)
+    return plan_body(
+        rule.literals, bound_names(rule, adornment), bound_names(rule, adornment, "f"), statistics
+    )
 
 
 def estimate_size(

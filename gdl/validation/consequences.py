@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 from gdl.dependencies import DOES, TRUE
 from gdl.errors import Diagnostic
-from gdl.program import Literal, Predicate, arguments_of, predicate_of
+from gdl.program import Literal, Predicate, arguments_of, body_literals, predicate_of
 from gdl.terms import Compound, Span, Symbol, Variable
 from gdl.validation.inference import FED_BY
-from gdl.validation.sheet import Sheet, body_literals
+from gdl.validation.sheet import Sheet
 
 FOLLOWING = frozenset({"GDL305", "GDL306", "GDL308", "GDL320"})
 CAUSES = frozenset({"GDL202", "GDL203", "GDL204", "GDL205", "GDL212", "GDL215", "GDL218", "GDL219", "GDL332"})

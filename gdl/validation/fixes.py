@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from gdl.errors import GdlSyntaxError, Severity
 from gdl.normalize import normalize
-from gdl.program import Disjunction, Program, Rule
+from gdl.program import Disjunction, Program, Rule, atoms_of
 from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written, looks_infix, parse
 from gdl.syntax.term_builders import fold
@@ -31,7 +31,7 @@ from gdl.validation.all_checks import check
 from gdl.validation.checks.redundancy import canonical, empty_bodies, odd_disjunctions, repeated_rules
 from gdl.validation.checks.safety import singletons
 from gdl.validation.selection import Selection, Silence, silences
-from gdl.validation.sheet import Sheet, atoms_of, formulas_in
+from gdl.validation.sheet import Sheet, formulas_in
 
 _TOUCHING_NAMES = re.compile(r"[^\s();]{2}")
 

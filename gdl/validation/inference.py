@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import TypeAlias
 
 from gdl.dependencies import may_unify
@@ -94,6 +95,18 @@ class Shapes:
         return True
 
 
+def token_of(term: Symbol | Compound) -> Token:
+    """The token by which `term` enters a shape."""
+    return term.name if isinstance(term, Symbol) else (term.name, len(term.arguments))
+
+
+def parts_of(term: Symbol | Compound, position: Position) -> Iterator[tuple[Term, Position]]:
+    """The arguments of a term at `position`, each with its own position."""
+    arguments = arguments_of(term)
+    functor = (term.name, len(arguments))
+    return ((argument, below(position, functor, index)) for index, argument in enumerate(arguments))
+
+
 def below(position: Position, functor: Functor, index: int) -> Position:
     """The position of argument `index` of a function at `position`."""
     if len(position) >= DEEPEST:
@@ -115,11 +128,8 @@ def infer(rules: Sequence[Rule]) -> Shapes:
     while work:
         number = work.popleft()
         queued.discard(number)
-        readers = [
-            reader
-            for grown in _apply(rules[number], shapes, sources[number])
-            for reader in waiting.get(grown, ())
-        ]
+        grown = _apply(rules[number], shapes, sources[number])
+        readers = [reader for predicate in grown for reader in waiting.get(predicate, ())]
         if shapes.shared_growth:
             shapes.shared_growth = False
             readers = list(range(len(rules)))
@@ -155,12 +165,9 @@ def _bring(term: Term, target: Position, sources: Sources, shapes: Shapes) -> bo
     shapes.spend(1)
     if isinstance(term, Variable):
         return _copy(sources.get(term.name, []), target, shapes, set())
-    token: Token = term.name if isinstance(term, Symbol) else (term.name, len(term.arguments))
-    is_new = shapes.add(target, {token})
-    if isinstance(term, Compound):
-        functor = (term.name, len(term.arguments))
-        for index, argument in enumerate(term.arguments):
-            is_new |= _bring(argument, below(target, functor, index), sources, shapes)
+    is_new = shapes.add(target, {token_of(term)})
+    for part, place in parts_of(term, target):
+        is_new |= _bring(part, place, sources, shapes)
     return is_new
 
 
@@ -187,10 +194,7 @@ def common_tokens(sources: Sequence[Position], shapes: Shapes) -> Set[Token]:
     if not sets:
         return _NOTHING
     shapes.spend(len(sets[0]) * len(sets) + 1)
-    common = sets[0]
-    for other in sets[1:]:
-        common = common & other
-    return common
+    return reduce(and_, sets)
 
 
 def positions_of_variables(rule: Rule) -> dict[str, list[Position]]:
@@ -213,11 +217,8 @@ def _variables_with_positions(literal: Literal) -> Iterator[tuple[Variable, Posi
         term, position = stack.pop()
         if isinstance(term, Variable):
             yield term, position
-        elif isinstance(term, Compound):
-            functor = (term.name, len(term.arguments))
-            stack += [
-                (argument, below(position, functor, index)) for index, argument in enumerate(term.arguments)
-            ]
+        else:
+            stack += parts_of(term, position)
 
 
 @dataclass(frozen=True)
@@ -247,13 +248,17 @@ def misfit(rule: Rule, shapes: Shapes, sources: Sources) -> Misfit | None:
                 return Misfit(literal)
     for name, places in sources.items():
         if not common_tokens(places, shapes):
-            literals = [
-                literal
-                for literal in rule.literals
-                if literal.is_positive and any(variable.name == name for variable in variables(literal.atom))
-            ]
-            return Misfit(literals[-1], name)
+            return Misfit(_literals_with(name, rule)[-1], name)
     return None
+
+
+def _literals_with(name: str, rule: Rule) -> list[Literal]:
+    """The positive literals of a plain body with the variable."""
+    return [
+        literal
+        for literal in rule.literals
+        if literal.is_positive and any(variable.name == name for variable in variables(literal.atom))
+    ]
 
 
 def fits(term: Term, position: Position, shapes: Shapes) -> bool:
@@ -261,12 +266,8 @@ def fits(term: Term, position: Position, shapes: Shapes) -> bool:
     shapes.spend(1)
     if isinstance(term, Variable):
         return True
-    if isinstance(term, Symbol):
-        return term.name in shapes.at(position)
-    functor = (term.name, len(term.arguments))
-    return functor in shapes.at(position) and all(
-        fits(argument, below(position, functor, index), shapes)
-        for index, argument in enumerate(term.arguments)
+    return token_of(term) in shapes.at(position) and all(
+        fits(part, place, shapes) for part, place in parts_of(term, position)
     )
 
 
@@ -341,12 +342,7 @@ def failing_atoms(rule: Rule, found: Misfit) -> list[Atom]:
     """The atoms that prevent the body from holding."""
     if found.variable is None:
         return [found.literal.atom]
-    return [
-        literal.atom
-        for literal in rule.literals
-        if literal.is_positive
-        and any(variable.name == found.variable for variable in variables(literal.atom))
-    ]
+    return [literal.atom for literal in _literals_with(found.variable, rule)]
 
 
 def _explained(dead: Sequence[Rule], misfits: Mapping[int, Misfit]) -> dict[Predicate, list[Atom]]:
@@ -361,24 +357,13 @@ def _explained(dead: Sequence[Rule], misfits: Mapping[int, Misfit]) -> dict[Pred
     for rule in dead:
         every.setdefault(_brings(rule), []).append(rule.head)
     causes: dict[Predicate, list[Atom]] = {}
-    waiting = []
-    for rule in dead:
-        atoms = failing_atoms(rule, misfits[id(rule)])
-        if any(_answers(every, atom) for atom in atoms):
-            waiting.append((rule, atoms))
-        else:
+    waiting = {id(rule): (rule, failing_atoms(rule, misfits[id(rule)])) for rule in dead}
+    caused = [rule for rule, atoms in waiting.values() if not any(_answers(every, atom) for atom in atoms)]
+    while caused:
+        for rule in caused:
             causes.setdefault(_brings(rule), []).append(rule.head)
-    has_changed = True
-    while has_changed:
-        has_changed = False
-        left = []
-        for rule, atoms in waiting:
-            if any(_answers(causes, atom) for atom in atoms):
-                causes.setdefault(_brings(rule), []).append(rule.head)
-                has_changed = True
-            else:
-                left.append((rule, atoms))
-        waiting = left
+            del waiting[id(rule)]
+        caused = [rule for rule, atoms in waiting.values() if any(_answers(causes, atom) for atom in atoms)]
     return causes
 
 

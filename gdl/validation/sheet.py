@@ -9,7 +9,17 @@ from gdl.dependencies import Dependencies, NegativeCycle, negative_cycles
 from gdl.errors import Diagnostic
 from gdl.keywords import KEYWORDS
 from gdl.normalize import normalize, oversized_rules
-from gdl.program import Formula, Literal, Negation, Predicate, Program, Rule, arguments_of, literals_in
+from gdl.program import (
+    Formula,
+    Literal,
+    Negation,
+    Predicate,
+    Program,
+    Rule,
+    arguments_of,
+    atoms_of,
+    body_literals,
+)
 from gdl.syntax.parser import looks_infix
 from gdl.terms import Compound, Symbol, Term
 from gdl.validation.inference import Inference, infer_all
@@ -60,6 +70,18 @@ class Sheet:
         """The sheet with plain rules only."""
         rules = tuple(plain for _, rules in self.alternatives for plain in rules)
         return Program(rules, self.program.source)
+
+    def literals(self) -> Iterator[tuple[Rule, Literal, bool]]:
+        """(rule, literal, polarity) for every literal of a body as written."""
+        return ((rule, *found) for rule in self.program.rules for found in body_literals(rule))
+
+    def atoms(self) -> Iterator[Symbol | Compound]:
+        """Every head and every atom of a body, in order."""
+        return (atom for rule in self.program.rules for atom in atoms_of(rule))
+
+    def terms(self) -> Iterator[Term]:
+        """Every term inside `atoms`."""
+        return (term for atom in self.atoms() for term in terms_below(atom))
 
     @cached_property
     def dependencies(self) -> Dependencies:
@@ -119,8 +141,7 @@ class Sheet:
         }
         return any(
             not is_positive and home.get(rule.predicate, -1) == home.get(literal.predicate)
-            for rule in self.program.rules
-            for literal, is_positive in body_literals(rule)
+            for rule, literal, is_positive in self.literals()
         )
 
     @cached_property
@@ -133,12 +154,6 @@ def _is_plain(rule: Rule) -> bool:
     return all(isinstance(formula, Literal) for formula in rule.body)
 
 
-def body_literals(rule: Rule) -> Iterator[tuple[Literal, bool]]:
-    """Every literal of a body as written, with its polarity."""
-    for formula in rule.body:
-        yield from literals_in(formula)
-
-
 def formulas_in(formula: Formula) -> Iterator[Formula]:
     """`formula` and every formula inside it, outermost first."""
     yield formula
@@ -147,13 +162,6 @@ def formulas_in(formula: Formula) -> Iterator[Formula]:
     elif not isinstance(formula, Literal):
         for operand in formula.operands:
             yield from formulas_in(operand)
-
-
-def atoms_of(rule: Rule) -> Iterator[Symbol | Compound]:
-    """The head and every atom of the body, as written."""
-    yield rule.head
-    for literal, _ in body_literals(rule):
-        yield literal.atom
 
 
 def terms_below(atom: Symbol | Compound) -> Iterator[Term]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain
 
 from gdl.errors import Diagnostic, GdlSyntaxError
 from gdl.keywords import KEYWORDS
 from gdl.syntax.forms import CONNECTIVES
 from gdl.syntax.parser import parse, parse_term
 from gdl.syntax.printer import to_infix
-from gdl.validation.sheet import Sheet, atoms_of, terms_below
+from gdl.validation.sheet import Sheet
 
 _OPENING = re.compile(r"\(([^\s()?]+)(?=[\s()])|(?<![\w'])\?\w+")
 _DOTS = "..."
@@ -25,12 +26,7 @@ def in_infix(diagnostic: Diagnostic, sheet: Sheet) -> Diagnostic:
     'for instance legal(robot,mark(1))'
     """
     names = {*KEYWORDS, *CONNECTIVES, "head"}
-    names.update(
-        form.name
-        for rule in sheet.program.rules
-        for atom in atoms_of(rule)
-        for form in (atom, *terms_below(atom))
-    )
+    names.update(form.name for form in chain(sheet.atoms(), sheet.terms()))
     notes = tuple(replace(note, message=_translated(note.message, names)) for note in diagnostic.related)
     return replace(diagnostic, message=_translated(diagnostic.message, names), related=notes)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gdl.dependencies import DOES, TRUE
+from gdl.dependencies import DISTINCT, DOES, TRUE, reachable
 from gdl.errors import Diagnostic, Related
 from gdl.keywords import KEYWORDS
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.checks.names import Spelling
 from gdl.validation.codes import Findings, warning
-from gdl.validation.inference import Inference, Misfit, Shapes, common_tokens, failing_atoms
-from gdl.validation.sheet import Sheet, body_literals, counted, is_keyword
+from gdl.validation.inference import Inference, Misfit, Shapes, common_tokens, failing_atoms, token_of
+from gdl.validation.sheet import Sheet, counted, is_keyword
 
 MADE_BY = {"init": TRUE, "next": TRUE, "legal": DOES}
 
@@ -57,19 +57,18 @@ def _unknown_facts(sheet: Sheet) -> Findings:
         if rule.head.name in MADE_BY and not is_keyword(rule.predicate)
     }
     reported: set[tuple[Predicate, str, int]] = set()
-    for rule in sheet.program.rules:
-        for literal, is_positive in body_literals(rule):
-            predicate = literal.predicate
-            if predicate not in (TRUE, DOES) or predicate not in shapes.alive or predicate in misused:
-                continue
-            term = arguments_of(literal.atom)[-1]
-            if isinstance(term, Variable) or _token(term) in shapes.at((predicate, predicate.arity - 1)):
-                continue
-            key = (predicate, term.name, len(arguments_of(term)))
-            if key not in reported and not sheet.inference.is_awaited(_anyhow(literal.atom, term)):
-                reported.add(key)
-                message = _unknown(predicate, term, is_positive) + spellings[predicate].hint(term.name)
-                yield warning("GDL306", message, term.span or literal.span)
+    for _, literal, is_positive in sheet.literals():
+        predicate = literal.predicate
+        if predicate not in (TRUE, DOES) or predicate not in shapes.alive or predicate in misused:
+            continue
+        term = arguments_of(literal.atom)[-1]
+        if isinstance(term, Variable) or token_of(term) in shapes.at((predicate, predicate.arity - 1)):
+            continue
+        key = (predicate, term.name, len(arguments_of(term)))
+        if key not in reported and not sheet.inference.is_awaited(_anyhow(literal.atom, term)):
+            reported.add(key)
+            message = _unknown(predicate, term, is_positive) + spellings[predicate].hint(term.name)
+            yield warning("GDL306", message, term.span or literal.span)
 
 
 def _anyhow(atom: Symbol | Compound, term: Symbol | Compound) -> Symbol | Compound:
@@ -86,12 +85,11 @@ def _unknown(predicate: Predicate, term: Symbol | Compound, is_positive: bool) -
     kind = "fact" if predicate == TRUE else "move"
     count = len(arguments_of(term))
     shown = f"'{term.name}'" + (f" with {count} argument{'s' * (count != 1)}" if count else "")
-    effect = "this is never true" if is_positive else "this negation always holds"
-    return f"no rule for {makers} produces a {kind} {shown}: {effect}"
+    return f"no rule for {makers} produces a {kind} {shown}: {_effect(is_positive)}"
 
 
-def _token(term: Symbol | Compound) -> str | tuple[str, int]:
-    return term.name if isinstance(term, Symbol) else (term.name, len(term.arguments))
+def _effect(is_positive: bool) -> str:
+    return "this is never true" if is_positive else "this negation always holds"
 
 
 def _contradiction(rule: Rule, sheet: Sheet) -> tuple[str, Literal] | None:
@@ -102,9 +100,9 @@ def _contradiction(rule: Rule, sheet: Sheet) -> tuple[str, Literal] | None:
     positive = {literal.atom for literal in rule.literals if literal.is_positive}
     for literal in rule.literals:
         atom = literal.atom
+        left, right = arguments_of(atom) if literal.predicate == DISTINCT else (None, None)
         if literal.is_positive:
-            if atom.name == "distinct" and isinstance(atom, Compound) and len(atom.arguments) == 2:
-                left, right = atom.arguments
+            if left is not None and right is not None:
                 if left == right:
                     return f"{left} is never distinct from itself", literal
                 if sheet.inference and _is_always_equal(rule, left, right, sheet.inference):
@@ -113,14 +111,8 @@ def _contradiction(rule: Rule, sheet: Sheet) -> tuple[str, Literal] | None:
             return f"it requires {atom} both to hold and not to hold", literal
         elif atom in sheet.facts and is_ground(atom):
             return f"{atom} always holds", literal
-        elif (
-            atom.name == "distinct"
-            and isinstance(atom, Compound)
-            and len(atom.arguments) == 2
-            and atom.arguments[0] != atom.arguments[1]
-            and all(map(is_ground, atom.arguments))
-        ):
-            return f"{atom.arguments[0]} and {atom.arguments[1]} always differ", literal
+        elif left != right and is_ground(atom):
+            return f"{left} and {right} always differ", literal
     return None
 
 
@@ -132,7 +124,7 @@ def _is_always_equal(rule: Rule, left: Term, right: Term, inference: Inference) 
             tokens = common_tokens(places[:MAX_PLACES], inference.shapes)
             values.append(next(iter(tokens)) if len(tokens) == 1 else None)
         else:
-            values.append(_token(term))
+            values.append(token_of(term))
     return values[0] is not None and values[0] == values[1] and isinstance(values[0], str)
 
 
@@ -196,7 +188,7 @@ def _names_unknown_fact(literal: Literal, shapes: Shapes) -> bool:
         return False
     term = arguments_of(literal.atom)[-1]
     position = (literal.predicate, literal.predicate.arity - 1)
-    return not isinstance(term, Variable) and _token(term) not in shapes.at(position)
+    return not isinstance(term, Variable) and token_of(term) not in shapes.at(position)
 
 
 def undefined_relations(sheet: Sheet) -> Findings:
@@ -208,27 +200,24 @@ def undefined_relations(sheet: Sheet) -> Findings:
     for rule in sheet.program.rules:
         defined.setdefault(rule.head.name, rule)
     spelling = Spelling(defined)
-    seen: set[Predicate] = set()
-    for rule in sheet.program.rules:
-        for literal, is_positive in body_literals(rule):
-            predicate = literal.predicate
-            if predicate in seen or predicate in sheet.program.by_predicate or is_keyword(predicate):
-                continue
-            seen.add(predicate)
-            if predicate.name in KEYWORDS and KEYWORDS[predicate.name].is_strict:
-                continue
-            effect = "this is never true" if is_positive else "this negation always holds"
-            other = defined.get(predicate.name)
-            if other is None:
-                hint = spelling.hint(predicate.name) or ". Define it, or correct the name"
-                message = f"'{predicate.name}' has no rules: {effect}{hint}"
-                yield warning("GDL305", message, literal.atom.span)
-            else:
-                message = (
-                    f"'{predicate.name}' has no rules with {counted(predicate.arity, 'argument')}: {effect}"
-                )
-                note = Related(f"here it has {other.predicate.arity}", other.head.span)
-                yield warning("GDL301", message, literal.atom.span, note)
+    seen = set(sheet.program.by_predicate)
+    for _, literal, is_positive in sheet.literals():
+        predicate = literal.predicate
+        if predicate in seen or is_keyword(predicate):
+            continue
+        seen.add(predicate)
+        if predicate.name in KEYWORDS and KEYWORDS[predicate.name].is_strict:
+            continue
+        effect = _effect(is_positive)
+        other = defined.get(predicate.name)
+        if other is None:
+            hint = spelling.hint(predicate.name) or ". Define it, or correct the name"
+            message = f"'{predicate.name}' has no rules: {effect}{hint}"
+            yield warning("GDL305", message, literal.atom.span)
+        else:
+            message = f"'{predicate.name}' has no rules with {counted(predicate.arity, 'argument')}: {effect}"
+            note = Related(f"here it has {other.predicate.arity}", other.head.span)
+            yield warning("GDL301", message, literal.atom.span, note)
 
 
 def unneeded_relations(sheet: Sheet) -> Findings:
@@ -246,17 +235,8 @@ def unneeded_relations(sheet: Sheet) -> Findings:
     for predicate in sorted(unneeded, key=lambda p: p in used_by_others):
         if predicate not in explained:
             yield _unneeded(sheet, predicate)
-            _explain(sheet, predicate, explained)
-
-
-def _explain(sheet: Sheet, predicate: Predicate, explained: set[Predicate]) -> None:
-    """Add `predicate` and what it needs to `explained`. Each predicate is visited once over all calls."""
-    stack = [predicate]
-    while stack:
-        current = stack.pop()
-        if current not in explained:
-            explained.add(current)
-            stack.extend(sheet.dependencies.callees(current))
+            # each predicate is visited once over all rounds
+            explained.update(reachable([predicate], lambda one: set(dependencies.callees(one)) - explained))
 
 
 def _unneeded(sheet: Sheet, predicate: Predicate) -> Diagnostic:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from gdl.dependencies import Dependencies
+from gdl.dependencies import shortest_path
 from gdl.errors import Related
 from gdl.keywords import KEYWORDS, Keyword
-from gdl.program import Literal, Predicate, Program, Rule
+from gdl.program import Literal, Predicate, Program, Rule, body_literals
 from gdl.validation.codes import Findings, error, warning
-from gdl.validation.sheet import Sheet, body_literals
+from gdl.validation.sheet import Sheet
 
 SHOWN_RULES = 8
 """Maximum number of rules of a cycle that get a note each."""
@@ -18,7 +18,7 @@ SHOWN_RULES = 8
 
 def misplaced_dependencies(sheet: Sheet) -> Findings:
     """GDL206 for the keywords that a match needs."""
-    yield from _dependent(sheet, [keyword for keyword in KEYWORDS.values() if keyword.is_strict])
+    return _dependent(sheet, [keyword for keyword in KEYWORDS.values() if keyword.is_strict])
 
 
 def dependent_declarations(sheet: Sheet) -> Findings:
@@ -31,40 +31,16 @@ def _dependent(sheet: Sheet, keywords: Iterable[Keyword]) -> Findings:
         for needed in keyword.never_needs:
             if keyword.predicate not in sheet.program.by_predicate:
                 continue
-            path = _path_to(sheet.dependencies, keyword.predicate, KEYWORDS[needed].predicate)
+            path = shortest_path(keyword.predicate, KEYWORDS[needed].predicate, sheet.dependencies.callees)
             if path:
-                chain = " needs ".join([keyword.name, *(predicate.name for predicate in path)])
+                chain = " needs ".join(predicate.name for predicate in path)
                 message = f"'{keyword.name}' must not depend on '{needed}': {chain}"
-                uses = [
-                    _use_of(sheet.program, caller, callee)
-                    for caller, callee in zip([keyword.predicate, *path], path, strict=False)
-                ]
-                (rule, literal), *others = uses
+                (rule, literal), *others = (_use_of(sheet.program, *edge) for edge in pairwise(path))
                 notes = [
                     Related(f"{r.head.name} needs {used.atom.name}", used.atom.span)
                     for r, used in others[:SHOWN_RULES]
                 ]
                 yield error("GDL206", message, literal.atom.span or rule.span, *notes)
-
-
-def _path_to(dependencies: Dependencies, start: Predicate, target: Predicate) -> list[Predicate]:
-    """A shortest path of predicates from `start` (excluded) to `target`. Empty if there is none."""
-    previous: dict[Predicate, Predicate] = {start: start}
-    frontier = [start]
-    while frontier and target not in previous:
-        following = []
-        for predicate in frontier:
-            for callee in dependencies.callees(predicate):
-                if callee not in previous:
-                    previous[callee] = predicate
-                    following.append(callee)
-        frontier = following
-    if target not in previous:
-        return []
-    path = [target]
-    while previous[path[-1]] != start:
-        path.append(previous[path[-1]])
-    return path[::-1]
 
 
 def _use_of(program: Program, caller: Predicate, callee: Predicate) -> tuple[Rule, Literal]:
@@ -100,9 +76,7 @@ def negative_predicate_cycles(sheet: Sheet) -> Findings:
             literal = _negated_use(sheet.program, predicate, members)
             if literal is None:
                 continue
-            path = [predicate, literal.predicate]
-            if literal.predicate != predicate:
-                path += _path_to(dependencies, literal.predicate, predicate)
+            path = [predicate, *shortest_path(literal.predicate, predicate, dependencies.callees)]
             chain = " needs ".join(_shortened([str(step.name) for step in path]))
             message = (
                 f"negation in a cycle of relations: {chain}. No atom depends on its own negation, so the"

@@ -14,11 +14,11 @@ from typing import TypeAlias
 from gdl.dependencies import DOES, TRUE, may_unify
 from gdl.errors import Related
 from gdl.keywords import RANDOM
-from gdl.program import Predicate, Rule, arguments_of
+from gdl.program import Predicate, Rule, arguments_of, body_literals
 from gdl.terms import Compound, Symbol, Term, Variable
 from gdl.validation.codes import Findings, warning
-from gdl.validation.inference import Position, Shapes, Sources, below, common_tokens
-from gdl.validation.sheet import Sheet, body_literals
+from gdl.validation.inference import Position, Shapes, Sources, common_tokens, parts_of, token_of
+from gdl.validation.sheet import Sheet
 
 BASE = Predicate("base", 1)
 INPUT = Predicate("input", 2)
@@ -34,48 +34,35 @@ def undeclared(sheet: Sheet) -> Findings:
         declared = sheet.program.by_predicate.get(declaration)
         if declared is None or declaration not in shapes.alive:
             continue
-        for _, alternatives in sheet.alternatives:
-            for rule in alternatives:
-                if (
-                    rule.predicate != Predicate(name, declaration.arity)
-                    or id(rule) in sheet.inference.misfits
-                ):
-                    continue
-                sources = sheet.inference.sources[id(rule)]
-                outside = _first_outside(rule, declaration, sources, shapes)
-                if outside is not None:
-                    kind = "fact" if declaration == BASE else "move"
-                    message = (
-                        f"{arguments_of(rule.head)[-1]}: '{declaration.name}' lists no such {kind},"
-                        f" because {outside} never occurs there"
-                    )
-                    note = Related(f"'{declaration.name}' is defined here", declared[0].head.span)
-                    yield warning(code, message, rule.head.span, note)
+        for rule in sheet.plain.rules_for(name, declaration.arity):
+            if id(rule) in sheet.inference.misfits:
+                continue
+            outside = _first_outside(rule, declaration, sheet.inference.sources[id(rule)], shapes)
+            if outside is not None:
+                kind = "fact" if declaration == BASE else "move"
+                message = (
+                    f"{arguments_of(rule.head)[-1]}: '{declaration.name}' lists no such {kind},"
+                    f" because {outside} never occurs there"
+                )
+                note = Related(f"'{declaration.name}' is defined here", declared[0].head.span)
+                yield warning(code, message, rule.head.span, note)
 
 
 def _first_outside(rule: Rule, declaration: Predicate, sources: Sources, shapes: Shapes) -> Term | None:
     """The first part of the head that `declaration` has not there."""
-    for index, argument in enumerate(arguments_of(rule.head)):
-        found = _outside(argument, (declaration, index), sources, shapes)
-        if found is not None:
-            return found
-    return None
+    arguments = enumerate(arguments_of(rule.head))
+    parts = (_outside(one, (declaration, index), sources, shapes) for index, one in arguments)
+    return next((found for found in parts if found is not None), None)
 
 
 def _outside(term: Term, position: Position, sources: Sources, shapes: Shapes) -> Term | None:
     if isinstance(term, Variable):
         places = sources.get(term.name)
         return None if not places or common_tokens([*places, position], shapes) else term
-    if isinstance(term, Symbol):
-        return None if term.name in shapes.at(position) else term
-    functor = (term.name, len(term.arguments))
-    if functor not in shapes.at(position):
+    if token_of(term) not in shapes.at(position):
         return term
-    for index, argument in enumerate(term.arguments):
-        found = _outside(argument, below(position, functor, index), sources, shapes)
-        if found is not None:
-            return found
-    return None
+    parts = (_outside(part, place, sources, shapes) for part, place in parts_of(term, position))
+    return next((found for found in parts if found is not None), None)
 
 
 def overdeclared(sheet: Sheet) -> Findings:
@@ -95,9 +82,8 @@ def overdeclared(sheet: Sheet) -> Findings:
             term = arguments_of(rule.head)[-1]
             if isinstance(term, Variable):
                 continue
-            token = (term.name, len(term.arguments)) if isinstance(term, Compound) else term.name
             pattern = Compound(made.name, (*[Variable("_")] * (made.arity - 1), term))
-            if token not in possible and not sheet.inference.is_awaited(pattern):
+            if token_of(term) not in possible and not sheet.inference.is_awaited(pattern):
                 message = f"'{declaration.name}' lists {term}, but no rule produces such a {kind}"
                 yield warning("GDL323", message, term.span or rule.span)
 
@@ -150,7 +136,14 @@ def _are_renewed(sheet: Sheet, makers: Sequence[Rule], first: Sequence[Rule]) ->
     Either only moves of `random` make them, or each role has one of them and makes it with all its moves.
     """
     chance = Symbol(RANDOM)
-    causes = [[arguments_of(atom) for atom in _moves_in(rule)] for rule in makers]
+    causes = [
+        [
+            arguments_of(one.atom)
+            for one, is_positive in body_literals(rule)
+            if is_positive and one.predicate == DOES
+        ]
+        for rule in makers
+    ]
     if not all(causes) or all(who == chance for moves in causes for who, _ in moves):
         return all(causes)
     roles = [arguments_of(rule.head)[0] for rule in sheet.program.rules_for("role", 1)]
@@ -177,14 +170,6 @@ def _is_about_all_roles(first: Sequence[Rule], index: int) -> bool:
     literals = [literal for rule in first for literal, _ in body_literals(rule)]
     owner = arguments_of(arguments_of(first[0].head)[0])[index]
     return len(first) == len(literals) == 1 and literals[0].atom == Compound("role", (owner,))
-
-
-def _moves_in(rule: Rule) -> list[Symbol | Compound]:
-    return [
-        literal.atom
-        for literal, is_positive in body_literals(rule)
-        if is_positive and literal.predicate == DOES
-    ]
 
 
 def _makers(sheet: Sheet, keyword: str) -> dict[Fact | None, list[Rule]]:

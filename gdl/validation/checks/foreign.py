@@ -22,21 +22,11 @@ from gdl.syntax.foreign_in_kif import (
 )
 from gdl.terms import Compound, Variable, is_ground, variables
 from gdl.validation.codes import Findings, error, warning
-from gdl.validation.sheet import Sheet, atoms_of, body_literals, terms_below
+from gdl.validation.sheet import Sheet, terms_below
 
 QUANTIFIERS = frozenset({"exists", "forall", "∃", "∀"})
 EQUALITY_WORDS = frozenset({"equal", "equals", "eq", "same"})
-FOREIGN = (
-    ARITHMETIC
-    | ARROWS
-    | COMPARISONS
-    | EQUAL
-    | JOINS.keys()
-    | NEGATIONS
-    | UNEQUAL
-    | QUANTIFIERS
-    | EQUALITY_WORDS
-)
+FOREIGN = ARITHMETIC.union(ARROWS, COMPARISONS, EQUAL, JOINS, NEGATIONS, UNEQUAL, QUANTIFIERS, EQUALITY_WORDS)
 """Names of relations that other languages define."""
 
 
@@ -51,8 +41,7 @@ def foreign_atoms(sheet: Sheet) -> list[Compound]:
     """The atoms of FOREIGN relations without rules, and of `knows`."""
     return [
         literal.atom
-        for rule in sheet.program.rules
-        for literal, _ in body_literals(rule)
+        for _, literal, _ in sheet.literals()
         if literal.atom.name in FOREIGN | {"knows"}
         and literal.atom.name not in sheet.names_defined
         and isinstance(literal.atom, Compound)
@@ -95,9 +84,7 @@ def arithmetic(sheet: Sheet) -> Findings:
     """GDL332: sums that nothing computes, unless the sheet has such terms without variables."""
     terms = [
         term
-        for rule in sheet.program.rules
-        for atom in atoms_of(rule)
-        for term in terms_below(atom)
+        for term in sheet.terms()
         if isinstance(term, Compound) and term.name in ARITHMETIC and len(term.arguments) == 2
     ]
     reported = {id(term) for atom in foreign_atoms(sheet) for term in terms_below(atom)}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from gdl.errors import Related
 from gdl.keywords import KEYWORDS
-from gdl.program import Rule
+from gdl.program import Rule, atoms_of
 from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written
 from gdl.syntax.term_builders import fold
-from gdl.terms import Compound, Span, Term, variables
+from gdl.terms import Compound, Span, variables
 from gdl.validation.checks.foreign import foreign_atoms
 from gdl.validation.codes import Findings, warning
-from gdl.validation.sheet import Sheet, atoms_of, counted, terms_below
+from gdl.validation.sheet import Sheet, counted, terms_below
 
 USUAL_NAME = re.compile(r"[a-z0-9_+\-*/<>=.]+")
 """Names that every GGP program is known to read."""
@@ -25,7 +26,8 @@ SHORTEST, LONGEST = 3, 40
 
 def other_arities(sheet: Sheet) -> Findings:
     """GDL302: relations with rules for several arities, and functions with several. Once per name."""
-    for kind, uses in (("relation", _heads(sheet)), ("function", _functions(sheet))):
+    functions = ((t.name, len(t.arguments), t.span) for t in sheet.terms() if isinstance(t, Compound))
+    for kind, uses in (("relation", _heads(sheet)), ("function", functions)):
         first: dict[str, tuple[int, Span | None]] = {}
         reported: set[str] = set()
         for name, arity, span in uses:
@@ -45,19 +47,12 @@ def _heads(sheet: Sheet) -> Iterator[tuple[str, int, Span | None]]:
             yield predicate.name, predicate.arity, rules[0].head.span
 
 
-def _functions(sheet: Sheet) -> Iterator[tuple[str, int, Span | None]]:
-    for term in _terms(sheet):
-        if isinstance(term, Compound):
-            yield term.name, len(term.arguments), term.span
-
-
 def relations_as_functions(sheet: Sheet) -> Findings:
     """GDL320, once per name."""
     relations: dict[str, Span | None] = {}
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            relations.setdefault(atom.name, atom.span)
-    for term in _terms(sheet):
+    for atom in sheet.atoms():
+        relations.setdefault(atom.name, atom.span)
+    for term in sheet.terms():
         if isinstance(term, Compound) and term.name not in KEYWORDS and term.name in relations:
             message = f"'{term.name}' is a function here and a relation elsewhere: did you forget 'true'?"
             yield warning("GDL320", message, term.span, Related("the relation", relations.pop(term.name)))
@@ -66,29 +61,27 @@ def relations_as_functions(sheet: Sheet) -> Findings:
 def bare_parentheses(sheet: Sheet) -> Findings:
     """GDL313, once per name."""
     reported: set[tuple[str, bool]] = set()
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            for is_term, form in ((False, atom), *((True, term) for term in terms_below(atom))):
-                if not isinstance(form, Compound) or form.arguments or (form.name, is_term) in reported:
-                    continue
-                reported.add((form.name, is_term))
-                constant = f"as a term, this differs from the constant {form.name}"
-                effect = constant if is_term else "this is equivalent to the bare atom"
-                message = f"parentheses around '{form.name}' alone: {effect}"
-                yield warning("GDL313", message, form.span)
+    forms = chain(((False, atom) for atom in sheet.atoms()), ((True, term) for term in sheet.terms()))
+    for is_term, form in forms:
+        if not isinstance(form, Compound) or form.arguments or (form.name, is_term) in reported:
+            continue
+        reported.add((form.name, is_term))
+        constant = f"as a term, this differs from the constant {form.name}"
+        effect = constant if is_term else "this is equivalent to the bare atom"
+        message = f"parentheses around '{form.name}' alone: {effect}"
+        yield warning("GDL313", message, form.span)
 
 
 def unusual_characters(sheet: Sheet) -> Findings:
     """GDL314, once per name."""
     reported = {atom.name for atom in foreign_atoms(sheet)}
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            for form in (atom, *terms_below(atom)):
-                if form.name not in reported and not USUAL_NAME.fullmatch(form.name):
-                    reported.add(form.name)
-                    odd = next(letter for letter in form.name if not USUAL_NAME.fullmatch(letter))
-                    message = f"character '{odd}' in name '{form.name}': other programs may not accept it"
-                    yield warning("GDL314", message, form.span)
+    for atom in sheet.atoms():
+        for form in (atom, *terms_below(atom)):
+            if form.name not in reported and not USUAL_NAME.fullmatch(form.name):
+                reported.add(form.name)
+                odd = next(letter for letter in form.name if not USUAL_NAME.fullmatch(letter))
+                message = f"character '{odd}' in name '{form.name}': other programs may not accept it"
+                yield warning("GDL314", message, form.span)
 
 
 def capitalizations(sheet: Sheet) -> Findings:
@@ -126,12 +119,6 @@ def _variables_of_one_name(rule: Rule, lines: list[str]) -> Findings:
                 reported.add(variable.name)
                 message = f"{word} is the same variable as {spelling}: letter case does not matter in GDL"
                 yield warning("GDL315", message, span, Related(f"here it is {spelling}", place))
-
-
-def _terms(sheet: Sheet) -> Iterator[Term]:
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            yield from terms_below(atom)
 
 
 class Spelling:

@@ -7,15 +7,16 @@ relations of their bodies, and the search stops after MAX_STEPS.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
+from itertools import count, permutations
 from typing import NamedTuple
 
+from gdl.dependencies import masked
 from gdl.errors import Related
-from gdl.program import Disjunction, Literal, Predicate, Rule, arguments_of
+from gdl.program import Disjunction, Literal, Predicate, Rule, arguments_of, body_literals
 from gdl.terms import Compound, Term, Variable, match
 from gdl.validation.codes import Findings, warning
-from gdl.validation.sheet import Sheet, body_literals, formulas_in
+from gdl.validation.sheet import Sheet, formulas_in
 
 MAX_STEPS = 50_000
 """Maximum number of literals compared, over the whole sheet."""
@@ -67,7 +68,7 @@ def canonical(rule: Rule) -> object:
     They may differ in variable names and in order and repetition of literals. Literals are sorted with their
     variables masked, so that a duplicate is missed now and then.
     """
-    literals = sorted(dict.fromkeys(rule.literals), key=lambda literal: _masked(literal.atom))
+    literals = sorted(dict.fromkeys(rule.literals), key=lambda literal: masked(literal.atom))
     numbers = count()
     names: dict[str, int] = {}
 
@@ -84,14 +85,6 @@ def canonical(rule: Rule) -> object:
     return head, tuple((literal.is_positive, numbered(literal.atom)) for literal in literals)
 
 
-def _masked(term: Term) -> str:
-    if isinstance(term, Variable):
-        return "?"
-    if isinstance(term, Compound):
-        return "(" + " ".join([term.name, *map(_masked, term.arguments)]) + ")"
-    return term.name
-
-
 def _subsumed(sheet: Sheet, groups: Mapping[Predicate, Sequence[Candidate]]) -> Findings:
     steps = count()
     reported: set[int] = set()
@@ -103,7 +96,7 @@ def _subsumed(sheet: Sheet, groups: Mapping[Predicate, Sequence[Candidate]]) -> 
                     reported.add(id(candidate.written))
                     message = f"redundant rule: {candidate.plain.head} is a fact"
                     yield warning("GDL310", message, candidate.written.span)
-            for general, special in _pairs(with_body):
+            for special, general in permutations(with_body, 2):
                 _spend(steps)
                 if (
                     general.written is not special.written
@@ -117,13 +110,6 @@ def _subsumed(sheet: Sheet, groups: Mapping[Predicate, Sequence[Candidate]]) -> 
                     yield warning("GDL310", message, special.written.span, note)
     except OutOfStepsError:
         return
-
-
-def _pairs(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    for special in candidates:
-        for general in candidates:
-            if general is not special:
-                yield general, special
 
 
 def _spend(steps: count[int]) -> None:

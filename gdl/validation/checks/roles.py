@@ -14,15 +14,16 @@ from collections.abc import Iterator
 from gdl.dependencies import TRUE
 from gdl.errors import Related
 from gdl.keywords import RANDOM
-from gdl.program import arguments_of
+from gdl.program import Predicate, arguments_of, predicate_of
 from gdl.terms import Compound, Symbol, Variable, is_goal, is_ground
 from gdl.validation.checks.names import Spelling
 from gdl.validation.codes import Findings, error, warning
 from gdl.validation.inference import Inference, Position, common_tokens
-from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, terms_below
+from gdl.validation.sheet import ABOUT_ROLES, Sheet
 
 MAKERS = ("init", "next")
 MAX_LISTED = 8
+GOAL = Predicate("goal", 2)
 _FACT_ARGUMENT = 4
 """Length of the position of an argument of a fact: `true`, its argument, the function, its argument."""
 
@@ -33,20 +34,17 @@ def unknown_roles(sheet: Sheet) -> Findings:
         return
     roles = set(sheet.roles)
     spelling = Spelling(map(str, sheet.roles))
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            arguments = arguments_of(atom)
-            if atom.name not in ABOUT_ROLES or len(arguments) != 2:
-                continue
-            who = arguments[0]
-            if is_ground(who) and who not in roles:
-                hint = spelling.hint(str(who)) or f": the roles are {_listed(sheet)}"
-                message = f"'{atom.name}' for {who}, which is not a role{hint}"
-                note = Related("the first role", sheet.roles[0].span)
-                if atom.name == "goal":
-                    yield warning("GDL330", message, who.span or atom.span, note)
-                else:
-                    yield error("GDL212", message, who.span or atom.span, note)
+    for atom in sheet.atoms():
+        arguments = arguments_of(atom)
+        if atom.name not in ABOUT_ROLES or len(arguments) != 2:
+            continue
+        who = arguments[0]
+        if is_ground(who) and who not in roles:
+            hint = spelling.hint(str(who)) or f": the roles are {_listed(sheet)}"
+            message = f"'{atom.name}' for {who}, which is not a role{hint}"
+            note = Related("the first role", sheet.roles[0].span)
+            report, code = (warning, "GDL330") if atom.name == "goal" else (error, "GDL212")
+            yield report(code, message, who.span or atom.span, note)
 
 
 def misspelled_roles(sheet: Sheet) -> Findings:
@@ -64,13 +62,7 @@ def misspelled_roles(sheet: Sheet) -> Findings:
     made = [place for rule in sheet.program.rules for place in _written(rule.head)]
     if all(symbol.name in roles for position, symbol in made if position in movers):
         return
-    uses = Counter(
-        term.name
-        for rule in sheet.program.rules
-        for atom in atoms_of(rule)
-        for term in terms_below(atom)
-        if isinstance(term, Symbol)
-    )
+    uses = Counter(term.name for term in sheet.terms() if isinstance(term, Symbol))
     makes = Counter((position, symbol.name) for position, symbol in made)
     for position, symbol in made:
         if position not in movers or symbol.name in roles:
@@ -122,11 +114,9 @@ def idle_roles(sheet: Sheet) -> Findings:
 
 def impossible_goals(sheet: Sheet) -> Findings:
     """GDL209, wherever the value of a goal is not a variable."""
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            if atom.name != "goal" or not isinstance(atom, Compound) or len(atom.arguments) != 2:
-                continue
-            value = atom.arguments[1]
+    for atom in sheet.atoms():
+        if predicate_of(atom) == GOAL:
+            value = arguments_of(atom)[1]
             if not isinstance(value, Variable) and not is_goal(value):
                 message = f"goal {value}: goals are integers from 0 to 100"
                 yield error("GDL209", message, value.span or atom.span)

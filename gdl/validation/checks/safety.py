@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gdl.program import Rule, arguments_of
+from gdl.program import Rule, arguments_of, atoms_of, body_literals
 from gdl.terms import Variable, variables
 from gdl.validation.codes import Findings, error, warning
-from gdl.validation.sheet import ABOUT_ROLES, Sheet, atoms_of, body_literals
+from gdl.validation.sheet import ABOUT_ROLES, Sheet
 
 
 def unsafe_variables(sheet: Sheet) -> Findings:
     """GDL205: variables that no positive literal of a plain body binds."""
-    for _, alternatives in sheet.alternatives:
-        for rule in alternatives:
-            yield from _unsafe(rule, is_infix=sheet.is_infix)
+    for rule in sheet.plain.rules:
+        yield from _unsafe(rule, is_infix=sheet.is_infix)
 
 
 def _unsafe(rule: Rule, *, is_infix: bool) -> Findings:
@@ -40,10 +39,7 @@ def _unsafe(rule: Rule, *, is_infix: bool) -> Findings:
 
 def _stands_for_role(rule: Rule, variable: Variable) -> bool:
     """Whether `variable` is in role position somewhere in a rule."""
-    return any(
-        atom.name in ABOUT_ROLES and arguments_of(atom)[:1] == (variable,)
-        for atom in (rule.head, *(literal.atom for literal in rule.literals))
-    )
+    return any(atom.name in ABOUT_ROLES and arguments_of(atom)[:1] == (variable,) for atom in atoms_of(rule))
 
 
 def _variables_to_bind(rule: Rule) -> Iterator[tuple[str, Variable]]:

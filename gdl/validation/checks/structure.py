@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gdl.keywords import FORMS, KEYWORDS, Keyword
-from gdl.program import Rule, predicate_of
+from gdl.program import atoms_of, body_literals, predicate_of
 from gdl.syntax.forms import CONNECTIVES
-from gdl.terms import Compound, Symbol, Variable
+from gdl.terms import Compound, Symbol
 from gdl.validation.checks.foreign import foreign_atoms
 from gdl.validation.codes import Findings, error, warning
-from gdl.validation.sheet import Sheet, atoms_of, body_literals, counted, terms_below
+from gdl.validation.sheet import Sheet, counted, terms_below
 
 NEEDED = ("init", "legal", "next", "goal", "terminal")
 """Relations that a game needs in addition to `role`."""
@@ -39,10 +39,8 @@ def missing_relations(sheet: Sheet) -> Findings:
         keyword = KEYWORDS[name]
         if keyword.name not in sheet.names_defined:
             message = f"no rules for '{name}', which {keyword.meaning}: {WITHOUT[name]}"
-            if name == "init":
-                yield warning("GDL327", message, None)
-            else:
-                yield error("GDL214", message, None)
+            report, code = (warning, "GDL327") if name == "init" else (error, "GDL214")
+            yield report(code, message, None)
 
 
 def wrong_arities(sheet: Sheet) -> Findings:
@@ -78,11 +76,10 @@ def misplaced_keywords(sheet: Sheet) -> Findings:
 
 def percepts_of_next_state(sheet: Sheet) -> Findings:
     """GDL217."""
-    for rule in sheet.program.rules:
-        for literal, _ in body_literals(rule):
-            if literal.predicate == KEYWORDS["next"].predicate and rule.predicate in sheet.only_seen:
-                message = "'next' in a rule for percepts: other programs may refuse it; use 'does' and 'true'"
-                yield error("GDL217", message, literal.atom.span)
+    for rule, literal, _ in sheet.literals():
+        if literal.predicate == KEYWORDS["next"].predicate and rule.predicate in sheet.only_seen:
+            message = "'next' in a rule for percepts: other programs may refuse it; use 'does' and 'true'"
+            yield error("GDL217", message, literal.atom.span)
 
 
 def misplaced_declarations(sheet: Sheet) -> Findings:
@@ -114,7 +111,7 @@ def keywords_as_terms(sheet: Sheet) -> Findings:
     for rule in sheet.program.rules:
         is_percept = rule.predicate == KEYWORDS["sees"].predicate
         in_head = {id(term) for term in terms_below(rule.head)} if is_percept else set()
-        for term in _terms(rule):
+        for term in (term for atom in atoms_of(rule) for term in terms_below(atom)):
             if id(term) in foreign:
                 continue
             if isinstance(term, Compound) and term.name in KEYWORDS and id(term) in in_head:
@@ -133,19 +130,8 @@ def keywords_as_terms(sheet: Sheet) -> Findings:
                 yield warning("GDL319", message, term.span)
 
 
-def _terms(rule: Rule) -> Iterator[Symbol | Compound]:
-    for atom in atoms_of(rule):
-        for term in terms_below(atom):
-            if not isinstance(term, Variable):
-                yield term
-
-
 def _keyword_atoms(sheet: Sheet) -> Iterator[tuple[Symbol | Compound, Keyword]]:
-    for rule in sheet.program.rules:
-        for atom in atoms_of(rule):
-            keyword = KEYWORDS.get(atom.name)
-            if keyword is not None:
-                yield atom, keyword
+    return ((atom, KEYWORDS[atom.name]) for atom in sheet.atoms() if atom.name in KEYWORDS)
 
 
 CHECKS = (
