@@ -69,7 +69,6 @@ def strong_components(
 
 
 def _pop_component(stack: list[Node], root: Node, index: dict[Node, int]) -> tuple[Node, ...]:
-    """Pop the component of `root`, its first visited node."""
     component: list[Node] = []
     while not component or component[-1] != root:
         node = stack.pop()
@@ -365,7 +364,6 @@ class _Heads:
         ]
 
     def _any_head(self, predicate: Predicate) -> int:
-        """One head that represents all heads of `predicate`."""
         if predicate not in self._any:
             self._any[predicate] = len(self.members)
             self.members.append(

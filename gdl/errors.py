@@ -117,10 +117,7 @@ class RuleSheetError(GdlError):
 
 
 class GdlSyntaxError(RuleSheetError):
-    """The text is not GDL.
-
-    Unbalanced parentheses, stray characters, nesting beyond the limit and the like.
-    """
+    """The text is not GDL: unbalanced parentheses, stray characters, too deep nesting and the like."""
 
 
 class GdlValidationError(RuleSheetError):

@@ -125,7 +125,6 @@ def _bodies(formula: Formula, is_positive: bool = True) -> Iterable[tuple[Litera
 
 
 def _joined(parts: tuple[tuple[Literal, ...], ...]) -> tuple[Literal, ...]:
-    """All literals of `parts` in order, without repetitions."""
     return tuple(dict.fromkeys([literal for part in parts for literal in part]))
 
 

@@ -157,6 +157,11 @@ def predicate_of(atom: Symbol | Compound) -> Predicate:
     return Predicate(atom.name, len(atom.arguments) if isinstance(atom, Compound) else 0)
 
 
+def atom_with(name: str, arguments: tuple[Term, ...]) -> Symbol | Compound:
+    """The atom of relation `name`: the bare name if there are no arguments."""
+    return Compound(name, arguments) if arguments else Symbol(name)
+
+
 def arguments_of(atom: Term) -> tuple[Term, ...]:
     """The arguments of an atom or term; none for a symbol."""
     return atom.arguments if isinstance(atom, Compound) else ()

@@ -23,12 +23,29 @@ class Span(NamedTuple):
     end_column: int
 
 
-class Symbol:
-    """A constant such as `xplayer`, `1` or `noop`."""
+class _Named:
+    """A term that is only a name; each kind defines when two are equal."""
 
     __slots__ = ("_hash", "name", "span")
     name: str
     span: Span | None
+    _hash: int
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.name, self.span))
+
+
+class Symbol(_Named):
+    """A constant such as `xplayer`, `1` or `noop`."""
+
+    __slots__ = ()
+    __hash__ = _Named.__hash__
 
     def __init__(self, name: str, span: Span | None = None) -> None:
         self.name = name
@@ -38,25 +55,15 @@ class Symbol:
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is Symbol and self.name == other.name)
 
-    def __hash__(self) -> int:
-        return self._hash
-
     def __str__(self) -> str:
         return self.name
 
-    def __repr__(self) -> str:
-        return f"Symbol({self.name!r})"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Symbol, (self.name, self.span))
-
-
-class Variable:
+class Variable(_Named):
     """A logic variable; `name` is without the leading `?`."""
 
-    __slots__ = ("_hash", "name", "span")
-    name: str
-    span: Span | None
+    __slots__ = ()
+    __hash__ = _Named.__hash__
 
     def __init__(self, name: str, span: Span | None = None) -> None:
         self.name = name
@@ -66,17 +73,8 @@ class Variable:
     def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is Variable and self.name == other.name)
 
-    def __hash__(self) -> int:
-        return self._hash
-
     def __str__(self) -> str:
         return "?" + self.name
-
-    def __repr__(self) -> str:
-        return f"Variable({self.name!r})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Variable, (self.name, self.span))
 
 
 class Compound:

@@ -112,10 +112,7 @@ def _is_bound_by_call(rule: Rule, call: Literal, recursion: _Recursion) -> bool:
 
 
 def _rewritten(rules: Sequence[Rule], recursion: _Recursion, estimates: Estimates) -> list[Rule] | None:
-    """All rules, with those of the recursion replaced per call from outside.
-
-    Returns None if static literals do not bind the given arguments of some call.
-    """
+    """All rules, with the recursion replaced per call; None if static literals do not bind a call."""
     found: list[Rule] = []
     starts: dict[tuple[Term, ...], str] = {}
     for rule in rules:

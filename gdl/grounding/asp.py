@@ -29,7 +29,8 @@ SHOWN = {
 }
 """Predicates whose atoms the ground program names, with their arities."""
 
-_INPUTS = "{true(F)} :- init(F).\n{true(F)} :- next(F).\n{does(R,M)} :- legal(R,M), role(R).\n"
+INPUTS = "{true(F)} :- init(F).\n{true(F)} :- next(F).\n{does(R,M)} :- legal(R,M), role(R).\n"
+"""Choice rules: derivable facts may hold, possibly legal moves may be made."""
 
 
 class Names:
@@ -42,11 +43,10 @@ class Names:
 
     def number(self, name: str) -> int:
         """The number of `name`, a new one on its first occurrence."""
-        number = self._number.get(name)
-        if number is None:
-            number = self._number[name] = len(self._names)
+        if name not in self._number:
+            self._number[name] = len(self._names)
             self._names.append(name)
-        return number
+        return self._number[name]
 
     def name(self, mangled: str) -> str:
         """The GDL name behind a mangled one such as `p12`. Names of `SHOWN` are not mangled."""
@@ -58,10 +58,9 @@ class Names:
 
     def term(self, text: str) -> Term:
         """The term that gringo writes as `text`. Equal texts give the same object."""
-        term = self._terms.get(text)
-        if term is None:
-            term = self._terms[text] = self._read(text)
-        return term
+        if text not in self._terms:
+            self._terms[text] = self._read(text)
+        return self._terms[text]
 
     def _read(self, text: str) -> Term:
         opening = text.find("(")
@@ -98,12 +97,7 @@ def to_asp(rules: Iterable[Rule], names: Names) -> str:
     """The ASP program of `rules`, with facts and moves open to choice."""
     lines = [rule_to_asp(rule, names) for rule in rules]
     lines += [f"#show {name}/{arity}." for name, arity in SHOWN.items()]
-    return "\n".join([*lines, inputs_to_asp()])
-
-
-def inputs_to_asp() -> str:
-    """Choice rules: derivable facts may hold, possibly legal moves may be made."""
-    return _INPUTS
+    return "\n".join([*lines, INPUTS])
 
 
 def rule_to_asp(rule: Rule, names: Names) -> str:

@@ -111,7 +111,6 @@ def _read_rules(text: bytes) -> _Rules:
 
 
 def _rule_of(first: Int64Array) -> Int32Array:
-    """The rule of each body literal."""
     return np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
 
 

@@ -97,9 +97,7 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
 def _roles(found: dict[Term, int], order: Sequence[Term]) -> tuple[Term, ...]:
     if not found:
         raise GroundingError("the rules define no role")
-    place: dict[Term, int] = {}
-    for role in order:
-        place.setdefault(role, len(place))
+    place = {role: number for number, role in enumerate(dict.fromkeys(order))}
     return tuple(sorted(found, key=lambda role: (place.get(role, len(place)), str(role))))
 
 

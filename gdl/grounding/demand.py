@@ -24,8 +24,9 @@ from gdl.dependencies import DISTINCT, DOES, TRUE, reachable, strong_components
 from gdl.grounding.estimation import Estimates, domain_size
 from gdl.grounding.simplification import GIVEN, LEGAL, NEEDED, NEXT, is_binder, names_in
 from gdl.grounding.splitting import cost
-from gdl.program import Literal, Predicate, Rule, arguments_of
-from gdl.terms import Compound, Symbol, Term, Variable, is_ground
+from gdl.program import Literal, Predicate, Rule, arguments_of, atom_with
+from gdl.reasoning.derivation_limits import builds_terms
+from gdl.terms import Compound, Symbol, Term, Variable
 
 COSTLY = 3_000_000.0
 """Only predicates with a rule of a higher estimated cost are guarded, and recursive ones that build terms."""
@@ -90,7 +91,6 @@ class _Analysis:
         self.growing &= set(self.guarded)
 
     def _is_narrowed(self, predicate: Predicate) -> bool:
-        """Whether callers ask for clearly fewer arguments than there are."""
         places = self.guarded[predicate]
         asked = space = 0.0
         for rule, call in self._calls(predicate):
@@ -103,16 +103,12 @@ class _Analysis:
         return asked < CLEAR_GAIN * space
 
     def _count(self, columns: Sequence[Term], body: Sequence[Literal]) -> float:
-        """Expected number of different values of `columns`."""
         domains = self.estimates.variable_domains(body)
         space = prod(domain_size(domains.get(name)) for name in names_in(columns))
         return min(space, self.estimates.instances(body, domains))
 
     def _bound_by_all(self, predicates: Iterable[Predicate]) -> dict[Predicate, tuple[int, ...]]:
-        """The places of `predicates` that every caller binds.
-
-        A place that some caller leaves open is dropped, which can unbind places of callees.
-        """
+        """The places that every caller binds; dropping one can unbind places of callees."""
         self.guarded = {predicate: tuple(range(predicate.arity)) for predicate in predicates}
         while True:
             places = {predicate: self._bound_places(predicate) for predicate in self.guarded}
@@ -121,7 +117,6 @@ class _Analysis:
             self.guarded = {predicate: bound for predicate, bound in places.items() if bound}
 
     def _dependent(self, roots: set[Predicate]) -> set[Predicate]:
-        """`roots` and all predicates that depend on them."""
         callers: dict[Predicate, set[Predicate]] = {}
         for rule in self.rules:
             for literal in rule.literals:
@@ -142,9 +137,9 @@ class _Analysis:
                     continue
                 if " " in predicate.name:  # made by `gdl.grounding.accumulation`, from calls already
                     continue
-                builds_terms = any(map(_builds_terms, self.by_predicate[predicate]))
+                wraps = any(map(builds_terms, self.by_predicate[predicate]))
                 is_costly = self._is_costly(predicate)
-                if (is_recursive and (builds_terms or is_costly)) or (builds_terms and is_costly):
+                if (is_recursive and (wraps or is_costly)) or (wraps and is_costly):
                     self.growing.add(predicate)
                     costly[predicate] = None
                 elif is_costly and predicate in self.dynamic and predicate.arity >= MIN_ARITY:
@@ -171,10 +166,7 @@ class _Analysis:
         return tuple(sorted(places))
 
     def _binders(self, rule: Rule, call: Literal) -> list[Literal]:
-        """Literals that bind variables before a call.
-
-        These are the rule's own guard and its unguarded positive literals.
-        """
+        """Literals that bind variables before a call: the rule's guard, and unguarded positive literals."""
         found = [
             literal
             for literal in rule.literals
@@ -216,10 +208,7 @@ class _Analysis:
         return Literal(_relaxed(literal.atom))
 
     def relaxed_rules(self) -> Iterator[Rule]:
-        """The relaxed copy of all predicates that are needed.
-
-        Needed by the demand rules or by the copy itself.
-        """
+        """The relaxed copy of all predicates that the demand rules, or the copy itself, need."""
         true, following = Compound("any true", (_FACT,)), Compound("any next", (_FACT,))
         does = Compound("any does", (_PLAYER, _MOVE))
         legal = Compound("any legal", (_PLAYER, _MOVE))
@@ -255,17 +244,8 @@ class _Analysis:
         return Rule(_relaxed(rule.head), body if own is None else (own, *body), rule.span)
 
 
-def _builds_terms(rule: Rule) -> bool:
-    """Whether the head wraps a function around a variable."""
-    return any(
-        isinstance(argument, Compound) and not is_ground(argument) for argument in arguments_of(rule.head)
-    )
-
-
 def _relaxed(atom: Symbol | Compound) -> Symbol | Compound:
-    arguments = arguments_of(atom)
-    name = f"any {atom.name}"
-    return Compound(name, arguments) if arguments else Symbol(name)
+    return atom_with(f"any {atom.name}", arguments_of(atom))
 
 
 def _inequalities(rule: Rule) -> list[Literal]:

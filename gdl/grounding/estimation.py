@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
 
+from gdl.dependencies import reachable
 from gdl.grounding.simplification import is_binder
 from gdl.program import Literal, Rule, arguments_of, atoms_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground, match, substitute, variables
@@ -186,10 +187,7 @@ def estimate(rules: Sequence[Rule]) -> Estimates:
 
 
 def _nested_places(rules: Sequence[Rule]) -> dict[tuple[str, int], set[int]]:
-    """The argument places where a predicate always has the same function.
-
-    Only functions with arguments count.
-    """
+    """The argument places where a predicate always has the same function with arguments."""
     found: dict[tuple[str, int, int], set[tuple[str, int] | None]] = {}
     for rule in rules:
         for atom in atoms_of(rule):
@@ -260,9 +258,8 @@ def values_of(term: Term, found: Mapping[str, Domain]) -> Domain:
     """The ground instances of `term`. Returns None if there may be more than MAX_DOMAIN."""
     if isinstance(term, Variable):
         return found.get(term.name)
-    names = list(dict.fromkeys(variable.name for variable in variables(term)))
     rows: list[dict[str, Term]] = [{}]
-    for name in names:
+    for name in dict.fromkeys(variable.name for variable in variables(term)):
         domain = found.get(name)
         if domain is None or len(rows) * len(domain) > MAX_DOMAIN:
             return None
@@ -271,10 +268,7 @@ def values_of(term: Term, found: Mapping[str, Domain]) -> Domain:
 
 
 def _measure(estimates: Estimates, counts: Mapping[Relation, int], derived: Sequence[Rule]) -> None:
-    """Set the sizes of all relations.
-
-    First all that the domains allow, then reduced twice to what the rules can produce.
-    """
+    """Set all sizes: first what the domains allow, then reduced twice to what the rules can produce."""
     space = {
         relation: prod(domain_size(domain) for domain in places)
         for relation, places in estimates.domains.items()
@@ -300,15 +294,13 @@ def _measure(estimates: Estimates, counts: Mapping[Relation, int], derived: Sequ
 def _find_static(estimates: Estimates, derived: Sequence[Rule]) -> None:
     """Mark as static all relations that depend on no state or move."""
     dynamic = {relation for relation in estimates.domains if relation.kind != "predicate"}
-    grows = True
-    while grows:
-        before = len(dynamic)
-        for rule in derived:
-            if any(
-                literal.atom.name in ("true", "does") or estimates.row_of(literal.atom)[0] in dynamic
-                for literal in rule.literals
-                if literal.atom.name != "init"
-            ):
-                dynamic.add(estimates.row_of(rule.head)[0])
-        grows = len(dynamic) > before
+    readers: dict[Relation, set[Relation]] = {}
+    for rule in derived:
+        head = estimates.row_of(rule.head)[0]
+        for literal in rule.literals:
+            if literal.atom.name in ("true", "does"):
+                dynamic.add(head)
+            elif literal.atom.name != "init":
+                readers.setdefault(estimates.row_of(literal.atom)[0], set()).add(head)
+    dynamic = reachable(dynamic, lambda one: readers.get(one, ()))
     estimates.static = set(estimates.domains) - dynamic

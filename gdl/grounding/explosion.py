@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gdl.errors import GroundingError
-from gdl.grounding.asp import Names, inputs_to_asp, rule_to_asp
+from gdl.grounding.asp import INPUTS, Names, rule_to_asp
 from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, GroundingLimits, stream_text
-from gdl.program import Literal, Predicate, Program, Rule, arguments_of
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of, atom_with
 from gdl.terms import Compound, Span, Symbol
 
 DIAGNOSIS_SECONDS = 5.0
@@ -40,9 +40,10 @@ class ExplodingRulesError(GroundingLimitError):
     """A limit was exceeded. `explosion` is the rule with most instances by then."""
 
     def __init__(self, limit: str, source_name: str, explosion: Explosion) -> None:
+        place = f"{source_name}:{explosion.span.line}" if explosion.span else source_name
         GroundingError.__init__(
             self,
-            f"{_place(source_name, explosion.span)}: grounding exceeded its limit of {limit};"
+            f"{place}: grounding exceeded its limit of {limit};"
             f" the rule for {explosion.predicate} has {explosion.instances:,} instances so far",
         )
         self.limit = limit
@@ -68,7 +69,7 @@ def find_explosion(rules: Sequence[Rule], program: Program, limits: GroundingLim
         labels[names.number(label.name)] = rule
         lines.append(rule_to_asp(Rule(label, rule.body), names))
         lines.append(rule_to_asp(Rule(rule.head, (Literal(label),)), names))
-    asp = "\n".join([*lines, inputs_to_asp()])
+    asp = "\n".join([*lines, INPUTS])
     counts = _count_instances(asp, replace(limits, seconds=min(limits.seconds, DIAGNOSIS_SECONDS)))
     found = Counter({number: count for number, count in counts.items() if number in labels})
     if not found:
@@ -94,9 +95,4 @@ def _count_instances(asp: str, limits: GroundingLimits) -> Counter[int]:
 
 def _label(rule: Rule, index: int) -> Symbol | Compound:
     """A unique head for a rule. The blank makes its name differ from all names of the sheet."""
-    arguments = arguments_of(rule.head)
-    return Compound(f"rule {index}", arguments) if arguments else Symbol(f"rule {index}")
-
-
-def _place(source_name: str, span: Span | None) -> str:
-    return f"{source_name}:{span.line}" if span else source_name
+    return atom_with(f"rule {index}", arguments_of(rule.head))

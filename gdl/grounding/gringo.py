@@ -169,10 +169,7 @@ def _scratch_file() -> BinaryIO:
 
 
 def _check_exit(process: subprocess.Popen[bytes], limits: GroundingLimits) -> None:
-    """Raise unless clingo's exit code means success.
-
-    0, 10, 20 and 30 mean success, 33 out of memory, 65 an error in the text.
-    """
+    """Raise unless clingo's exit code means success; 33 is out of memory, 65 an error in the text."""
     code = process.wait()
     if code in (0, 10, 20, 30):
         return
@@ -182,7 +179,6 @@ def _check_exit(process: subprocess.Popen[bytes], limits: GroundingLimits) -> No
 
 
 def _clingo_paths() -> str:
-    """The folders of clingo and its foreign-function module, one per line."""
     folders: list[str] = []
     for module in ("clingo", "_cffi_backend"):
         spec = importlib.util.find_spec(module)

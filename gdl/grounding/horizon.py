@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from gdl.dependencies import reachable
 from gdl.errors import ReasoningError
 from gdl.grounding.estimation import Domain, Estimates, Relation, values_of
 from gdl.grounding.narrowing import CLEAR_GAIN, MAX_LISTED
@@ -120,20 +121,15 @@ def _independent_rules(rules: Sequence[Rule], estimates: Estimates) -> list[Rule
 
 def _dependent(rules: Sequence[Rule], estimates: Estimates) -> set[Relation]:
     """The relations that some move may influence."""
-    found = {relation for relation in estimates.domains if relation.kind == "move"}
-    reads = [
-        (estimates.row_of(rule.head)[0], {estimates.row_of(one.atom)[0] for one in rule.literals})
-        for rule in rules
-    ]
+    readers: dict[Relation, set[Relation]] = {}
+    for rule in rules:
+        for literal in rule.literals:
+            read = estimates.row_of(literal.atom)[0]
+            readers.setdefault(read, set()).add(estimates.row_of(rule.head)[0])
     unknown = Relation("state", "", 1)
-    grows = True
-    while grows:
-        new = {head for head, body in reads if head not in found and (body & found or unknown in body)}
-        # `does` has the relations of moves, also where no rule for `legal` defines them
-        new |= {one for _, body in reads for one in body if one.kind == "move"} - found
-        found |= new
-        grows = bool(new)
-    return found
+    # `does` has the relations of moves, also where no rule for `legal` defines them
+    moves = {relation for relation in (*estimates.domains, *readers) if relation.kind == "move"}
+    return reachable({unknown, *moves}, lambda relation: readers.get(relation, ())) - {unknown}
 
 
 def _static_rows(rules: Sequence[Rule], estimates: Estimates) -> _Rows:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from gdl.grounding.estimation import Estimates
 from gdl.grounding.simplification import canonical, is_binder, names_in
-from gdl.program import Literal, Rule
+from gdl.program import Literal, Rule, atom_with
 from gdl.terms import Compound, Symbol, Variable, variables
 
 WORTHWHILE_COST = 300.0
@@ -65,7 +65,6 @@ class _Splitter:
     estimates: Estimates
     name: str = "split {}"
     _known: dict[object, Symbol | Compound] = field(default_factory=dict)
-    _count: int = 0
 
     def split(self, rule: Rule) -> Iterator[Rule]:
         """The rules that replace `rule`."""
@@ -109,31 +108,23 @@ class _Splitter:
         return price
 
     def _auxiliary(self, part: _Part, rule: Rule) -> tuple[Rule | None, Literal]:
-        """The rule for the new predicate, and a call of it.
-
-        The rule is None if the predicate exists already.
-        """
+        """The rule for the new predicate, None if it exists already, and a call of it."""
         unnamed = Rule(_atom("split", part.kept), part.inside, rule.span)
         key = canonical(unnamed)
         known = self._known.get(key)
-        head = _atom(known.name if known else self.name.format(self._count), part.kept)
         if known is not None:
-            return None, Literal(head)
-        self._count += 1
-        self._known[key] = head
+            return None, Literal(_atom(known.name, part.kept))
+        head = self._known[key] = _atom(self.name.format(len(self._known)), part.kept)
         self.estimates.add(head, part.inside)
         return Rule(head, part.inside, rule.span), Literal(head)
 
 
 def _atom(name: str, names: Sequence[str]) -> Symbol | Compound:
-    return Compound(name, tuple(map(Variable, names))) if names else Symbol(name)
+    return atom_with(name, tuple(map(Variable, names)))
 
 
 def _parts(rule: Rule) -> Iterator[_Part]:
-    """Possible splits around variables that are not in the head.
-
-    One around each such variable, and one around each connected group of them.
-    """
+    """Possible splits: around each variable that is not in the head, and each connected group of them."""
     head = names_in([rule.head])
     of_literal = [names_in([literal.atom]) for literal in rule.literals]
     free = list(dict.fromkeys(v.name for literal in rule.literals for v in variables(literal.atom)))
@@ -158,10 +149,7 @@ def _parts(rule: Rule) -> Iterator[_Part]:
 
 
 def _with_binders(rule: Rule, inside: list[int], of_literal: Sequence[set[str]]) -> list[int] | None:
-    """`inside` plus positive literals, chosen greedily, that bind all its variables.
-
-    Returns None if none do.
-    """
+    """`inside` plus positive literals, chosen greedily, that bind all its variables; None if none do."""
     bag = set().union(*(of_literal[index] for index in inside))
     binders = [index for index, literal in enumerate(rule.literals) if is_binder(literal)]
     bound = set().union(*(of_literal[index] for index in binders if index in inside))

@@ -8,6 +8,7 @@ bind only a few.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
@@ -90,9 +91,8 @@ def _is_hopeless(predicate: Predicate, rules: Sequence[Rule], estimates: Estimat
 def _candidates(rules: Sequence[Rule], most: int = MAX_RULES) -> list[Predicate]:
     """Non-recursive predicates with at most `most` rules, callers before callees."""
     calls: dict[Predicate, dict[Predicate, None]] = {}
-    count_of: dict[Predicate, int] = {}
+    count_of = Counter(rule.predicate for rule in rules)
     for rule in rules:
-        count_of[rule.predicate] = count_of.get(rule.predicate, 0) + 1
         own = calls.setdefault(rule.predicate, {})
         own.update(dict.fromkeys(literal.predicate for literal in rule.literals))
     components = strong_components(calls, lambda predicate: calls.get(predicate, ()))
@@ -102,7 +102,7 @@ def _candidates(rules: Sequence[Rule], most: int = MAX_RULES) -> list[Predicate]
         for predicate in reversed(single)
         if predicate not in NEEDED
         and predicate not in calls.get(predicate, ())
-        and 0 < count_of.get(predicate, 0) <= most
+        and 0 < count_of[predicate] <= most
     ]
 
 
@@ -156,14 +156,8 @@ def _unfolded(
     pending, done = [rule], []
     while pending:
         current = pending.pop()
-        place = next(
-            (
-                index
-                for index, literal in enumerate(current.literals)
-                if literal.is_positive and literal.predicate == predicate
-            ),
-            None,
-        )
+        calls = (one.is_positive and one.predicate == predicate for one in current.literals)
+        place = next((index for index, is_call in enumerate(calls) if is_call), None)
         if place is None:
             done.append(current)
         else:

@@ -36,10 +36,7 @@ class Derivation(RelationAccess):
     # Entry points
 
     def query(self, atom: Symbol | Compound, bound: Sequence[str]) -> Callable[..., list[Row]]:
-        """A function `(c, *values of bound)` → distinct rows.
-
-        The rows consist of the other variables of `atom`.
-        """
+        """A function `(c, *values of bound)` → distinct rows of the other variables of `atom`."""
         writer = self._writer
         name = writer.fresh("query")
         wanted = tuple(sorted(names_in(atom) - set(bound)))
@@ -54,7 +51,7 @@ class Derivation(RelationAccess):
                 frozenset(wanted),
                 False,
             )
-            self._write_body(plan.steps, dict(parameters), sink)
+            self._body_writer(sink).write(plan.steps, dict(parameters))
             writer.line("return list(out)")
         self._finish()
         function: Callable[..., list[Row]] = self._namespace[name]
@@ -96,25 +93,17 @@ class Derivation(RelationAccess):
             self._write_rows(component[0])
 
     def _write_rows(self, predicate: Predicate) -> None:
-        """Write `rows(c)`: all rows of a non-recursive predicate."""
         writer, slot = self._writer, self._rows_slot(predicate)
         with writer.function(self._rows_functions[predicate], ["c"]):
-            writer.line(f"out = c[{slot}]")
-            with writer.block("if out is not None:"):
-                writer.line("return out")
-            writer.line("out = set()")
+            writer.line(f"out = c[{slot}]", "if out is not None: return out", "out = set()")
             for rule in self._rules.get(predicate, ()):
                 arguments = arguments_of(rule.head)
                 sink = self._head_sink(rule, arguments, lambda row: writer.line(f"out.add({row})"), ("out",))
-                self._write_body(self._plan(rule, None), {}, sink)
-            writer.line(f"c[{slot}] = out")
-            writer.line("return out")
+                self._body_writer(sink).write(self._plan(rule, None), {})
+            writer.line(f"c[{slot}] = out", "return out")
 
     def _write_ask(self, predicate: Predicate, adornment: Adornment) -> None:
-        """Write `ask(c, …)`: the rows that match a call.
-
-        If no argument is wanted, it returns whether any row matches.
-        """
+        """Write `ask(c, …)`: the rows that match a call, or whether any does if no argument is wanted."""
         if self.dependencies.is_recursive(self._component_of[predicate]):
             self._write_recursive_ask(predicate, adornment)
             return
@@ -122,23 +111,18 @@ class Derivation(RelationAccess):
         parameters = [writer.fresh("p") for letter in adornment if letter == "b"]
         with writer.function(self._ask_functions[predicate, adornment], ["c", *parameters]):
             if parameters:
-                writer.line(f"memo = c[{slot}]")
-                with writer.block("if memo is None:"):
-                    writer.line(f"memo = c[{slot}] = {{}}")
                 key = tuple_of(parameters)
+                writer.line(f"memo = c[{slot}]", f"if memo is None: memo = c[{slot}] = {{}}")
                 writer.line(f"out = memo.get({key})")
                 target = f"memo[{key}]"
             else:
                 target = f"c[{slot}]"
                 writer.line(f"out = {target}")
-            with writer.block("if out is not None:"):
-                writer.line("return out")
             is_test = "f" not in adornment
-            writer.line(f"out = {'False' if is_test else '{}'}")
+            writer.line("if out is not None: return out", f"out = {'False' if is_test else '{}'}")
             for rule in self._rules.get(predicate, ()):
                 self._write_asked_rule(rule, adornment, parameters, target if is_test else None)
-            writer.line(f"{target} = out")
-            writer.line("return out")
+            writer.line(f"{target} = out", "return out")
 
     def _write_asked_rule(
         self, rule: Rule, adornment: Adornment, parameters: list[str], test_target: str | None
@@ -151,7 +135,7 @@ class Derivation(RelationAccess):
             sink = self._head_sink(rule, wanted, lambda row: writer.line(f"out[{row}] = None"), ("out",))
         else:
             sink = Sink(
-                lambda _: self._write_found(test_target, parameters),
+                lambda _: writer.line(f"{test_target} = True", "return True"),
                 ("memo", *parameters) if parameters else (),
                 frozenset(),
                 True,
@@ -162,10 +146,6 @@ class Derivation(RelationAccess):
         shapes = list(zip(access.path.shapes, parameters, strict=True))
         body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
 
-    def _write_found(self, target: str, parameters: list[str]) -> None:
-        self._writer.line(f"{target} = True")
-        self._writer.line("return True")
-
     def _head_sink(
         self,
         rule: Rule,
@@ -173,10 +153,7 @@ class Derivation(RelationAccess):
         write_row: Callable[[str], None],
         parameters: tuple[str, ...],
     ) -> Sink:
-        """A sink that passes the source of a row to `write_row`.
-
-        The row consists of `arguments`, which are those of the head.
-        """
+        """A sink that passes to `write_row` the source of a row: `arguments` of the head."""
 
         def write(environment: Environment) -> None:
             values = []
@@ -211,17 +188,13 @@ class Derivation(RelationAccess):
         self._live, self._live_indexes = component, {}
         begin, layers, _ = self._write_component(component, rule_layers(rules))
         with writer.function(fixpoint, ["c"]):
-            writer.line(f"{begin}(c)")
-            for starts, drain in layers:
-                for start in [*starts, drain]:
-                    writer.line(f"{start}(c)")
+            starts = [start for started, drain in layers for start in (*started, drain)]
+            writer.line(*(f"{name}(c)" for name in (begin, *starts)))
         self._live = ()
         for predicate in component:
             slot = self._rows_slot(predicate)
             with writer.function(self._rows_functions[predicate], ["c"]):
-                with writer.block(f"if c[{slot}] is None:"):
-                    writer.line(f"{fixpoint}(c)")
-                writer.line(f"return c[{slot}]")
+                writer.line(f"if c[{slot}] is None: {fixpoint}(c)", f"return c[{slot}]")
 
     def _write_recursive_ask(self, predicate: Predicate, adornment: Adornment) -> None:
         """Write `ask(c, …)` for a recursive predicate.
@@ -247,12 +220,9 @@ class Derivation(RelationAccess):
         calls = self._rows_slot(demanded.call)
         parameters = [writer.fresh("p") for _ in bound]
         with writer.function(self._ask_functions[predicate, adornment], ["c", *parameters]):
-            with writer.block(f"if c[{calls}] is None:"):
-                writer.line(f"{begin}(c)")
             key = tuple_of(parameters)
-            with writer.block(f"if {key} not in c[{calls}]:"):
-                writer.line(f"{adders[demanded.call]}(c, {key})")
-                writer.line(f"{drain}(c)")
+            writer.line(f"if c[{calls}] is None: {begin}(c)")
+            writer.line(f"if {key} not in c[{calls}]: {adders[demanded.call]}(c, {key}); {drain}(c)")
             writer.line(f"return c[{index}].get({key}, ())" if wanted else f"return {key} in c[{index}]")
         self._live = ()
 
@@ -279,10 +249,8 @@ class Derivation(RelationAccess):
             self._write_adder(predicate, adders[predicate], number, queue)
         begin = writer.fresh("begin")
         with writer.function(begin, ["c"]):
-            for predicate in component:
-                writer.line(f"c[{self._rows_slot(predicate)}] = set()")
-            for path, slot in self._live_indexes.items():
-                writer.line(f"c[{slot}] = {empty_index(path)}")
+            writer.line(*(f"c[{self._rows_slot(predicate)}] = set()" for predicate in component))
+            writer.line(*(f"c[{slot}] = {empty_index(path)}" for path, slot in self._live_indexes.items()))
             writer.line(f"c[{queue}] = []")
         return begin, written, adders
 
@@ -308,7 +276,7 @@ class Derivation(RelationAccess):
     def _write_rule_start(self, rule: Rule, adders: Mapping[Predicate, str]) -> str:
         name = self._writer.fresh("start")
         with self._writer.function(name, ["c"]):
-            self._write_body(self._plan(rule, None), {}, self._adding_sink(rule, adders))
+            self._body_writer(self._adding_sink(rule, adders)).write(self._plan(rule, None), {})
             self._writer.line("return")
         return name
 
@@ -346,12 +314,8 @@ class Derivation(RelationAccess):
         """Write `add(c, row)`: store and queue a new row."""
         writer = self._writer
         with writer.function(name, ["c", "row"]):
-            writer.line(f"rows = c[{self._rows_slot(predicate)}]")
-            with writer.block("if row in rows:"):
-                writer.line("return")
-            writer.line("rows.add(row)")
-            writer.line("check_rows(rows)")
-            writer.line(f"c[{queue}].append(({number}, row))")
+            writer.line(f"rows = c[{self._rows_slot(predicate)}]", "if row in rows: return")
+            writer.line("rows.add(row)", "check_rows(rows)", f"c[{queue}].append(({number}, row))")
             for path, slot in self._live_indexes.items():
                 if path.relation.predicate != predicate:
                     continue

@@ -172,11 +172,7 @@ class EvaluationModes:
 
     @staticmethod
     def _has_open_call(calls: Mapping[Predicate, Mapping[Adornment, float]]) -> bool:
-        return any(
-            predicate.arity > 0 and "b" not in adornment
-            for predicate, adornments in calls.items()
-            for adornment in adornments
-        )
+        return any(predicate.arity and "b" not in one for predicate, own in calls.items() for one in own)
 
     def _builds_terms(self, component: tuple[Predicate, ...]) -> bool:
         """Whether rules wrap functions around variables: bottom-up evaluation may then never end."""

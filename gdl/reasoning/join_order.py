@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import NamedTuple
 
 from gdl.dependencies import DISTINCT, DOES, TRUE
@@ -18,10 +19,7 @@ from gdl.terms import Compound, Symbol, Term, Variable, variables
 
 
 class Relation(NamedTuple):
-    """What a literal reads: a predicate, or the facts of one functor.
-
-    The latter if it is `true` with a compound.
-    """
+    """What a literal reads: a predicate, or for `true` with a compound the facts of one functor."""
 
     predicate: Predicate
     functor: str | None = None
@@ -87,12 +85,10 @@ class Statistics:
         seen: set[str] = set()
         for column, distinct in zip(columns, size.distinct, strict=False):
             names = names_in(column)
-            if names <= bound:
+            if names <= bound or (names <= seen and not isinstance(column, Compound)):
                 rows /= distinct
             elif isinstance(column, Compound):
                 rows /= distinct**0.5
-            elif names <= seen:
-                rows /= distinct
             seen |= names
         return rows
 
@@ -173,28 +169,21 @@ def plan_body(
 def _next_literal(
     remaining: list[Literal], bound: frozenset[str], statistics: Statistics
 ) -> tuple[float, int]:
-    best: tuple[float, float, int] | None = None
+    candidates: list[tuple[float, float, int]] = []
     for position, literal in enumerate(remaining):
         is_bound = names_in(literal.atom) <= bound
-        if literal.predicate == DISTINCT:
-            if not is_bound:
-                continue
-            candidate = (0.0, DISTINCT_PASSES, position)
-        elif not literal.is_positive:
-            if not is_bound:
-                continue
-            candidate = (0.8, NEGATION_PASSES, position)
-        else:
+        if literal.is_positive and literal.predicate != DISTINCT:
             fanout = statistics.fanout(literal.atom, bound)
             if is_bound:
                 fanout = min(fanout, 1.0)
-            candidate = (fanout, fanout, position)
-        if best is None or candidate < best:
-            best = candidate
-    if best is None:
+            candidates.append((fanout, fanout, position))
+        elif is_bound:
+            passes = (0.0, DISTINCT_PASSES) if literal.predicate == DISTINCT else (0.8, NEGATION_PASSES)
+            candidates.append((*passes, position))
+    if not candidates:
         unsafe = " ".join(str(literal.atom) for literal in remaining)
         raise ValueError(f"no positive literal binds the variables of {unsafe}")
-    return best[1], best[2]
+    return min(candidates)[1:]
 
 
 def estimate_rule(rule: Rule, statistics: Statistics) -> tuple[float, list[float]]:
@@ -205,16 +194,7 @@ def estimate_rule(rule: Rule, statistics: Statistics) -> tuple[float, list[float
     for argument in arguments:
         values = 1.0
         for name in names_in(argument):
-            values *= min(
-                (
-                    statistics.distinct_values(literal.atom, name)
-                    for literal in rule.literals
-                    if literal.is_positive and name in names_in(literal.atom)
-                ),
-                default=1.0,
-            )
+            readers = [one.atom for one in rule.literals if one.is_positive and name in names_in(one.atom)]
+            values *= min((statistics.distinct_values(atom, name) for atom in readers), default=1.0)
         distinct.append(max(1.0, min(values, max(plan.rows, 1.0))))
-    product = 1.0
-    for values in distinct:
-        product *= values
-    return min(max(plan.rows, 0.05), product), distinct
+    return min(max(plan.rows, 0.05), prod(distinct)), distinct

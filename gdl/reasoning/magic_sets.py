@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gdl.program import Literal, Predicate, Rule, arguments_of
+from gdl.program import Literal, Predicate, Rule, arguments_of, atom_with
 from gdl.reasoning.evaluation_modes import Adornment, adornment_of, bound_names
 from gdl.reasoning.join_order import Relation, Size, Statistics, names_in, plan_body
 from gdl.terms import Compound, Symbol, Term
@@ -102,10 +102,7 @@ def _demanded(
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names of the predicates that answer calls of `root`.
-
-    Each root has its own: the answers of two roots are derived at different times.
-    """
+    """Names of the predicates for calls of `root`: answers of two roots are derived at different times."""
 
     root: str
 
@@ -152,4 +149,4 @@ def _bound(arguments: tuple[Term, ...], letters: Adornment) -> tuple[Term, ...]:
 
 
 def _atom(predicate: Predicate, arguments: tuple[Term, ...]) -> Symbol | Compound:
-    return Compound(predicate.name, arguments) if arguments else Symbol(predicate.name)
+    return atom_with(predicate.name, arguments)

@@ -16,7 +16,7 @@ from typing import cast
 
 from gdl.dependencies import TRUE, Dependencies
 from gdl.errors import ReasoningError
-from gdl.program import Predicate, Program, Rule
+from gdl.program import Predicate, Program, Rule, arguments_of
 from gdl.reasoning.derivation import Derivation
 from gdl.reasoning.derivation_limits import builds_terms
 from gdl.reasoning.evaluation_modes import (
@@ -194,7 +194,6 @@ class Reasoner:
         )
 
     def _is_too_large(self, component: tuple[Predicate, ...]) -> bool:
-        """Whether a static predicate seems too large to derive completely."""
         predicate = component[0]
         if predicate in ROOTS or self.dependencies.is_recursive(component):
             return False
@@ -213,17 +212,11 @@ class Reasoner:
     def _roles_in_order(self) -> tuple[Value, ...]:
         """Roles stated as facts in order, then derived ones by text."""
         derived = cast(set[Value], self._static_rows.get(ROLE, set()))
-        written = [
-            value_of(rule.head.arguments[0])
-            for rule in self.program.rules_for("role", 1)
-            if not rule.body and isinstance(rule.head, Compound)
-        ]
-        ordered = dict.fromkeys(written)
-        ordered.update(dict.fromkeys(sorted(derived, key=str)))
-        return tuple(role for role in ordered if role in derived)
+        facts = [rule.head for rule in self.program.rules_for("role", 1) if not rule.body]
+        written = [value_of(arguments_of(fact)[0]) for fact in facts]
+        return tuple(role for role in dict.fromkeys([*written, *sorted(derived, key=str)]) if role in derived)
 
     def _measure_facts(self) -> None:
-        """Measure the sizes of the fact relations in the initial state."""
         by_relation: dict[Relation, list[Sequence[Value]]] = {}
         for fact in self.initial_facts:
             if isinstance(fact, tuple):

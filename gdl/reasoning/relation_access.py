@@ -6,7 +6,7 @@ They are assigned on first reference. For reasons and representation see `gdl.re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from gdl.dependencies import DOES, TRUE, Dependencies
@@ -83,9 +83,6 @@ class RelationAccess(ABC):
 
     # How a literal reads its relation
 
-    def _write_body(self, steps: Sequence[Step], environment: Environment, sink: Sink) -> None:
-        self._body_writer(sink).write(steps, environment)
-
     def _body_writer(self, sink: Sink) -> BodyWriter:
         reader = Reader(self._index, self._test, self._ask, lambda predicate: predicate in self._live)
         return BodyWriter(self._writer, reader, sink)
@@ -110,9 +107,7 @@ class RelationAccess(ABC):
             self._pending.append(lambda: self._write_index(path))
         slot, name = self._indexes[path]
         local = self._writer.fresh("x")
-        self._writer.line(f"{local} = c[{slot}]")
-        with self._writer.block(f"if {local} is None:"):
-            self._writer.line(f"{local} = {name}(c)")
+        self._writer.line(f"{local} = c[{slot}]", f"if {local} is None: {local} = {name}(c)")
         return local
 
     def _test(self, atom: Symbol | Compound, environment: Environment) -> str:
@@ -131,8 +126,7 @@ class RelationAccess(ABC):
             return f"{self._ask_function(predicate, 'b' * predicate.arity)}({', '.join(['c', *values])})"
         local = writer.fresh("x")
         writer.line(f"{local} = c[{self._rows_slot(predicate)}]")
-        with writer.block(f"if {local} is None:"):
-            writer.line(f"{local} = {self._rows_function(predicate)}(c)")
+        writer.line(f"if {local} is None: {local} = {self._rows_function(predicate)}(c)")
         return f"{tuple_of(values)} in {local}"
 
     def _ask(self, step: Step, environment: Environment) -> tuple[str, tuple[Term, ...]] | None:
@@ -196,7 +190,6 @@ class RelationAccess(ABC):
         return self._ask_functions[key]
 
     def _finish(self) -> None:
-        """Write and define everything that is referred to and not yet written."""
         while self._pending:
             self._pending.pop()()
         self._writer.execute()

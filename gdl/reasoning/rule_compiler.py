@@ -19,7 +19,7 @@ name in the source is a letter and a number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -150,21 +150,15 @@ def matching(
             if parts:
                 tests.append(f"({parts})")
             stack.extend(reversed(list(zip(inner, names, strict=True))))
-    if tests:
-        with writer.block(f"if {' and '.join(tests)}:"):
-            yield
-    else:
+    with writer.block(f"if {' and '.join(tests)}:") if tests else nullcontext():
         yield
 
 
 def row_names(writer: Writer, path: Path) -> tuple[str, list[str]]:
     """The loop target for a row, and the expression of each column."""
     names = [writer.fresh("v") if shape != ANY else "_" for shape in path.shapes]
-    if path.relation.functor is not None:
-        return f"(_, {', '.join(names)})" if names else "_", names
-    if len(names) == 1:
-        return names[0], names
-    return f"({', '.join(names)})" if names else "_", names
+    whole = names if path.relation.functor is None else ["_", *names]
+    return tuple_of(whole) if names else "_", names
 
 
 def write_insert(writer: Writer, path: Path, target: str, keys: list[str], outputs: dict[int, str]) -> None:
@@ -189,10 +183,7 @@ def empty_index(path: Path) -> str:
 
 
 def write_path(writer: Writer, path: Path, rows: str, name: str, slot: int | None) -> None:
-    """Write `name(c)`, which builds the index of `path`.
-
-    The function reads the iterable `rows` and stores the index in `slot`, if any.
-    """
+    """Write `name(c)`, which builds the index of `path` from `rows` and stores it in `slot`, if any."""
     with writer.function(name, ["c"]):
         writer.line(f"x = {empty_index(path)}")
         target, columns = row_names(writer, path)
@@ -305,10 +296,7 @@ class BodyWriter:
                 f"{key} == {value_source(self.writer, term, environment)}"
                 for key, term in zip(keys, key_terms, strict=True)
             ]
-            if tests:
-                with self.writer.block(f"if {' and '.join(tests)}:"):
-                    self.write(rest, environment)
-            else:
+            with self.writer.block(f"if {' and '.join(tests)}:") if tests else nullcontext():
                 self.write(rest, environment)
 
     def _write_loop(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:

@@ -35,18 +35,17 @@ class Writer:
 
     def constant(self, value: Value) -> str:
         """The name by which generated code refers to `value`."""
-        name = self._constants.get(value)
-        if name is None:
+        if value not in self._constants:
             name = self._constants[value] = self.fresh("k")
             self.namespace[name] = value
-        return name
+        return self._constants[value]
 
     @property
     def depth(self) -> int:
         return self._indent
 
-    def line(self, text: str) -> None:
-        self._lines.append(" " * self._indent + text)
+    def line(self, *texts: str) -> None:
+        self._lines += [" " * self._indent + text for text in texts]
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:

@@ -151,5 +151,4 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
 
 
 def _variable(word: str) -> str:
-    """A word as it would be written in infix form."""
     return word[1:2].upper() + word[2:] if word.startswith("?") else word

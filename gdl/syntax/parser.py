@@ -77,7 +77,6 @@ def with_plain_lines(text: str) -> str:
 
 
 def _parse(text: str, name: str, syntax: Syntax) -> Program:
-    """`parse` for text whose lines end in \\n."""
     source = Source(name, text)
     if len(text) > MAX_CHARACTERS:
         message = f"rule sheet has {len(text)} characters, more than the limit of {MAX_CHARACTERS}"
@@ -193,10 +192,7 @@ def _read_forms(source: Source, is_infix: bool) -> list[Term]:
 
 
 def _kif_errors(text: str, lists: list[tuple[int, int]]) -> list[Diagnostic]:
-    """Errors in the outermost forms, found by bisection.
-
-    A piece is divided until it parses or is a single form.
-    """
+    """Errors in the outermost forms, by bisection until a piece parses or is a single form."""
     from lark.exceptions import UnexpectedInput
 
     diagnostics: list[Diagnostic] = []
@@ -220,10 +216,7 @@ def _kif_errors(text: str, lists: list[tuple[int, int]]) -> list[Diagnostic]:
 
 
 def _infix_errors(text: str) -> list[Diagnostic]:
-    """The first error, and those found after restarts.
-
-    Parsing restarts at the next line that looks like a new rule.
-    """
+    """The first error, and those found after restarts at the next line that looks like a new rule."""
     from lark.exceptions import UnexpectedInput
 
     diagnostics: list[Diagnostic] = []

@@ -155,7 +155,6 @@ def _applied(text: str, edits: list[Edit]) -> str:
 
 
 def _meaning(program: Program) -> set[object]:
-    """The plain rules, up to notation."""
     return {canonical(_folded(rule)) for rule in normalize(program).rules}
 
 

@@ -142,10 +142,7 @@ def infer(rules: Sequence[Rule]) -> Shapes:
 
 
 def _apply(rule: Rule, shapes: Shapes, sources: Sources) -> list[Predicate]:
-    """Add the head of `rule` to the shapes.
-
-    Does nothing if the body cannot hold. Returns the predicates that grew.
-    """
+    """Add the head of `rule` to the shapes, unless its body cannot hold; return the predicates that grew."""
     if misfit(rule, shapes, sources) is not None:
         return []
     changed = []
@@ -253,7 +250,6 @@ def misfit(rule: Rule, shapes: Shapes, sources: Sources) -> Misfit | None:
 
 
 def _literals_with(name: str, rule: Rule) -> list[Literal]:
-    """The positive literals of a plain body with the variable."""
     return [
         literal
         for literal in rule.literals

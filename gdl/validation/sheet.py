@@ -54,10 +54,7 @@ class Sheet:
 
     @cached_property
     def alternatives(self) -> tuple[tuple[Rule, tuple[Rule, ...]], ...]:
-        """Each rule as written, with the plain rules it expands into.
-
-        The bodies of plain rules consist of literals.
-        """
+        """Each rule as written, with the plain rules (bodies of literals) that it expands into."""
         if self.oversized:
             return ()
         return tuple(

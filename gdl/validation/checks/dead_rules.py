@@ -93,10 +93,7 @@ def _effect(is_positive: bool) -> str:
 
 
 def _contradiction(rule: Rule, sheet: Sheet) -> tuple[str, Literal] | None:
-    """A literal that holds in no state, and why.
-
-    It contradicts itself, the facts or other literals of its plain body.
-    """
+    """A literal that contradicts itself, the facts or the rest of its plain body, and why."""
     positive = {literal.atom for literal in rule.literals if literal.is_positive}
     for literal in rule.literals:
         atom = literal.atom
@@ -141,10 +138,7 @@ class _Verdict:
     blamed: set[Predicate] = field(default_factory=set)
 
     def problem(self, rule: Rule) -> tuple[str, Literal] | None:
-        """Why `rule` cannot apply, and at which literal.
-
-        Returns None if it can, or if the cause lies elsewhere.
-        """
+        """Why `rule` cannot apply, and at which literal; None if it can, or if the cause lies elsewhere."""
         inference = self.sheet.inference
         found = inference.misfits.get(id(rule)) if inference else None
         if found is None or inference is None:
@@ -192,10 +186,7 @@ def _names_unknown_fact(literal: Literal, shapes: Shapes) -> bool:
 
 
 def undefined_relations(sheet: Sheet) -> Findings:
-    """GDL301 if there are rules with another arity, else GDL305. Once per relation.
-
-    A keyword without any rule is GDL201 or GDL214.
-    """
+    """GDL301 if there are rules with another arity, else GDL305; keywords are GDL201 or GDL214."""
     defined: dict[str, Rule] = {}
     for rule in sheet.program.rules:
         defined.setdefault(rule.head.name, rule)

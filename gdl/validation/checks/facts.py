@@ -173,7 +173,6 @@ def _is_about_all_roles(first: Sequence[Rule], index: int) -> bool:
 
 
 def _makers(sheet: Sheet, keyword: str) -> dict[Fact | None, list[Rule]]:
-    """The rules for `init` or `next` by the fact that they produce."""
     found: dict[Fact | None, list[Rule]] = {}
     for rule in sheet.program.rules_for(keyword, 1):
         found.setdefault(_fact(arguments_of(rule.head)[0]), []).append(rule)
@@ -185,7 +184,6 @@ def _are_several(rules: Sequence[Rule]) -> bool:
 
 
 def _asked_by(rule: Rule) -> set[Fact | None]:
-    """The facts to which a body refers."""
     return {
         _fact(arguments_of(literal.atom)[0])
         for literal, _ in body_literals(rule)

@@ -133,10 +133,7 @@ def _matches(
     bindings: Mapping[str, Term],
     steps: count[int],
 ) -> bool:
-    """Whether extended `bindings` turn `literals` into literals of the other rule.
-
-    The literal with the fewest matches is tried first.
-    """
+    """Whether extended `bindings` turn `literals` into ones of the other rule; fewest matches first."""
     fewest: list[dict[str, Term]] | None = None
     chosen = 0
     for place, literal in enumerate(literals):

@@ -38,7 +38,6 @@ def _unsafe(rule: Rule, *, is_infix: bool) -> Findings:
 
 
 def _stands_for_role(rule: Rule, variable: Variable) -> bool:
-    """Whether `variable` is in role position somewhere in a rule."""
     return any(atom.name in ABOUT_ROLES and arguments_of(atom)[:1] == (variable,) for atom in atoms_of(rule))
 
 
