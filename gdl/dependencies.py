@@ -195,6 +195,14 @@ class Dependencies:
         return len(component) > 1 or component[0] in self._callees[component[0]]
 
     @cached_property
+    def recursion_of(self) -> dict[Predicate, int]:
+        """Number of the component of each recursive predicate."""
+        numbered = enumerate(self.components)
+        return {
+            one: number for number, component in numbered if self.is_recursive(component) for one in component
+        }
+
+    @cached_property
     def dynamic(self) -> frozenset[Predicate]:
         """Predicates that depend on the state or the moves."""
         return self._reaching({TRUE, DOES})

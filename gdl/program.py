@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from gdl.terms import Compound, Span, Symbol, Term
+from gdl.terms import Compound, Span, Symbol, Term, Variable, variables
 
 
 class Predicate(NamedTuple):
@@ -189,3 +189,8 @@ def atoms_of(rule: Rule) -> Iterator[Symbol | Compound]:
     yield rule.head
     for literal, _ in body_literals(rule):
         yield literal.atom
+
+
+def variables_of(rule: Rule) -> Iterator[Variable]:
+    """Every occurrence of a variable in a rule, as written."""
+    return (variable for atom in atoms_of(rule) for variable in variables(atom))

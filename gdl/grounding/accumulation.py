@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from gdl.grounding.estimation import Estimates, estimate
 from gdl.grounding.simplification import NEEDED, is_binder, names_in
 from gdl.grounding.splitting import cost
-from gdl.program import Literal, Predicate, Rule, arguments_of, atoms_of
+from gdl.program import Literal, Predicate, Rule, arguments_of, variables_of
 from gdl.terms import Compound, Symbol, Term, Variable, variables
 
 COSTLY = 20_000.0
@@ -100,7 +100,7 @@ def _is_passed_on(rule: Rule, call: Literal, place: int) -> bool:
     one = arguments_of(rule.head)[place]
     if not isinstance(one, Variable) or arguments_of(call.atom)[place] != one:
         return False
-    return sum(variable.name == one.name for atom in atoms_of(rule) for variable in variables(atom)) == 2
+    return sum(variable.name == one.name for variable in variables_of(rule)) == 2
 
 
 def _is_bound_by_call(rule: Rule, call: Literal, recursion: _Recursion) -> bool:

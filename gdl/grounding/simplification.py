@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from gdl.dependencies import DISTINCT, DOES, TRUE, may_unify, reachable
 from gdl.errors import GroundingError
-from gdl.program import Literal, Predicate, Rule, Source, arguments_of, atoms_of
+from gdl.program import Literal, Predicate, Rule, Source, arguments_of, atoms_of, variables_of
 from gdl.terms import Compound, Substitution, Symbol, Term, Variable, substitute, variables
 
 INIT = Predicate("init", 1)
@@ -152,9 +152,8 @@ def without_duplicates(rules: Iterable[Rule]) -> list[Rule]:
 def canonical(rule: Rule) -> tuple[Term | Literal, ...]:
     """A key equal for rules that differ only in variable names."""
     naming: dict[str, Term] = {}
-    for term in atoms_of(rule):
-        for variable in variables(term):
-            naming.setdefault(variable.name, Variable(str(len(naming))))
+    for variable in variables_of(rule):
+        naming.setdefault(variable.name, Variable(str(len(naming))))
     return (substitute(rule.head, naming), *(replace(literal, naming) for literal in rule.literals))
 
 

@@ -22,16 +22,16 @@ from dataclasses import dataclass, replace
 
 from gdl.errors import GdlSyntaxError, Severity
 from gdl.normalize import normalize
-from gdl.program import Disjunction, Program, Rule, atoms_of
+from gdl.program import Program, Rule, atoms_of, variables_of
 from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written, looks_infix, parse
 from gdl.syntax.term_builders import fold
-from gdl.terms import Compound, Span, Symbol, variables
+from gdl.terms import Compound, Span, Symbol
 from gdl.validation.all_checks import check
 from gdl.validation.checks.redundancy import canonical, empty_bodies, odd_disjunctions, repeated_rules
 from gdl.validation.checks.safety import singletons
 from gdl.validation.selection import Selection, Silence, silences
-from gdl.validation.sheet import Sheet, formulas_in
+from gdl.validation.sheet import Sheet, disjunctions_in
 
 _TOUCHING_NAMES = re.compile(r"[^\s();]{2}")
 
@@ -173,12 +173,10 @@ def _single_variables(program: Program) -> Iterator[Correction]:
     text = _Text(program)
     found = {finding.span for finding in singletons(Sheet(program)) if finding.span}
     for rule in program.rules:
-        used = {variable.name for atom in atoms_of(rule) for variable in variables(atom)}
-        for atom in atoms_of(rule):
-            for variable in variables(atom):
-                if variable.span in found and f"_{variable.name}" not in used:
-                    span = variable.span
-                    yield span, [text.edit(span, "?_" + text.at(span)[1:])]
+        used = {variable.name for variable in variables_of(rule)}
+        for variable in variables_of(rule):
+            if variable.span in found and f"_{variable.name}" not in used:
+                yield variable.span, [text.edit(variable.span, "?_" + text.at(variable.span)[1:])]
 
 
 def _duplicates(program: Program) -> Iterator[Correction]:
@@ -202,13 +200,10 @@ def _disjunctions(program: Program) -> Iterator[Correction]:
     """GDL311, except an empty `or`."""
     text = _Text(program)
     found = {finding.span for finding in odd_disjunctions(Sheet(program))}
-    for rule in program.rules:
-        for formula in (inner for outer in rule.body for inner in formulas_in(outer)):
-            if not isinstance(formula, Disjunction) or formula.span is None:
-                continue
-            if formula.span in found and formula.operands:
-                first, last = formula.operands[0].span, formula.operands[-1].span
-                yield formula.span, _unwrapped(formula.span, first, last, text)
+    for formula in disjunctions_in(program):
+        if formula.span is not None and formula.span in found and formula.operands:
+            first, last = formula.operands[0].span, formula.operands[-1].span
+            yield formula.span, _unwrapped(formula.span, first, last, text)
 
 
 def _unwrapped(span: Span, first: Span | None, last: Span | None, text: _Text) -> list[Edit]:
@@ -254,10 +249,8 @@ def _spellings(program: Program) -> Iterator[Correction]:
             yield text.lines.span(start, end), [Edit(start, end, spelling)]
     for rule in program.rules:
         names: dict[str, str] = {}
-        for atom in atoms_of(rule):
-            for variable in variables(atom):
-                if variable.span is None:
-                    continue
+        for variable in variables_of(rule):
+            if variable.span is not None:
                 word = text.at(variable.span)
                 spelling = names.setdefault(variable.name, word)
                 if spelling != word:

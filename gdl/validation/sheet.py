@@ -10,7 +10,7 @@ from gdl.errors import Diagnostic
 from gdl.keywords import KEYWORDS
 from gdl.normalize import normalize, oversized_rules
 from gdl.program import (
-    Formula,
+    Disjunction,
     Literal,
     Negation,
     Predicate,
@@ -129,13 +129,7 @@ class Sheet:
     @cached_property
     def _has_negation_in_cycle(self) -> bool:
         """Whether some relation may need its own negation. A quick test that is rarely true."""
-        dependencies = self.dependencies
-        home = {
-            predicate: number
-            for number, component in enumerate(dependencies.components)
-            if dependencies.is_recursive(component)
-            for predicate in component
-        }
+        home = self.dependencies.recursion_of
         return any(
             not is_positive and home.get(rule.predicate, -1) == home.get(literal.predicate)
             for rule, literal, is_positive in self.literals()
@@ -151,14 +145,17 @@ def _is_plain(rule: Rule) -> bool:
     return all(isinstance(formula, Literal) for formula in rule.body)
 
 
-def formulas_in(formula: Formula) -> Iterator[Formula]:
-    """`formula` and every formula inside it, outermost first."""
-    yield formula
-    if isinstance(formula, Negation):
-        yield from formulas_in(formula.operand)
-    elif not isinstance(formula, Literal):
-        for operand in formula.operands:
-            yield from formulas_in(operand)
+def disjunctions_in(program: Program) -> Iterator[Disjunction]:
+    """Every `or` of a program, outermost first."""
+    stack = [formula for rule in reversed(program.rules) for formula in reversed(rule.body)]
+    while stack:
+        formula = stack.pop()
+        if isinstance(formula, Disjunction):
+            yield formula
+        if isinstance(formula, Negation):
+            stack.append(formula.operand)
+        elif not isinstance(formula, Literal):
+            stack.extend(reversed(formula.operands))
 
 
 def terms_below(atom: Symbol | Compound) -> Iterator[Term]:

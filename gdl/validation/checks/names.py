@@ -8,11 +8,11 @@ from itertools import chain
 
 from gdl.errors import Related
 from gdl.keywords import KEYWORDS
-from gdl.program import Rule, atoms_of
+from gdl.program import Rule, variables_of
 from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import constants_as_written
 from gdl.syntax.term_builders import fold
-from gdl.terms import Compound, Span, variables
+from gdl.terms import Compound, Span
 from gdl.validation.checks.foreign import foreign_atoms
 from gdl.validation.codes import Findings, warning
 from gdl.validation.sheet import Sheet, counted, terms_below
@@ -108,17 +108,16 @@ def capitalizations(sheet: Sheet) -> Findings:
 def _variables_of_one_name(rule: Rule, lines: list[str]) -> Findings:
     first: dict[str, tuple[str, Span]] = {}
     reported: set[str] = set()
-    for atom in atoms_of(rule):
-        for variable in variables(atom):
-            span = variable.span
-            if span is None or span.line > len(lines):
-                continue
-            word = lines[span.line - 1][span.column - 1 : span.end_column - 1]
-            spelling, place = first.setdefault(variable.name, (word, span))
-            if spelling != word and variable.name not in reported:
-                reported.add(variable.name)
-                message = f"{word} is the same variable as {spelling}: letter case does not matter in GDL"
-                yield warning("GDL315", message, span, Related(f"here it is {spelling}", place))
+    for variable in variables_of(rule):
+        span = variable.span
+        if span is None or span.line > len(lines):
+            continue
+        word = lines[span.line - 1][span.column - 1 : span.end_column - 1]
+        spelling, place = first.setdefault(variable.name, (word, span))
+        if spelling != word and variable.name not in reported:
+            reported.add(variable.name)
+            message = f"{word} is the same variable as {spelling}: letter case does not matter in GDL"
+            yield warning("GDL315", message, span, Related(f"here it is {spelling}", place))
 
 
 class Spelling:

@@ -92,28 +92,18 @@ def growing_rule(program: Program) -> Rule | None:
     '(next (n (s ?x)))'
     """
     sheet = Sheet(program)
-    for is_over_time in (False, True):
-        for edge in _growing_edges(sheet, is_over_time=is_over_time):
-            return edge.rule
-    return None
+    growing = (edge for over_time in (False, True) for edge in _growing_edges(sheet, is_over_time=over_time))
+    return next((edge.rule for edge in growing), None)
 
 
 def _unrestricted(sheet: Sheet) -> Iterator[tuple[Rule, Literal, Term]]:
     """(rule, recursive literal, argument) for each violation of the restriction on recursion."""
-    component_of: dict[Predicate, int] = {}
-    dependencies = sheet.dependencies
-    for number, component in enumerate(dependencies.components):
-        if dependencies.is_recursive(component):
-            component_of.update(dict.fromkeys(component, number))
+    component_of = sheet.dependencies.recursion_of
     for rule in sheet.plain.rules:
         home = component_of.get(rule.predicate)
         if home is None:
             continue
-        inside = [
-            literal
-            for literal in rule.literals
-            if literal.is_positive and component_of.get(literal.predicate) == home
-        ]
+        inside = [one for one in rule.literals if one.is_positive and component_of.get(one.predicate) == home]
         if not inside:
             continue
         allowed: set[Term] = set(arguments_of(rule.head))

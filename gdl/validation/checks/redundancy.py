@@ -16,7 +16,7 @@ from gdl.errors import Related
 from gdl.program import Disjunction, Literal, Predicate, Rule, arguments_of, body_literals
 from gdl.terms import Compound, Term, Variable, match
 from gdl.validation.codes import Findings, warning
-from gdl.validation.sheet import Sheet, formulas_in
+from gdl.validation.sheet import Sheet, disjunctions_in
 
 MAX_STEPS = 50_000
 """Maximum number of literals compared, over the whole sheet."""
@@ -155,10 +155,7 @@ def _matches(
 
 def odd_disjunctions(sheet: Sheet) -> Findings:
     """GDL311."""
-    bodies = (formula for rule in sheet.program.rules for formula in rule.body)
-    for formula in (inner for outer in bodies for inner in formulas_in(outer)):
-        if not isinstance(formula, Disjunction):
-            continue
+    for formula in disjunctions_in(sheet.program):
         if not formula.operands:
             yield warning("GDL311", "empty 'or': it never holds", formula.span)
         elif len(formula.operands) == 1:

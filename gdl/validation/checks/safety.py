@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gdl.program import Rule, arguments_of, atoms_of, body_literals
+from gdl.program import Rule, arguments_of, atoms_of, body_literals, variables_of
 from gdl.terms import Variable, variables
 from gdl.validation.codes import Findings, error, warning
 from gdl.validation.sheet import ABOUT_ROLES, Sheet
@@ -62,7 +62,7 @@ def singletons(sheet: Sheet) -> Findings:
     unsafe and reported as GDL205.
     """
     for rule in sheet.program.rules:
-        count = Counter(variable.name for atom in atoms_of(rule) for variable in variables(atom))
+        count = Counter(variable.name for variable in variables_of(rule))
         for literal, is_positive in body_literals(rule):
             if not is_positive or literal.atom.name == "distinct":
                 continue
