@@ -123,7 +123,7 @@ class MatchView:
                 self.console.print(self._state_text)
         elif moment.thinking is None:
             line = person_line(moment, is_hiding=self.is_hiding) if self.has_person else step_line(moment)
-            # Lines of a log are not broken; those for a person are, between words.
+            # Lines of a log are not wrapped; those for a person are.
             self.console.print(line, soft_wrap=not (self.has_person and self.console.is_terminal))
             # Another player's expectations may reveal what only it knows.
             if self.is_thinking and not self.is_hiding:
@@ -179,7 +179,7 @@ class MatchView:
         """
         roles = moment.record.roles
         reports = [(role, self._reports[seat]) for seat, role in enumerate(roles) if seat in self._reports]
-        # Beside the reports: borders, seats, a gap and the key; in each: title, counts, line and a gap.
+        # Next to the reports: borders, seats, a gap and the key; in each: title, counts, line and a gap.
         share = (self.console.height - 4 - len(roles)) // max(1, len(reports))
         views: list[RenderableType] = []
         for role, report in reports:

@@ -97,8 +97,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run `ggp` and end the process with its exit code."""
     from gdl.errors import GdlError
 
-    # Python ends by looking for cycles among all objects, which takes half a second once numba is imported.
-    # Garbage collection is skipped; threads, files and folders have their own cleanup.
+    # Skip the garbage collection at exit, which takes half a second once numba is imported; threads, files
+    # and folders have their own cleanup.
     atexit.register(gc.freeze)
     try:
         with _dropped_ctrl_c_raised_again():

@@ -87,7 +87,7 @@ class OutputFile(click.Path):
         if path is not None and self.is_replaced and path.exists() and not path.is_file():
             self.fail(f"{str(path)!r} is not a regular file", param, ctx)
         if path is not None and not path.exists():
-            target = path.resolve()  # of a link that leads to no file yet
+            target = path.resolve()  # of a link to a file that does not exist yet
             try:
                 target.touch()
                 target.unlink()

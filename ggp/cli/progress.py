@@ -118,7 +118,7 @@ def kept_progress(
                 saved = time.monotonic()
                 try:
                     save()
-                except OSError as error:  # there may be room again at the end
+                except OSError as error:  # the disk may have space again at the end
                     _logger.warning("cannot be saved now: %s", error)
             if show is not None:
                 show(progress)

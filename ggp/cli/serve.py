@@ -70,10 +70,10 @@ def command(
     def report_ready() -> None:
         click.echo(f"open {access.address}")
         if is_opening:
-            # By a file, because every user of the machine can read the command line of a browser.
+            # Open a file, because every user of the machine can read the command line of a browser.
             page = Path(folder, "open.html")
             write_text(page, access.opening_page)
-            # In a thread: a browser of the terminal returns only when it is closed.
+            # In a thread: a terminal browser returns only when it is closed.
             threading.Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
 
     try:

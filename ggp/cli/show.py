@@ -154,7 +154,7 @@ class ReplayView(Replay):
                 line.append(f"  {printable(str(fault))}", style="bold red")
             lines.append(line)
             report = _at(step.reports, seat)
-            # Another manager may have another idea of a report.
+            # Another manager may use another format of reports.
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 lines += [Text(f"    {printable(report_text(report))}", style="dim")] if report else []
         return lines

@@ -174,7 +174,7 @@ def _show_stage(show: Callable[[str], None], place: str, stage: str) -> None:
 def _examine(name: str, request: Request) -> SheetReport:
     try:
         return examine(name, request)
-    except (RecursionError, MemoryError) as error:  # one sheet must not cost the findings of the others
+    except (RecursionError, MemoryError) as error:  # one sheet must not suppress the findings of the others
         return SheetReport(name, unreadable=f"{name}: too large to check ({type(error).__name__})")
 
 

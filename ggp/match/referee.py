@@ -158,7 +158,7 @@ class Referee:
         """Each seat's observation of the last step, in games with `sees`; empty before the first step."""
         self.visits: list[Visit] = []
         present = [seat for seat in self.seats if seat is not None]
-        # Where information is hidden, a move taken back would leave the person knowing what it showed.
+        # With hidden information, a person could take back a move and still know what it revealed.
         self.can_take_back = (
             any(seat.is_human for seat in present)
             and not any(seat.is_remote for seat in present)
@@ -270,7 +270,7 @@ class Referee:
 
     def make_step(self, pool: ThreadPoolExecutor) -> None:
         legal = [self.game.legal_moves(self.state, role) for role in self.game.roles]
-        # Drawn before any player is asked, so that chance depends on the seed alone, not on who was late.
+        # Drawn before any player is asked, so that chance depends on the seed alone, not on late players.
         drawn = [self.chance.choice(moves) for moves in legal]
 
         def choose(index: int, seat: Player, deadline: float) -> Move:
@@ -372,7 +372,7 @@ class Referee:
                 )
             replies |= {index: future.result() for index, future in futures.items()}
         finally:
-            wait(futures.values())  # a player that is still being asked must not be told yet that it is over
+            wait(futures.values())  # a player with a pending request must not receive the end yet
         return [replies.get(index, Reply()) for index in range(len(self.seats))]
 
     def ask_one(self, index: int, seat: Player, ask: Ask, limit_seconds: float) -> Reply:

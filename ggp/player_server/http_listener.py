@@ -132,7 +132,7 @@ class HttpListener:
             if request is not None:
                 await connection.send(await self._answer(request))
         except (OSError, asyncio.CancelledError):
-            pass  # the peer has gone or does not read its answer, or the server stops
+            pass  # the peer is gone or does not read its answer, or the server stops
         except Exception:
             log.exception("connection failed")
         finally:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-# Of the tokens of `ggp.protocol.messages`, those that matter here; ASCII bytes, the same in UTF-8 and
-# latin-1.
+# The relevant tokens of `ggp.protocol.messages`: ASCII bytes, the same in UTF-8 and latin-1.
 _TOKEN = re.compile(rb'[();"]|[^\s();]+')
 _WORD_REST = re.compile(rb"[^\s();]*")
 _COMMENT_END = re.compile(rb"[\n\r]")

@@ -103,7 +103,7 @@ class PlayerMatch:
         self._states = MatchStates(message.match_id, states)
         self._loading: asyncio.Task[None] | None = None
         self._is_start_over = False
-        # This role's place in joint moves; None where percepts are told instead, or before it is known.
+        # This role's index in joint moves; None if percepts are reported instead, or before it is known.
         self._own_index: int | None = None
         self._spellings: Mapping[str, str] = {}
         self._workers = workers
@@ -114,7 +114,7 @@ class PlayerMatch:
         self._worker_ready = asyncio.Event()
         self._is_own = is_own(options.agent)
         self._failure = ""
-        # Whether the worker is known to be in the agent's code, looking for a move.
+        # Whether the worker is known to run the agent's code, searching for a move.
         self._is_choosing = self._has_ended_worker = False
         self._faults: Counter[str] = Counter()
         self._restarts = 0
@@ -189,7 +189,7 @@ class PlayerMatch:
         try:
             return await self._start(deadline)
         finally:
-            # From here on the connection is closed in any case.
+            # From here on the connection is closed regardless.
             self._is_start_over = True
             is_abandoned = self._is_start_abandoned()
             self._is_start_abandoned = lambda: is_abandoned
@@ -198,7 +198,7 @@ class PlayerMatch:
         loading = self._loading = asyncio.create_task(self._load())
         self._keep(loading)
         try:
-            # Most rules load at once; invalid ones should not cost a process.
+            # Most rules load at once; invalid ones should not start a process.
             await asyncio.wait({loading}, timeout=min(_LOADING_SECONDS, deadline - time.monotonic()))
             if loading.done():
                 loading.result()
@@ -415,13 +415,13 @@ class PlayerMatch:
             return Answer(self._spell(known[0]), "known", fault=known[1])
         move, how = self._choose(play, position)
         is_chosen = how in ("decided", "best so far") and (play.is_final or play.is_searched)
-        # The short search stands in for the search of a bundled agent, but not for an author's.
+        # The short search replaces the search of a bundled agent, but not of a user-defined one.
         is_own, fault = is_chosen or how == "only move" or (how == "short search" and not self._is_own), ""
         if not is_own:
             fault = shorten(printable(str(play.fault or Late())))
             self._faults[fault.partition(" ")[0]] += 1
             if self._is_own and self._is_choosing and self._worker and not self._worker.is_compiling:
-                self._has_ended_worker = True  # it might never end its search for this move
+                self._has_ended_worker = True  # its search for this move might never end
                 self._worker.kill()
         if not (is_own or self._options.fallback):
             move, how = None, "none"
@@ -515,7 +515,7 @@ class PlayerMatch:
         move: str | None
         found = "decided" if play.is_final else "best so far"
         if position is None:
-            # The worker's engine may be faster than ours; its move is the best there is.
+            # The worker's engine may be faster than ours; its move is the best available.
             if play.best is not None:
                 return play.best, found
             if not self._is_closed:
@@ -566,7 +566,7 @@ class PlayerMatch:
             log.warning(text, self.match_id, self._faults.total(), total, kinds)
         if self._worker is not None:
             self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
-        # A PLAY that is still being answered need not wait for its clock.
+        # A PLAY in progress need not wait for its clock.
         if self._current is not None:
             self._current.decided.set()
             self._current.has_move.set()
@@ -581,7 +581,7 @@ class PlayerMatch:
     def _keep(self, task: asyncio.Task[Any]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        # An exception that nothing waits for any more is not worth a message at exit.
+        # An exception that is no longer awaited needs no message at exit.
         task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
 
 

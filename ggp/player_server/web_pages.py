@@ -64,9 +64,9 @@ class OriginRules:
         try:
             address = ipaddress.ip_address(name)
         except ValueError:
-            # The full name of this machine is a name that it knows for itself.
+            # The full host name of this machine is one of its own names.
             return self._is_everywhere and name == socket.getfqdn().lower()
-        # Behind address translation a player does not know its own address; a page cannot fake a number.
+        # Behind NAT a player does not know its own address; a page cannot fake a numeric one.
         return self._is_everywhere or address.is_loopback
 
 

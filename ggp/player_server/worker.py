@@ -138,7 +138,7 @@ class AgentMatch:
             raise PlayerFaultError(self.fault)
         for request in requests:
             position = self._follow(request)
-        # A process that has replaced another one catches up first, perhaps with what is answered by now.
+        # A process that has replaced another one catches up first, perhaps with PLAYs answered by now.
         is_over = self.is_own and time.monotonic() > requests[-1].deadline
         if is_over or not position.legal:
             return
@@ -236,7 +236,7 @@ def _serve(parent: Parent) -> None:
                 release_memory()
             elif do == "start":
                 match = _start(StartRequest(**request), parent.send_event)
-                gc.freeze()  # a walk through the circuit and all modules would stop every thread for 0.1 s
+                gc.freeze()  # collecting the circuit and all modules would stop every thread for 0.1 s
             elif do == "play":
                 plays.append(PlayRequest(**request))
             elif do == "ponder" and match is not None:
@@ -265,7 +265,7 @@ def _start(request: StartRequest, send: Callable[..., None]) -> AgentMatch:
         on_report=lambda report: match.send_report(report),
     )
     game = make_game(unpack(request.program), "START", request.engine, quick=player.takes_quick_games)
-    # In GDL-II whole histories are sampled on the game: that takes the simplified one.
+    # In GDL-II whole histories are sampled on the game, which needs the simplified circuit.
     patience = None if has_percepts(game) else SIMPLIFICATION_SHARE * (request.deadline - time.monotonic())
     game = finished_game(game, patience if patience is None else max(0.0, patience)) or game
     role = parse_term(request.role)

@@ -249,7 +249,7 @@ class AdvisedPlayer(Player):
             return
         if not (hides_information(game) and is_compiled(game)):
             self._position = replace(position, own_move=None)
-            with suppress(GameError):  # the rules are at fault: search on where the search is
+            with suppress(GameError):  # the rules are at fault: continue from the last position
                 following = self.after_own_move(position.state, position.own_move)
                 if following is None:
                     return

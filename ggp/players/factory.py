@@ -297,7 +297,7 @@ def _make_mcts(
 
 def _make_solving(given: dict[str, str], links: Links) -> Player:
     if "simulations" not in given:
-        # One core is the solver's.
+        # One core is for the solver.
         given.setdefault("threads", str(max(1, available_cores() - 1)))
     return _make_mcts(given, links, "solving")
 

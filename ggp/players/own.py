@@ -178,7 +178,7 @@ def _module_of_file(path: Path) -> ModuleType:
     path = path.absolute()
     if not path.is_file():
         raise PlayerSpecError(f"there is no file {path}")
-    # A name of its own, because `random.py` must not become the module random.
+    # A unique name, because `random.py` must not become the module random.
     name = f"ggp_own_{path.stem}_{zlib.crc32(str(path).encode()):08x}"
     if name in sys.modules:
         return sys.modules[name]

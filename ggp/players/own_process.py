@@ -163,7 +163,7 @@ def main() -> None:
     agent, own, is_watched = _Agent(parent), os.getpid(), False
     while True:
         request = parent.next()
-        if request["do"] == "halt":  # it has ended the pondering before it by its arrival
+        if request["do"] == "halt":  # its arrival has ended the pondering
             continue
         if not is_watched and request["do"] == "prepare" and request["engine"] != "reasoner":
             from ggp.jit.compiling import watch_compilation  # loads numba

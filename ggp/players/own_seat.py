@@ -288,7 +288,7 @@ class OwnSeat(Player):
         except ChildError as error:
             raise PlayerSpecError(str(error)) from None
         if not isinstance(answer, dict) or not ("value" in answer or "fault" in answer):
-            self._release(may_serve=False)  # the answers to come are not those to the requests to come
+            self._release(may_serve=False)  # later answers would not match later requests
             raise PlayerFaultError(Crashed(_OUT_OF_TURN))
         if "fault" in answer:
             raise PlayerFaultError(parse_fault(printable(str(answer["fault"]))) or Crashed("unknown"))

@@ -132,7 +132,7 @@ def sentence(error: Exception, mistakes: Mistakes) -> str:
 def serve(parent: Parent, methods: Methods, mistakes: Mistakes, mebibytes: int) -> None:
     """Answer requests until the input ends, under a memory limit."""
     limit_memory(mebibytes)
-    gc.freeze()  # what is imported stays: going through it all takes longer than a click may
+    gc.freeze()  # imports stay alive: collecting them would take longer than a click may
     while True:
         parent.answer(parent.next(), methods, mistakes)
 

@@ -100,7 +100,7 @@ async def ask_for_fault(
         if not (reading.done() or reply.is_complete):
             reading.cancel()
             raise TimeoutError
-        # Where this process was kept waiting itself, a reply that is there by now is not late.
+        # If this process itself was delayed, a reply that has arrived by now is not late.
         text = message_text(await reading)
     except TimeoutError:
         raise PlayerFaultError(Late(), f"{url}: no answer in {limit_seconds:g} s") from None

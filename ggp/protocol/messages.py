@@ -233,7 +233,7 @@ def _read_moves_in_steps(kind: type[Play | Stop], arguments: list[str]) -> Gener
         # Some managers put the number first, some last.
         place = 0 if _is_integer(rest[0]) else 1
         turn = _read_turn_number(word, rest.pop(place))
-    terms: list[Term] | None = None  # for an atom in the place of the list
+    terms: list[Term] | None = None  # an atom in place of the list
     if rest[-1].startswith("("):
         terms = []
         for item in split_expressions(rest[-1][1:-1]):

@@ -61,6 +61,6 @@ def batches(tasks: Iterable[tuple[Cell, MatchTask]], most: int = MAX_MATCHES) ->
         if len(batch) == most:
             yield tuple(waiting.pop((task.condition, task.game)))
     for batch in waiting.values():
-        # Two workers share what is left, whatever their number, on which matches must not depend.
+        # Always half, because matches must not depend on the number of workers.
         half = -(-len(batch) // 2) if len(batch) >= MIN_SHARED else len(batch)
         yield from (tuple(batch[first : first + half]) for first in range(0, len(batch), half))

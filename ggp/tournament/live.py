@@ -56,7 +56,7 @@ class RunView:
             self.console.print(line, soft_wrap=True)
         else:
             self._live.update(standings(self.store, self.run, line), refresh=True)
-            # Summarizing very many matches takes time, and playing more of them comes first.
+            # Summarizing many matches takes time, and playing has priority.
             spent = time.monotonic() - now
             self._next = max(self._next, now + SHARE * spent)
 

@@ -197,7 +197,7 @@ class Runner:
             for result in played if isinstance(played, list) else [played]:
                 self._note_result(result)
         elif len(batch) > 1 and not isinstance(error, UnplayableError):
-            half = len(batch) // 2  # one of them, or their number, may be what killed the worker
+            half = len(batch) // 2  # one of them, or their number, may have killed the worker
             self._held += [batch[:half], batch[half:]]
         else:
             self._note_failure(tuple(task for _, task in batch), error)

@@ -190,7 +190,7 @@ def _player_maker(tuning: Tuning, options: TunedOptions, *, is_timed: bool) -> C
         book=OFF,
         is_tuned=False,
     )
-    # As many lanes in flight as against the clock: what is tuned is that search, and it is many times as fast
+    # As many lanes in flight as against the clock, because that search is tuned, and it is many times as fast
     # as counted searches are otherwise.
     search = replace(
         default_options(),

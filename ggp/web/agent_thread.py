@@ -162,9 +162,9 @@ class AgentThread:
             player.start_clock_seconds, player.begins_early = start, True
             player.prepare(self._game)
             setup = MatchSetup(self._match_id, self._game, task.role, start, task.seconds, self._seed)
-            if player.is_remote:  # one that fails START is asked for moves all the same, as managers do
+            if player.is_remote:  # one that fails START is still asked for moves, as managers do
                 self._players[key] = player
-            self._is_starting = True  # what is found by then is of the initial state
+            self._is_starting = True  # results so far are of the initial state
             try:
                 player.start(setup, time.monotonic() + start)
             finally:

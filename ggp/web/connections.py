@@ -63,7 +63,7 @@ class Connections:
             try:
                 peer, address = await loop.sock_accept(listener)
             except ConnectionError:
-                continue  # it has gone already
+                continue  # it is closed already
             except OSError as error:
                 log.warning("connections have to wait: %s", error.strerror or error)
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -98,7 +98,7 @@ class Connections:
     def _end(self, transport: asyncio.BaseTransport) -> None:
         del self._deadline[transport]
         assert isinstance(transport, asyncio.Transport)
-        transport.abort()  # not close(): that waits for a peer that does not read
+        transport.abort()  # not close(), which waits for a peer that does not read
 
     @contextlib.contextmanager
     def answering(self, transport: asyncio.BaseTransport | None) -> Iterator[None]:

@@ -55,7 +55,7 @@ def main() -> None:
     """Answer requests, and continue the match between them."""
     parent, mebibytes = Parent(), int(sys.argv[1])
     limit_memory(mebibytes)
-    gc.freeze()  # what is imported stays: going through it all takes longer than a click may
+    gc.freeze()  # imports stay alive: collecting them would take longer than a click may
     gc.set_threshold(_GARBAGE_OBJECTS)
     match = ShownMatch(parent.send, parent.put, mebibytes)
     methods = {name: getattr(match, name) for name in _REQUESTS}

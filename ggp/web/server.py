@@ -162,7 +162,7 @@ class WebServer:
         response: web.StreamResponse
         try:
             response = await self._admit(request, handler)
-        except Exception as error:  # what is not foreseen gets an answer too
+        except Exception as error:  # unexpected errors get an answer too
             response = _error(request, *self._refusal(error))
             if response.status in _UNREAD:
                 response.force_close()
@@ -450,7 +450,7 @@ async def static_file(request: web.Request) -> web.StreamResponse:
 
 
 def _file(path: Path) -> web.Response:
-    # Not by sendfile(), which fails noisily if the connection is ended meanwhile.
+    # Not with sendfile(), which logs an error if the connection is closed meanwhile.
     kind = _TYPES.guess_type(path.name)[0]
     return web.Response(body=path.read_bytes(), content_type=kind, charset="utf-8")
 
@@ -462,7 +462,7 @@ async def _receive(request: web.Request) -> None:
     async with asyncio.timeout(_BODY_SECONDS):
         try:
             await request.read()
-        # RuntimeError: the connection has been ended meanwhile
+        # RuntimeError: the connection was closed meanwhile
         except (web.RequestPayloadError, ConnectionError, RuntimeError):
             raise web.HTTPBadRequest(text="the body of the request is damaged") from None
 
@@ -537,10 +537,10 @@ async def run_app(app: web.Application, access: Access, on_ready: Callable[[], N
     try:
         with contextlib.ExitStack() as opened:
             sockets = [opened.enter_context(each) for each in listeners(access.host, access.port)]
-            gc.freeze()  # what is imported stays: going through it all takes longer than a click may
+            gc.freeze()  # imports stay alive: collecting them would take longer than a click may
             on_ready()
             assert runner.server is not None
-            # What is compressed stays so: a small body could be a bomb.
+            # Bodies are not decompressed: a small one could be a bomb.
             protocol = partial(
                 _Protocol,
                 runner.server,

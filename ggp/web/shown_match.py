@@ -395,7 +395,7 @@ class ShownMatch:
             if role == RANDOM_ROLE:
                 history.commit(role, self._rng.choice(legal))
             elif len(legal) == 1 and not is_remote(seat):
-                history.commit(role, legal[0])  # players over HTTP follow the match by being asked
+                history.commit(role, legal[0])  # players over HTTP follow the match by PLAY messages
 
     def _ask_agents(self) -> None:
         """Start the searches of the agents that have a choice."""
@@ -469,7 +469,7 @@ class ShownMatch:
     def _review_next(self, review: MatchReview) -> None:
         position, review.task = review.advance(), None
         if position is None:
-            self._is_changed = True  # pages that come later get the review with the state
+            self._is_changed = True  # later pages get the review with the state
         else:
             review.task = self._analyze(*position, review.seconds)
 
@@ -513,7 +513,7 @@ class ShownMatch:
         legal = history.legal(task.role)
         if finding.move in legal:
             history.commit(task.role, finding.move, finding.expectation)
-        else:  # the event `failed` says why
+        else:  # the event `failed` has the reason
             history.commit(task.role, self._rng.choice(legal))
 
 

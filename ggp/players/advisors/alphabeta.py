@@ -157,7 +157,7 @@ class AlphaBetaAdvisor(Advisor):
         search.search(game.initial_state(), budget, depth=1)
         now = time.monotonic()
         if self.weights is None:
-            # Analyzing a circuit that is slow to prepare takes several times as long again.
+            # Analyzing a circuit takes several times as long as preparing it.
             has_time = budget.deadline - now > ANALYSIS * (now - begin)
             self._choose_evaluation(game, search, taught, budget, has_time=has_time)
         return search

@@ -57,7 +57,7 @@ class SetsAdvisor(Advisor):
         self.search.look_at(self._belief.probabilities, self._belief.keys())
         self.search.run(budget)
         report = self.search.report()
-        # The best move may be one of an earlier state that only looked the same.
+        # The best move may be of an earlier state that only looked the same.
         moves = (report.best_move, *(each.move for each in report.moves), *position.legal)
         return Advice(next(move for move in moves if move in position.legal), report)
 

@@ -64,7 +64,7 @@ class TrialAdvisor(Advisor):
         prepare_evaluations()
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:
-        if budget == NO_TIME:  # in the middle of a match, with an evaluation of nothing
+        if budget == NO_TIME:  # in mid-match, without an evaluation
             return False
         budget = budget.earlier(MARGIN_SECONDS)
         trial = None if self._is_certain else self._trial_of(setup.game)
@@ -100,7 +100,7 @@ class TrialAdvisor(Advisor):
         game, search, before = cast("CompiledGame", setup.game), self.alphabeta.search, replace(trial)
         assert search is not None
         if self._rival.parsed_policy.needs(Need.FEATURES):
-            can_learn(game, self._rival, setup.seed, deadline)  # else another policy stands in
+            can_learn(game, self._rival, setup.seed, deadline)  # else the search falls back to another policy
         try:
             TrialMatches(game, search, self._rival, seed=setup.seed).play(trial, deadline)
         except (AlphaBetaError, GameError, IndexError) as error:  # IndexError: a role without a legal move
