@@ -79,7 +79,7 @@ def command(
             except FAILURES as error:
                 _report_failure(file, error, is_json=is_json)
                 code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
-    finally:  # Ctrl-C keeps what is measured
+    finally:  # Ctrl-C keeps the measurements so far
         if results and not is_json:
             _print_results(results, SEARCH_COLUMNS if policies else ENGINE_COLUMNS)
     sys.exit(code)
@@ -193,7 +193,7 @@ SEARCH_COLUMNS: tuple[Column, ...] = (
 
 
 def _notes(result: Result) -> list[str]:
-    """What the table leaves out: unusual ends of playouts, and the parts of a tick on lanes."""
+    """Notes below the table: unusual ends of playouts, and the parts of a tick on lanes."""
     notes = [
         f"{result[key]} {text}"
         for key, text in (("stuck", "stuck"), ("cut", "cut"), ("without_goal", "goals missing"))

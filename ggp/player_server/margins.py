@@ -1,4 +1,4 @@
-"""Margins: how long before a clock ends the HTTP player sends its answer.
+"""Margins: time between the HTTP player's answer and the end of the clock.
 
 The margin covers sending the answer to the manager. Half of it is given up if otherwise only a guess could be
 sent. Margins of players (`ggp.players.options`) are added, and on a busy machine the recent delay of the
@@ -36,7 +36,7 @@ class Margin:
 
 
 class LoopLag:
-    """How late the event loop has been in the last ten seconds."""
+    """Delay of the event loop in the last ten seconds."""
 
     def __init__(self) -> None:
         self._lags: deque[float] = deque([0.0], maxlen=100)
@@ -60,7 +60,7 @@ PLAY_MARGIN = Margin(local_seconds=0.2, remote_seconds=1.0)
 def answer_deadline(
     arrival: float, clock_seconds: float, margin: Margin, chosen_seconds: float | None, peer: str
 ) -> float:
-    """When the answer must be sent, `time.monotonic()` seconds.
+    """Deadline for sending the answer, `time.monotonic()` seconds.
 
     arrival          when the message arrived: the clock starts then
     chosen_seconds   margin set by the user, replaces `margin`; None: not set

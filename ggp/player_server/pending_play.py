@@ -13,7 +13,7 @@ from ggp.search.report import report_text
 
 @dataclass
 class PendingPlay:
-    """One PLAY while it is being answered.
+    """One PLAY in progress.
 
     ticket        of the request to the worker
     begin, deadline, latest   `time.monotonic()` seconds: when it arrived, when to answer, and how long to
@@ -21,8 +21,8 @@ class PendingPlay:
     best          the worker's best move so far, its decision if `is_final`
     is_searched   whether a search has found `best`
     short         the move of the state process's short search
-    report        how the worker's search stood at the latest event, as JSON-able data
-    fault         why the agent has no move, if it is known that it will have none
+    report        the worker's latest search report, as JSON-able data
+    fault         why the agent will have no move, if known
     decided       set when the worker will send nothing better
     is_found      set when a search, the worker's or the short one, has found a move
     has_move      set when the worker has sent a move, or the match has ended

@@ -54,7 +54,7 @@ _CLOSING_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class PlayerOptions:
-    """How a player listens and plays.
+    """Options of listening and playing.
 
     margin_seconds
         Part of each clock reserved for sending the answer; None: see `ggp.player_server.margins`.

@@ -288,13 +288,13 @@ class AdvisedPlayer(Player):
         return None if count is None else count + self._earlier_simulations
 
     def note(self, move: Move) -> None:
-        """The best move so far, as searches report it."""
+        """Note the best move so far that a search reports."""
         if move != self.best_move and not self._is_pondering:
             self.best_move = move
             if self.on_progress is not None:
                 self.on_progress(move)
 
     def pass_on(self, report: SearchReport) -> None:
-        """How a search stands, for the listener of the player."""
+        """Pass a search report on to the listener of the player."""
         if self.on_report is not None and not self._is_pondering:
             self.on_report(report)

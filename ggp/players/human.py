@@ -37,7 +37,7 @@ HELP = {
 """Command → what it does."""
 
 REDRAW = "\f"
-"""What Ctrl-L enters."""
+"""The character that Ctrl-L enters."""
 
 
 class HumanPlayer(Player):

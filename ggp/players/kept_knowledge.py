@@ -121,7 +121,7 @@ def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
 
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:
-    """What `ggp prepare options` has found for this game, on this machine or before the release.
+    """The tuned options for this game, found by `ggp prepare options` here or before the release.
 
     They may be the default; None if the game was never tuned.
     """

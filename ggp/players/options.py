@@ -1,4 +1,4 @@
-"""Option tables of the players: what users may write after `mcts:`, `alphabeta:` and so on.
+"""Option tables of the players, for texts such as `mcts:c=40`.
 
 `describe_options` gives them as data, for `ggp players` and the reference pages. Margins of players are here;
 the margin of the HTTP player, for the network, is in `ggp.player_server.margins`. Imports neither numpy nor

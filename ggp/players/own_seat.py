@@ -45,7 +45,7 @@ _MAX_IDLE = 4
 """Processes kept for later matches."""
 
 _Key: TypeAlias = tuple[Path, str, int, int]
-"""What a process can serve: the working directory, a file or module, its version, and the memory."""
+"""Key of reusable processes: working directory, file or module, its version, and memory."""
 
 _idle: list[tuple[_Key, Child]] = []
 _hopeless: dict[tuple[_Key, str], Fault] = {}

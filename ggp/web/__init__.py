@@ -5,25 +5,25 @@ browser for rule sheets, does both under a memory limit, and is killed if it doe
 SVG and JSON.
 
 server            routes and pages
-access            token, Host and Origin: which requests are answered
+access            access control by token, Host and Origin
 connections       accept connections within limits
-sessions          what one browser has open, and the limits on it
+sessions          browser sessions and their limits
 match_process     the process of one match: requests in, events out
-shown_match       one match: played here, a record, or played elsewhere; what is shown of it
-seats             who may take a seat
-changes           what has changed from one state to the next
+shown_match       one match: played here, a record, or played elsewhere
+seats             checks who may take a seat
+changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_thread      the searches of a match
-match_review      what searches expect at every choice of a match that is over
+match_review      the expectations of searches at every choice of a finished match
 match_export      a match as a record or an animation
 live_page         the running matches of a manager or a player: events for live_server
 live_server       their page
-match_view        one state of a match as JSON; what the rules hide stays hidden
-click_paths       which cells to click for a move
-board_markup      a board as SVG with cells that can be clicked
-lines_markup      lines between dots as SVG that can be clicked
+match_view        one state of a match as JSON, without hidden information
+click_paths       cells to click for a move
+board_markup      a board as SVG with clickable cells
+lines_markup      clickable lines between dots as SVG
 stores            the tournaments that `--store` names: runs, reports, records
-published         a tournament as pages that need no server
+published         a tournament as static pages
 rating_chart      ratings as SVG for those
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each

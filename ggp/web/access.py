@@ -1,7 +1,7 @@
-"""Which requests are answered: those for this host, with the token or a session, and not from other pages.
+"""Access control: answer requests to this host, with the token or a session, and not from other pages.
 
-A name that another site points at this machine (DNS rebinding) fails at Host; a page of another site fails
-at Origin, and has no cookie, which is SameSite=Strict.
+The Host check defeats names that another site points at this machine (DNS rebinding); the Origin check, and
+the SameSite=Strict cookie, defeat pages of other sites.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who may take a seat of a match in the browser."""
+"""Players allowed to take a seat of a match in the browser."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ _LOST = "The reported moves do not fit the rules: this page can no longer follow
 
 
 class Mode(Enum):
-    """Where the moves come from."""
+    """Source of the moves."""
 
     PLAYED = "persons and agents in the seats"
     REPLAYED = "a record"
