@@ -96,7 +96,7 @@ def _line_keys(board: Board) -> Mapping[str, frozenset[Cell]]:
 def _offsets(
     group: Sequence[tuple[str, ...]], keys: Mapping[tuple[str, ...], Cell], length: int
 ) -> tuple[int, ...]:
-    """Index of the first coordinate in every move of a group.
+    """Indices at which coordinates begin in every move of a group.
 
     If several readings cover equally many cells, the last one counts: a piece is named before its place.
     """

@@ -311,7 +311,7 @@ def test_every_option_that_names_a_file_is_refused_unread(kind, name):
 
 def test_error_that_is_not_foreseen_is_a_sentence(caplog):
     assert sentence(RequestError("not your turn"), ()) == "not your turn"
-    assert "a mistake of the program" in sentence(ZeroDivisionError("1 // 0"), ())
+    assert "a bug in the program" in sentence(ZeroDivisionError("1 // 0"), ())
     assert "ZeroDivisionError" in caplog.text
 
 
