@@ -104,7 +104,7 @@ def test_a_changed_agent_is_refused_under_its_old_name(played, agent, tmp_path):
     store.begin(small_plan(tmp_path, agents={"a": agent, "b": "legal"}, repetitions=9))
     change(tmp_path)
     changed = small_plan(tmp_path, agents={"a": agent, "b": "legal"})
-    with pytest.raises(SettingsChangedError, match=r"(?s)files of agent a are not those .* another name"):
+    with pytest.raises(SettingsChangedError, match=r"(?s)files of agent a have changed .* another name"):
         store.begin(changed)
     assert store.begin(replace(changed, name="small-2")).name == "small-2"
 
@@ -123,7 +123,7 @@ def test_a_run_is_not_resumed_with_a_changed_agent(played, tmp_path):
     store, _ = played
     change(tmp_path)
     workers = Inline()
-    with pytest.raises(SettingsChangedError, match="files of agent a are not those"):
+    with pytest.raises(SettingsChangedError, match="files of agent a have changed"):
         Runner(store, store.run(), workers).play()
     assert workers.tasks == []
 
@@ -135,7 +135,7 @@ def test_a_run_ends_when_an_agent_is_changed_meanwhile(played, tmp_path):
         change(tmp_path)
         return result_of(task, [100, 0])
 
-    with pytest.raises(SettingsChangedError, match="files of agent a are not those"):
+    with pytest.raises(SettingsChangedError, match="files of agent a have changed"):
         Runner(store, store.run(), Inline(script)).play()
 
 
