@@ -1,6 +1,6 @@
 """What a role can know of the state in games with hidden information.
 
-observation  what a role is told of a step: its own move and its percepts
+observation  what a role learns from a step: its own move and its percepts
 tracking     a match followed from one role's PLAY messages, lost and odd ones included
 observation_keys  64-bit keys of what a role has observed
 belief       the possible states with their probabilities: exact while they fit, then sampled; and the

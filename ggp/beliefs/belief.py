@@ -87,19 +87,15 @@ class Belief:
         return dict(self._weights)
 
     def keep_keys(self) -> None:
-        """Keep what each role has observed, from the first step on.
-
-        The game must be compiled, and the expansion this belief's own.
-        """
+        """Keep what each role has observed, from the first step on. The game must be compiled, and the
+        expansion this belief's own."""
         assert self._on_lanes is not None
         assert not self._history
         self._on_lanes.keep_keys()
 
     def keys(self) -> UInt64Array:
         """uint64[N, R]: for each of `states` the keys of what each role has observed, see `ObservationKeys`.
-
-        What the own role has observed is the same in all states. `keep_keys` comes first.
-        """
+        What the own role has observed is the same in all states. `keep_keys` comes first."""
         assert self._on_lanes is not None
         return self._on_lanes.keys_of(self.states, self._history)
 
@@ -162,10 +158,8 @@ class Belief:
         return "no successor agrees with the percepts; ignored"
 
     def _advanced(self, observation: Observation, until: float) -> Weights:
-        """The successors of the states held that agree, or as many of them as there is time for.
-
-        Random ones if none was found among a part of them.
-        """
+        """The successors of the states held that agree, or as many of them as there is time for. Random ones
+        if none was found among a part of them."""
         chosen = self._affordable(observation.own_move)
         found, is_complete = self._expansion.successors(chosen, observation, until)
         self._is_exact &= is_complete
@@ -191,10 +185,8 @@ class Belief:
         return kept
 
     def _recover(self, observation: Observation, until: float, *, was_exact: bool) -> tuple[Weights, str]:
-        """States for a step that no state held explains, by weaker and weaker demands, and a note.
-
-        A sample may lack the true state; if all possible states were held, the own move must be another one.
-        """
+        """States for a step that no state held explains, by weaker and weaker demands, and a note. A sample
+        may lack the true state; if all possible states were held, the own move must be another one."""
         replayed = "histories sampled again from the start"
         if not was_exact:
             found = self._replay(until + PATIENCE_SECONDS)
@@ -290,9 +282,7 @@ def prepare_beliefs(game: Game[Any]) -> None:
 
 def _sampled(weights: Weights, count: int, rng: random.Random) -> Weights:
     """`count` states drawn by weight, evenly spaced along the sum of weights; equal ones are merged.
-
-    Systematic resampling: every state is drawn as often as expected, up to one time more or less.
-    """
+    Systematic resampling: every state is drawn as often as expected, up to one time more or less."""
     total, drawn, found = sum(weights.values()), 0, {}
     offset = rng.random()
     for state, reached in zip(weights, itertools.accumulate(weights.values()), strict=True):

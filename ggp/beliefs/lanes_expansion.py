@@ -167,9 +167,7 @@ class LanesExpansion:
         is_over: Callable[[], bool],
     ) -> tuple[Weights, UInt64Array] | None:
         """The successors after `own_move`, whatever is observed, and their keys uint64[N, R]; see `keys_of`.
-
-        Terminal ones are left out; None if `is_over()` comes first. Needs `keep_keys`, and keeps nothing.
-        """
+        Terminal ones are left out; None if `is_over()` comes first. Needs `keep_keys`, and keeps nothing."""
         if not weights:
             return None
         keys = self.keys_of(list(weights), history)

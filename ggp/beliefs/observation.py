@@ -1,4 +1,4 @@
-"""What a role is told of a step in games with `sees`: its own move and its percepts, never the state."""
+"""What a role learns from a step in games with `sees`: its own move and its percepts, never the state."""
 
 from __future__ import annotations
 

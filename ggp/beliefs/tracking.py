@@ -143,10 +143,8 @@ class StateTracker:
     def _skip_lost(
         self, joint_move: tuple[Move, ...], own_move: Move | None, count: int, deadline: float
     ) -> bool:
-        """Find `count` joint moves after which `joint_move` is legal, and make them and it.
-
-        What this role answered comes first, but a late answer may have been replaced.
-        """
+        """Find `count` joint moves after which `joint_move` is legal, and make them and it. What this role
+        answered comes first, but a late answer may have been replaced."""
         found: dict[Hashable, list[tuple[Hashable, tuple[Move, ...]]]] = {}
         for steps in itertools.islice(self._lost_steps(self._states[-1], own_move, count), _MAX_LOST_MOVES):
             if len(found) >= _MAX_CANDIDATES or (found and time.monotonic() > deadline - _HASTE_SECONDS):

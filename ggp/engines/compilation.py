@@ -35,7 +35,7 @@ MIN_LITERALS_OF_PROCESS = 30_000
 MAX_ROUNDS = 2
 """How often a circuit is simplified at most: again when it is loaded after its time had run out."""
 RESUMED_BUDGETS, RESUMED_SECONDS = 4.0, 10.0
-"""CPU time of another round: a multiple of the first one's, but at most this if somebody waits."""
+"""CPU time of another round: a multiple of the first round's, but at most this if a caller is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def simplify_circuit(
     """Simplify what `build_circuit` made of `program`, and store it in `cache`.
 
     built           or a circuit simplified before, which is simplified further
-    in_background   nobody waits: large circuits get more time
+    in_background   no caller is waiting: large circuits get more time
     """
     limits = limits or CompilationLimits()
     earlier = [stage._replace(is_cut=False) for stage in built.report.stages]
@@ -167,7 +167,7 @@ def _budget(built: CompiledCircuit, *, is_resumed: bool, in_background: bool) ->
 
 
 def _may_resume(known: CompiledCircuit, limits: CompilationLimits, *, in_background: bool = False) -> bool:
-    """Whether another round of simplification is due; of large circuits only if nobody waits."""
+    """Whether another round of simplification is due; large circuits only in the background."""
     report = known.report
     if limits.simplify_seconds is not None or not report.is_cut or report.rounds >= MAX_ROUNDS:
         return False

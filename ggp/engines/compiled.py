@@ -194,10 +194,8 @@ class CompiledGame:
         return tuple(sorted((self.terms.percepts[i] for i in of_role[is_seen]), key=str))
 
     def successors(self, state: PackedState) -> Successors:
-        """Every joint move of `state` with the state it leads to, evaluated.
-
-        One pass of the circuit serves 64*W joint moves. If a role has no legal move, there are none.
-        """
+        """Every joint move of `state` with the state it leads to, evaluated. One pass of the circuit serves
+        64*W joint moves. If a role has no legal move, there are none."""
         none = np.zeros((0, len(self.roles)), np.int32)
         parts = list(self.successor_passes(state)) or [self._successors(state, none)]
         joint_moves, states, is_terminal, goals, is_legal = zip(*parts, strict=True)

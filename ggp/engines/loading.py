@@ -49,10 +49,7 @@ def game_folders() -> Iterator[Path]:
 
 
 def find_own_rules(name: str) -> Path:
-    """The bundled rule sheet of this name, whatever the current folder holds.
-
-    Raises RulesNotFoundError.
-    """
+    """The bundled rule sheet of this name, whatever the current folder holds. Raises RulesNotFoundError."""
     for folder in own_game_folders():
         if (folder / f"{name}.kif").is_file():
             return folder / f"{name}.kif"
@@ -139,9 +136,7 @@ def is_rule_text(words: str) -> bool:
 
 def _require_finite(program: Program) -> None:
     """Raise GroundingError if terms may grow without limit, even if only those asked for are derived.
-
-    Grounding would only end at its limits.
-    """
+    Grounding would only end at its limits."""
     rule = growing_rule(program)
     if rule is None:
         return

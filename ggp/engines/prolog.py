@@ -47,10 +47,8 @@ def missing_prolog() -> str | None:
 
 
 class PrologGame:
-    """The rules of `program` as a `Game`; a state is the frozenset of its facts.
-
-    Raises PrologUnavailableError, GdlValidationError.
-    """
+    """The rules of `program` as a `Game`; a state is the frozenset of its facts. Raises
+    PrologUnavailableError, GdlValidationError."""
 
     engine = "prolog"
 

@@ -41,10 +41,8 @@ class QuickGame(CompiledGame):
         self._finishing.start()
 
     def finish(self, seconds: float | None = None) -> CompiledGame | None:
-        """The game on the simplified circuit; None if it takes more than `seconds` (wall time) from now.
-
-        This game itself if simplification failed, for lack of memory.
-        """
+        """The game on the simplified circuit; None if it takes more than `seconds` (wall time) from now. This
+        game itself if simplification ran out of memory."""
         self._finishing.join(seconds)
         return None if self._finishing.is_alive() else self._finished
 

@@ -1,7 +1,5 @@
-"""`Game` by forward chaining: exact, with hardly any preparation, and slow.
-
-It is the oracle that faster engines are tested against, and the fallback when they cannot be built.
-"""
+"""`Game` by forward chaining: exact, with hardly any preparation, and slow. It is the oracle that faster
+engines are tested against, and the fallback when they cannot be built."""
 
 from __future__ import annotations
 

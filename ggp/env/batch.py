@@ -26,7 +26,7 @@ from ggp.env.circuit_parts import parts_of
 from ggp.env.kernels.arrays import (
     HOLD,
     LIVE,
-    NOBODY,
+    NO_AGENT,
     RESTART,
     WORK,
     EnvTables,
@@ -133,7 +133,7 @@ class Environment:
         self._parts = parts_of(game)
         self._env = EnvTables(
             agent_role=np.array([roles.index(role) for role in actions.agents], np.int32),
-            chance=roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else NOBODY,
+            chance=roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else NO_AGENT,
             is_waiting=turns.is_waiting,
             action_count=actions.count,
             slot=actions.slot,
@@ -178,7 +178,7 @@ class Environment:
             seen.sensed.size,
             self.observation_shape,
             self.is_joint,
-            self._env.chance != NOBODY,
+            self._env.chance != NO_AGENT,
         )
 
     @property
@@ -240,7 +240,7 @@ class Environment:
         batch = Unboxed(state.batch, kind=("batch", state.batch.fluents.dtype.itemsize))
         readings = Unboxed(state.readings, kind="readings")
         self._run(self._shares_of(count, begins_alike=False), count, begin_blocks, batch, readings)
-        if not self._begins_alike and self._env.chance == NOBODY and not self.settings.skip_forced:
+        if not self._begins_alike and self._env.chance == NO_AGENT and not self.settings.skip_forced:
             self._note_first_choice(state)
         return state
 
@@ -354,7 +354,7 @@ class Environment:
         legal = np.take_along_axis(mask, np.where(inside, given, 0)[:, :, None].astype(np.int64), axis=2)[
             :, :, 0
         ]
-        idle = (given == NOBODY) & (mask.sum(axis=2) <= 1) & self.is_joint
+        idle = (given == NO_AGENT) & (mask.sum(axis=2) <= 1) & self.is_joint
         over = (state.terminated | state.truncated)[:, None]
         special = np.isin(given[:, :1], (HOLD, RESTART))
         wrong = np.argwhere(~(inside & legal | idle | over | special))

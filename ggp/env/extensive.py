@@ -2,7 +2,7 @@
 
 A node is a state and the choices already made in it. Agents that choose in the same state choose one after
 the other without seeing each other (or at one node, if nothing else is hidden); then `random` draws; then the
-state changes. States in which nobody has a choice are passed over. An agent knows its own moves and its
+state changes. States in which no role has a choice are passed over. An agent knows its own moves and its
 percepts, and all moves in games without `sees` rules.
 """
 
@@ -65,7 +65,7 @@ class ExtensiveGame:
         return self
 
     def root(self) -> Node:
-        """The first node in which somebody has a choice."""
+        """The first node at which a role has a choice."""
         nothing = (None,) * len(self.game.roles)
         return self._settled(Node(self.game.initial_state(), 0, nothing, ((),) * len(self.agents)))
 
@@ -109,10 +109,8 @@ class ExtensiveGame:
         return moves[to_integer(action, "action", 0, len(moves) - 1)]
 
     def apply(self, node: Node, action: int) -> Node:
-        """The node after an action of the player to act, which is an agent or CHANCE.
-
-        Raises IllegalMoveError for actions that are not legal, and what `move` raises.
-        """
+        """The node after an action of the player to act, which is an agent or CHANCE. Raises IllegalMoveError
+        for actions that are not legal, and what `move` raises."""
         return self._settled(self._choose(node, self.player(node), action))
 
     def apply_joint(self, node: Node, actions: list[int]) -> Node:
@@ -129,7 +127,7 @@ class ExtensiveGame:
         return replace(node, chosen=tuple(chosen))
 
     def _settled(self, node: Node) -> Node:
-        """Make joint moves as long as nobody has a choice left."""
+        """Make joint moves until a role has a choice or the game ends."""
         while not self.is_terminal(node) and not self._open_agents(node):
             chance = self.chance
             if chance is not None and node.chosen[chance] is None and len(self._legal(node, chance)) > 1:

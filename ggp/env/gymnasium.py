@@ -47,7 +47,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     """N games of which the agent plays one seat, or all of them.
 
     rules            a rule sheet, the name of a bundled game, or a compiled game
-    seat             number or name of the agent's role; "all": the agent moves for whoever acts
+    seat             number or name of the agent's role; "all": the agent moves for every role
     opponent         "random", "mcts:simulations=K", or a function: see `ggp.env.opponents`
     autoreset_mode   as in Gymnasium 1.x; with SAME_STEP, infos have `final_obs` and `final_info`
     seed             of the first reset without one: environment n gets seed + n
@@ -337,10 +337,8 @@ class GgpEnv(gymnasium.Env[Observations, np.int64]):
         return observation[0], self._single(infos)
 
     def step(self, action: np.int64 | int) -> tuple[Observations, float, bool, bool, Infos]:
-        """One move of the agent, and those of the others until it is to move again.
-
-        Numbers outside the action space are illegal actions. Raises TypeError for what is not an integer.
-        """
+        """One move of the agent, and those of the others until it is to move again. Numbers outside the
+        action space are illegal actions. Raises TypeError for what is not an integer."""
         number = to_integer(action, "action")
         found = self._vector.step(np.array([number if 0 <= number < self._actions else ILLEGAL]))
         observation, reward, terminated, truncated, infos = found

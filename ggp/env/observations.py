@@ -46,9 +46,7 @@ class Observed:
 
 def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView | None = None) -> Observed:
     """What the agents of a game see, facts and boards from the point of view of each if there is a `view`.
-
-    Raises ValueError for an unknown kind, and for a board if none is recognized.
-    """
+    Raises ValueError for an unknown kind, and for a board if none is recognized."""
     if kind not in OBSERVATIONS:
         raise ValueError(f"observation is one of {', '.join(OBSERVATIONS)}, not {kind!r}")
     if kind == "percepts":
@@ -61,10 +59,8 @@ def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView |
 
 
 def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:
-    """Percepts and own moves of each agent: never more than GDL-II lets it know.
-
-    In games without `sees` rules every agent perceives all moves (of GDL-I).
-    """
+    """Percepts and own moves of each agent: never more than GDL-II lets it know. In games without `sees`
+    rules every agent perceives all moves (of GDL-I)."""
     tables, lanes = game.tables, parts_of(game).of_step
     columns: list[list[tuple[str, int]]] = []
     hidden = has_percepts(game)
@@ -105,9 +101,7 @@ def observe_facts(game: CompiledGame, view: PointOfView | None = None) -> Observ
 
 def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
     """One plane per piece and one per fact beside the board, as each agent sees them; names as the first one.
-
-    Raises ValueError if no board is recognized.
-    """
+    Raises ValueError if no board is recognized."""
     literal, shape, names = _planes(game)
     fluent = np.concatenate([[0], 1 + view.fluent])  # literals here are of fluents or constant, never negated
     seen = np.where(literal > _FALSE, 2 * fluent[literal >> 1], literal)
@@ -116,9 +110,7 @@ def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
 
 def observe_absolute_board(game: CompiledGame, agents: int) -> Observed:
     """One plane per piece, one per fact beside the board, one per agent that says whether it is to move.
-
-    Raises ValueError if no board is recognized.
-    """
+    Raises ValueError if no board is recognized."""
     literal, (height, width, count), names = _planes(game)
     planes = np.full((agents, height * width, count + agents), _FALSE, np.int32)
     planes[:, :, :count] = literal

@@ -5,8 +5,8 @@
         observation, reward, termination, truncation, info = env.last()
         ...
 
-Observations are `{"observation", "action_mask"}`. With `env`, agents move one after the other: whoever has a
-choice, in rule-sheet order where several have one; none sees what another one chose in the same state before
+Observations are `{"observation", "action_mask"}`. With `env`, agents move one after the other: those with a
+choice, in rule-sheet order; none sees what another one chose in the same state before
 all have. With `parallel_env` all act in every step, those without a choice by their only move.
 """
 
@@ -78,10 +78,8 @@ class _OneGame:
         self.state = self.begin(None)
 
     def begin(self, seed: int | None) -> EnvState:
-        """A new game; the next one of the same stream of chance without a seed.
-
-        Raises TypeError and ValueError for seeds that are not integers from 0.
-        """
+        """A new game; the next one of the same stream of chance without a seed. Raises TypeError and
+        ValueError for seeds that are not integers from 0."""
         if seed is not None:
             self._rng = np.random.default_rng(to_integer(seed, "seed", 0))
         self.state = self.environment.init(seed=int(self._rng.integers(2**63)))

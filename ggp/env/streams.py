@@ -1,7 +1,5 @@
-"""Streams of random numbers, one for each environment: what happens in one depends on no other's seed.
-
-The generator is splitmix64 (Steele, Lea & Flood 2014), the one that the kernels draw chance with.
-"""
+"""Streams of random numbers, one for each environment: what happens in one depends on no other's seed. The
+generator is splitmix64 (Steele, Lea & Flood 2014), the one that the kernels draw chance with."""
 
 from __future__ import annotations
 

@@ -38,10 +38,8 @@ class Case:
 def find_cases(
     game: CompiledGame, features: Features, kind: str = "auto", deadline: float = math.inf
 ) -> tuple[str | None, tuple[tuple[Case, ...], ...]]:
-    """The form that suits the game (or the requested one), and the cases of all moves in it.
-
-    (None, ()) if no move has a case. Raises TimeoutError if the deadline (time.monotonic() seconds) passes.
-    """
+    """The form that suits the game (or the requested one), and the cases of all moves in it. (None, ()) if no
+    move has a case. Raises TimeoutError if the deadline (time.monotonic() seconds) passes."""
     if kind == "auto":
         several = any(len(features.pieces_of(role)) > 1 for role in range(len(game.roles)))
         kinds = [PIECES, CELLS] if several else [CELLS]
@@ -139,15 +137,13 @@ class _Captures:
                 )
 
     def _takings(self) -> Iterator[tuple[tuple[int, int | None], dict[int, list[int]], bool]]:
-        """What can be captured by each move with each own piece at its source.
-
-        ((move, own fluent at the source or None), {cell: fluents captured there}, whether none may be)
-        """
-        nobody: list[int | None] = [None]
+        """What can be captured by each move with each own piece at its source. ((move, own fluent at the
+        source or None), {cell: fluents captured there}, whether none may be)"""
+        no_piece: list[int | None] = [None]
         movers = [
             (move, mover)
             for move in self.family.moves
-            for mover in self.own.get(int(self.features.source_of[move])) or nobody
+            for mover in self.own.get(int(self.features.source_of[move])) or no_piece
         ]
         if not movers or not len(self.theirs):
             return
@@ -183,9 +179,7 @@ class _Captures:
         self, questions: Sequence[Question], legal: NDArray[np.int32]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether a move can be legal, bool[Q]; whether others' pieces are gone afterwards, bool[Q, theirs].
-
-        A piece is gone if it cannot hold, or if something else certainly is in its cell.
-        """
+        A piece is gone if it cannot hold, or if something else certainly is in its cell."""
         cell_of = self.features.cell_of
         following = self.tables.next[self.theirs]
         contents = self.tables.next[self.on_board] ^ 1
@@ -220,10 +214,8 @@ class _Captures:
     def _passed(
         self, questions: Sequence[Question], moves: Sequence[int]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(question, fluent) of what is captured between the cells that a move names.
-
-        If the rules say "what is there and is not captured stays", it must be known what is there.
-        """
+        """(question, fluent) of what is captured between the cells that a move names. If the rules say "what
+        is there and is not captured stays", it must be known what is there."""
         pairs = [(q, f) for q, move in enumerate(moves) for f in self._between(move)]
         if not pairs:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)

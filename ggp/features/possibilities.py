@@ -56,10 +56,8 @@ def possible(
     asked: NDArray[np.int32],
     deadline: float = math.inf,
 ) -> BoolArray:
-    """bool[Q, A]: whether each literal of asked[Q, A] can be true.
-
-    Raises TimeoutError if the deadline (time.monotonic() seconds) passes before all are answered.
-    """
+    """bool[Q, A]: whether each literal of asked[Q, A] can be true. Raises TimeoutError if the deadline
+    (time.monotonic() seconds) passes before all are answered."""
     words = max(1, min(64, MEMORY // (16 * tables.node_count)))
     answers = np.zeros(asked.shape, np.bool_)
     for first in range(0, len(questions), 64 * words):

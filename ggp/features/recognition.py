@@ -314,9 +314,7 @@ class _MoveCells:
 
     def _filling_order(self, role: int, move: int, cells: Sequence[int]) -> tuple[int, ...] | None:
         """Those of `cells` where the move can put a piece; each is used once those before it are not free.
-
-        None if there is no such order.
-        """
+        None if there is no such order."""
         can_appear = self._appears(role, [move] * len(cells), cells)
         cells = [cell for cell, can in zip(cells, can_appear, strict=True) if can]
         pairs = [(cell, other) for cell in cells for other in cells if cell != other]

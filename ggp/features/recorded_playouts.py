@@ -22,7 +22,7 @@ from ggp.lanes.engine import BoolArray, Lanes
 LONGEST = 600
 """Joint moves after which playouts are given up, so that the recording fits into memory."""
 
-NOBODY, SEVERAL = -1, -2
+NO_ROLE, SEVERAL = -1, -2
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class RecordedPlayouts:
     words    uint64[T, F, W]: the recorded facts, bit = lane
     length   int64[N]: joint moves, so that state length[n] is the terminal one; -1 if it did not end
     goals    int32[N, R]: of the terminal state; 0 if the rules give no goal
-    mover    int8[T, N]: the only role with a choice in the state, NOBODY or SEVERAL
+    mover    int8[T, N]: the only role with a choice in the state, NO_ROLE or SEVERAL
     """
 
     words: NDArray[np.uint64]
@@ -102,14 +102,14 @@ def _movers(lanes: Lanes) -> NDArray[np.int8]:
     """int8[N]: the only role with two legal moves in each lane. LEGAL must be settled."""
     tables = lanes.tables
     value = words_of(lanes.arrays.value)
-    mover = np.full(lanes.lane_count, NOBODY, np.int8)
+    mover = np.full(lanes.lane_count, NO_ROLE, np.int8)
     for role in range(tables.role_count):
         slots = tables.slot_literal[tables.first_slot[role] : tables.first_slot[role + 1]]
         rows = value[slots >> 1] ^ np.where(slots & 1, ~np.uint64(0), np.uint64(0))[:, None]
         before = np.bitwise_or.accumulate(rows, axis=0)
         several = np.bitwise_or.reduce(before[:-1] & rows[1:], axis=0)
         has_choice = _unpacked(several[None])[0]
-        mover = np.where(has_choice, np.where(mover == NOBODY, role, SEVERAL), mover).astype(np.int8)
+        mover = np.where(has_choice, np.where(mover == NO_ROLE, role, SEVERAL), mover).astype(np.int8)
     return mover
 
 

@@ -46,10 +46,7 @@ _IMPORTS = re.compile(r"^ *(?:from|import) (ggp[\w.]*)(?: import (?:\(([^)]*)\)|
 
 
 def kernel_sources(package: Path = PACKAGE) -> list[Path]:
-    """Files that kernels are compiled from.
-
-    Those that define kernels, and all of `ggp` that these import.
-    """
+    """Files that kernels are compiled from. Those that define kernels, and all of `ggp` that these import."""
     text = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     found = {path for path in text if path.parent.name == "jit" or _DEFINES_KERNELS.search(text[path])}
     waiting = list(found)
@@ -112,10 +109,7 @@ CACHE_FOLDER = cache_folder()
 
 
 def kernel(function: _Function) -> _Function:
-    """Compile `function` on its first call, or load it from the cache.
-
-    It runs without the GIL.
-    """
+    """Compile `function` on its first call, or load it from the cache. It runs without the GIL."""
     compiled: Any = _compiled(function)
     if IS_COMPILED and CACHE_FOLDER is not None:
         compiled._cache = KernelCache(function, CheckedStore(CACHE_FOLDER))
@@ -124,18 +118,13 @@ def kernel(function: _Function) -> _Function:
 
 
 def inlined(function: _Function) -> _Function:
-    """Compile a piece of kernels into each of its callers.
-
-    So rows stay in registers.
-    """
+    """Compile a piece of kernels into each of its callers. So rows stay in registers."""
     return _compiled(function, forceinline=True, **_FOR_KERNELS_ONLY)
 
 
 def piece(function: _Function) -> _Function:
-    """Compile a piece of kernels that runs rarely or long.
-
-    It is compiled once, and called or inlined as LLVM decides.
-    """
+    """Compile a piece of kernels that runs rarely or long. It is compiled once, and called or inlined as LLVM
+    decides."""
     return _compiled(function, **_FOR_KERNELS_ONLY)
 
 

@@ -58,10 +58,7 @@ class KernelLowering(Lower):
 
 
 def _unsigned(index: Type) -> Type:
-    """The unsigned type of an index.
-
-    Constants, slices and other types stay as they are.
-    """
+    """The unsigned type of an index. Constants, slices and other types stay as they are."""
     if isinstance(index, BaseTuple):
         return Tuple([_unsigned(each) for each in index])
     is_variable = isinstance(index, Integer) and not isinstance(index, IntegerLiteral)

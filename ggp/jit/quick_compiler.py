@@ -87,10 +87,8 @@ class QuickFlags(Flags):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class QuickLowering(NativeLowering):
-    """Lowering with LLVM at `level`, or at NUMBA_OPT if that is lower.
-
-    At level 1, uniform playouts of checkers run a fifth slower. Level 0 takes longer to compile than 3.
-    """
+    """Lowering with LLVM at `level`, or at NUMBA_OPT if that is lower. At level 1, uniform playouts of
+    checkers run a fifth slower. Level 0 takes longer to compile than 3."""
 
     _name = "quick_lowering"
     level = 2
@@ -292,10 +290,8 @@ def _remembered_signatures() -> Iterator[None]:
 
 
 class QuickCompiler(CompilerBase):
-    """Numba's pipeline with the passes above.
-
-    Garbage is not collected meanwhile, which took up to a tenth of the time.
-    """
+    """Numba's pipeline with the passes above. Garbage is not collected meanwhile, which took up to a tenth of
+    the time."""
 
     def define_pipelines(self) -> list[Any]:
         return [_finalized(DefaultPassBuilder.define_nopython_pipeline(self.state))]

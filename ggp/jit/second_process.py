@@ -64,10 +64,8 @@ class SecondProcess:
         self._process.wait()
 
     def leave(self) -> bool:
-        """Let it outlive this process, with low priority; whether it does.
-
-        It does not if it is over, or waits for another process that compiles the same kernels.
-        """
+        """Let it outlive this process, with low priority; whether it does. It does not if it is over, or
+        waits for another process that compiles the same kernels."""
         if self.is_over or not self._is_first or not hasattr(os, "setpriority"):
             self.kill()
             return False

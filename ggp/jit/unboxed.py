@@ -118,10 +118,8 @@ else:
             return Unboxed, (self.value,)
 
     def _words_of(value):
-        """A value as numba lays it out.
-
-        An array is the owners of its memory (none), size, bytes of an item, address, shape and strides.
-        """
+        """A value as numba lays it out. An array is the owners of its memory (none), size, bytes of an item,
+        address, shape and strides."""
         if isinstance(value, np.ndarray):
             yield from (0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape)
             yield from (stride % 2**64 for stride in value.strides)
@@ -163,10 +161,8 @@ else:
 
     @intrinsic
     def _write(typing_context, value, memory):
-        """Write a value to memory, number by number: LLVM is slow with large structures.
-
-        Kernels do not count references, so that those in it, which end with the call, are never followed.
-        """
+        """Write a value to memory, number by number: LLVM is slow with large structures. Kernels do not count
+        references, so that those in it, which end with the call, are never followed."""
 
         def codegen(context, builder, sig, args):
             data = context.make_array(sig.args[1])(context, builder, args[1]).data

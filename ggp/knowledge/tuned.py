@@ -1,7 +1,5 @@
-"""Options of `mcts` that won in self-play of one game: comparisons, and the shipped table.
-
-Options are checked when they are read: only those of `TunedOptions` are taken over, within their ranges.
-"""
+"""Options of `mcts` that won in self-play of one game: comparisons, and the shipped table. Options are
+checked when they are read: only those of `TunedOptions` are taken over, within their ranges."""
 
 from __future__ import annotations
 

@@ -197,10 +197,7 @@ def draw_at_most(
 
 @inlined
 def _select_two(value: Rows, nodes: Int32Array, s: Index, x0: Row, active: Row, second: Row) -> None:
-    """Select one of two slots in the active lanes.
-
-    The first if it is legal and `second` is 0.
-    """
+    """Select one of two slots in the active lanes. The first if it is legal and `second` is 0."""
     first = active & x0 & ~second
     store(value, np.int64(nodes[s]), first)
     store(value, np.int64(nodes[s + 1]), active & ~first)

@@ -88,15 +88,6 @@ class PlayoutStatistics:
         """Mean goal of each role over the finished playouts in which it had one; NaN if it never had."""
         return tuple(_mean(counts) for counts in self.goal_counts)
 
-    @cached_property
-    def goal_extremes(self) -> tuple[tuple[int, int] | None, ...]:
-        """Lowest and highest goal of each role.
-
-        None if it never had one.
-        """
-        seen = ([goal for goal, count in counts.items() if count] for counts in self.goal_counts)
-        return tuple((min(goals), max(goals)) if goals else None for goals in seen)
-
     def __add__(self, other: PlayoutStatistics) -> PlayoutStatistics:
         """The statistics of both together."""
         shortest = [s.shortest for s in (self, other) if s.finished]
@@ -154,11 +145,6 @@ class Lanes:
         """Games per row, 64*W."""
         return 64 * self.words
 
-    @property
-    def row_bytes(self) -> int:
-        """Memory of the row arrays in bytes."""
-        return sum(array.nbytes for array in self.arrays)
-
     def playouts(
         self, root: BoolArray, count: int, *, step_limit: int = STEP_LIMIT, deadline: float | None = None
     ) -> PlayoutStatistics:
@@ -180,17 +166,12 @@ class Lanes:
         return self.statistics()
 
     def begin(self, root: BoolArray, count: int = ENDLESS) -> None:
-        """Start over with `count` playouts from `root`, bool[F].
-
-        Every lane is put at the root state, and statistics are cleared. Raises ValueError for another shape.
-        """
+        """Start over with `count` playouts from `root`, bool[F]. Every lane is put at the root state, and
+        statistics are cleared. Raises ValueError for another shape."""
         begin_playouts(self.arrays, self._require(root, (self.tables.fluent_count,)), count)
 
     def play(self, ticks: int, step_limit: int = STEP_LIMIT) -> bool:
-        """Play on for at most `ticks` joint moves per lane.
-
-        Returns whether all playouts have ended.
-        """
+        """Play on for at most `ticks` joint moves per lane. Returns whether all playouts have ended."""
         return bool(play(self.tables, self.arrays, self._planes, max(1, step_limit), ticks))
 
     def statistics(self) -> PlayoutStatistics:

@@ -27,7 +27,6 @@ from ggp.jit.rows import (
 )
 
 INDEX_PLANES = 32
-NO_MOVE = -1
 
 
 @inlined
@@ -44,9 +43,7 @@ def _swap_halves(block: NDArray[np.uint64], width: Index, low: np.uint64) -> Non
 @piece
 def transpose_bits(block: NDArray[np.uint64]) -> None:
     """Transpose 64x64 bits in place (Hacker's Delight 7-3), eight words at a time where they lie together.
-
-    Bit j of word i becomes bit i of word j.
-    """
+    Bit j of word i becomes bit i of word j."""
     _swap_halves(block, 32, np.uint64(0x0000_0000_FFFF_FFFF))
     _swap_halves(block, 16, np.uint64(0x0000_FFFF_0000_FFFF))
     _swap_halves(block, 8, np.uint64(0x00FF_00FF_00FF_00FF))

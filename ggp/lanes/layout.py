@@ -92,10 +92,8 @@ class LaneTables(NamedTuple):
 def _gate_levels(
     first_input: Int32Array, inputs: Int32Array, gate0: int, part: NDArray[np.int64], level: Int32Array
 ) -> None:
-    """Compute the level of every gate within its part.
-
-    level[g] = 0 if gate g reads no gate of its part, else 1 + the highest level that it reads there.
-    """
+    """Compute the level of every gate within its part. level[g] = 0 if gate g reads no gate of its part, else
+    1 + the highest level that it reads there."""
     for g in range(level.shape[0]):
         deepest = 0
         for j in range(first_input[g], first_input[g + 1]):

@@ -136,10 +136,7 @@ def _count_goals(tables: LaneTables, value: Rows, finished: Row, goal_count: Row
 
 @piece
 def _lanes_at_least(length: Rows, planes: Index, limit: Index, lanes: Row) -> Row:
-    """The lanes of `lanes` whose length is at least `limit`.
-
-    Limit < 2**planes.
-    """
+    """The lanes of `lanes` whose length is at least `limit`. Limit < 2**planes."""
     less = lanes & ~lanes
     equal = lanes
     for p in range(planes - 1, -1, -1):

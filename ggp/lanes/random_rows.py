@@ -1,7 +1,5 @@
-"""Random rows: one xorshift128+ generator per word (Vigna 2017).
-
-Its state is kept in registers during use.
-"""
+"""Random rows: one xorshift128+ generator per word (Vigna 2017). Its state is kept in registers during
+use."""
 
 from __future__ import annotations
 
@@ -26,10 +24,7 @@ def seeded_random(words: int, seed: int, stream: int = 0) -> Rows:
 
 @inlined
 def next_random(older: Row, newer: Row) -> tuple[Row, Row, Row]:
-    """Return (older, newer, random row).
-
-    Pass the first two to the next call.
-    """
+    """Return (older, newer, random row). Pass the first two to the next call."""
     x = older ^ shift_left(older, np.uint64(23))
     x = x ^ newer ^ shift_right(x, np.uint64(18)) ^ shift_right(newer, np.uint64(5))
     return newer, x, add(x, newer)

@@ -105,10 +105,7 @@ def _list_legal(
 
 @inlined
 def _sum_weights(value: Rows, legal: LegalMoves, count: Index, weight: Int32Array, planes: Rows) -> Index:
-    """Sum the weights of the listed moves into planes SUM and up.
-
-    Returns how many planes that takes.
-    """
+    """Sum the weights of the listed moves into planes SUM and up. Returns how many planes that takes."""
     used = 0
     for i in range(count):
         x = load(legal.lanes, i)
@@ -130,10 +127,7 @@ def _sum_weights(value: Rows, legal: LegalMoves, count: Index, weight: Int32Arra
 def _select_weighted(
     value: Rows, legal: LegalMoves, count: Index, weight: Int32Array, planes: Rows, used: Index, left: Row
 ) -> None:
-    """Select in the lanes `left` the move in whose weight k falls.
-
-    The planes of k are used up.
-    """
+    """Select in the lanes `left` the move in whose weight k falls. The planes of k are used up."""
     for i in range(count):
         x = load(legal.lanes, i) & left
         if not any_lane(x):

@@ -1,7 +1,5 @@
-"""settle: the interpreter of circuits; only `ggp.lanes.step` calls it.
-
-Shapes: value holds L+1 rows of W words (see `ggp.lanes.layout`).
-"""
+"""settle: the interpreter of circuits; only `ggp.lanes.step` calls it. Shapes: value holds L+1 rows of W
+words (see `ggp.lanes.layout`)."""
 
 from __future__ import annotations
 

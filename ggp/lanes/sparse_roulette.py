@@ -69,10 +69,7 @@ def make_roulette_scratch(moves: int, words: int) -> RouletteScratch:
 
 @piece
 def sum_in_lanes(scratch: RouletteScratch, count: Index, weight: Int32Array) -> Index:
-    """Sum the weights of the first `count` moves into planes SUM and up.
-
-    Returns how many planes it needs.
-    """
+    """Sum the weights of the first `count` moves into planes SUM and up. Returns how many planes it needs."""
     legal = scratch.legal
     number = scratch.number
     for lane in range(number.shape[0]):

@@ -71,10 +71,8 @@ class Network:
 
     @classmethod
     def random(cls, game: CompiledGame, *, seed: int, widths: tuple[int, int] = WIDTHS) -> Network:
-        """Weights to begin learning with: uniform by fan-in (He et al. 2015), outputs near even.
-
-        Raises TypeError and ValueError for numbers that are not integers or too small.
-        """
+        """Weights to begin learning with: uniform by fan-in (He et al. 2015), outputs near even. Raises
+        TypeError and ValueError for numbers that are not integers or too small."""
         rng = np.random.default_rng(to_integer(seed, "seed", 0))
         h1, h2 = (to_integer(width, "width", 1) for width in widths)
         fluents, moves, roles = len(game.terms.fluents), sum(map(len, game.moves)), len(game.roles)

@@ -99,10 +99,8 @@ class MatchEnumeration:
 
 
 def solve_counted(game: CompiledGame, state: PackedState, states: int, *, mebibytes: int) -> Solution | None:
-    """The solution of all states reachable from `state`, or None if there are more than `states`.
-
-    What it returns does not depend on any clock.
-    """
+    """The solution of all states reachable from `state`, or None if there are more than `states`. What it
+    returns does not depend on any clock."""
     return _solution(game, state, SolverLimits(mebibytes=mebibytes, states=states, may_use_disk=False), None)
 
 

@@ -229,10 +229,8 @@ class MatchProofs:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is a proof, or nothing left to do.
-
-        In a lost position deepening goes on, which finds the longest defence.
-        """
+        """Whether there is a proof, or nothing left to do. In a lost position deepening goes on, which finds
+        the longest defence."""
         straight = self.straight.proof
         is_decided = straight is not None and straight.proven is not None and straight.proven.move is not None
         is_proven = self.deepening.proof is not None and self.deepening.proof.proven is not None

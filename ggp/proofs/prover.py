@@ -165,10 +165,8 @@ class Prover:
             self.solution = self._enumeration.solve(state, budget, is_patient=is_patient)
 
     def begin(self, state: PackedState, budget: Budget) -> bool:
-        """Work on `state`, which is not terminal: what comes before the tree; return whether that decides.
-
-        A counted search has all its proofs here, a position for every SIMULATIONS_PER_NODE simulations.
-        """
+        """Work on `state`, which is not terminal: what comes before the tree; return whether that decides. A
+        counted search has all its proofs here, a position for every SIMULATIONS_PER_NODE simulations."""
         if self.solution is None and self.stage(state) is not None:
             return True
         self.move_to(state)
@@ -283,10 +281,8 @@ class Prover:
 
 
 def prepare_proving(game: CompiledGame) -> None:
-    """Compile the kernels that prove positions or load them from the cache.
-
-    Those that value enumerated states are prepared by `ggp.solver.solution.prepare_valuation`.
-    """
+    """Compile the kernels that prove positions or load them from the cache. Those that value enumerated
+    states are prepared by `ggp.solver.solution.prepare_valuation`."""
     prover = Prover(game, 0, mebibytes=FIRST_MEBIBYTES)
     state = game.initial_state()
     if prover.plans is not None:

@@ -7,7 +7,7 @@ Advice      a move, and the report that explains it
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,10 +28,8 @@ class Search(Protocol):
         ...
 
     def run(self, budget: Budget) -> int:
-        """Search on; return the number of playouts, or of positions expanded.
-
-        Overruns the deadline by at most one slice of some milliseconds.
-        """
+        """Search on; return the number of playouts, or of positions expanded. Overruns the deadline by at
+        most one slice of some milliseconds."""
         ...
 
     def best_move(self) -> Move | None:
@@ -40,14 +38,6 @@ class Search(Protocol):
 
     def report(self) -> SearchReport:
         """What is known about the moves, and the effort so far."""
-        ...
-
-
-class StateSearch(Search, Protocol):
-    """A search of states that all roles know."""
-
-    def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
-        """Begin at `state`, to which `joint_move` led, if that is known."""
         ...
 
 

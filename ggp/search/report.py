@@ -104,10 +104,8 @@ class SearchReport:
 
     @property
     def best_move(self) -> Move | None:
-        """The move to play: the one visited most, unless a proof knows better; None without any.
-
-        A move that is proven to give nothing is best only if all are: any other is at least as good.
-        """
+        """The move to play: the one visited most, unless a proof knows better; None without any. A move that
+        is proven to give nothing is best only if all are: any other is at least as good."""
         opened = [move for move in self.moves if move.goal is None]
         proven = [(move.goal, move) for move in self.moves if move.goal is not None]
         favorite = opened[0] if opened else None

@@ -21,7 +21,7 @@ saved_header   how a file with a solution begins
 saved          solutions in files: `Tablebase`
 endings        exact values of positions with few pieces or few empty cells
 
-Names are imported when they are first used, so that a mistake in a coalition or in a file is told before
+Names are imported when they are first used, so that errors in a coalition or a file are reported before
 numba is imported.
 """
 

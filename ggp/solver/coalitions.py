@@ -10,7 +10,7 @@ The two sides are players of a game with constant sum on the same states, so eve
 once. There the members of a side draw their moves together, as one player would.
 Endless play is worth half of the greatest sum, and nothing if every role is a member.
 
-Letters: N states, R roles, S sides (two, or one if nobody is left, and chance).
+Letters: N states, R roles, S sides (two, or one if no role is left, and chance).
 """
 
 from __future__ import annotations
@@ -75,20 +75,16 @@ class CoalitionSolution:
         )
 
     def value(self, state: PackedState | None = None) -> float:
-        """The coalition's sum of goals from `state` (None: the initial state).
-
-        Raises KeyError for unreachable states.
-        """
+        """The coalition's sum of goals from `state` (None: the initial state). Raises KeyError for
+        unreachable states."""
         number = 0 if state is None else int(self.space.number(self.game.unpack(state)[None, :])[0])
         if number < 0:
             raise KeyError("not a reachable state")
         return float(self.total[number])
 
     def stage(self, state: PackedState) -> Stage | None:
-        """The best moves in a nonterminal state in which one role chooses, else None.
-
-        The goals of the moves are sums of the coalition's goals.
-        """
+        """The best moves in a nonterminal state in which one role chooses, else None. The goals of the moves
+        are sums of the coalition's goals."""
         choosing = [
             r
             for r, role in enumerate(self.game.roles)
@@ -153,10 +149,8 @@ def _sides(roles: Sequence[Role], members: frozenset[int]) -> dict[Role, list[in
 def _merge_sides(
     space: StateSpace, sides: dict[Role, list[int]], limits: SolverLimits
 ) -> tuple[StateSpace, int]:
-    """The same states with sides for roles, and how many goal points one unit of its goals means.
-
-    Raises UnsolvableError if a side has too many joint moves or the sums too many values.
-    """
+    """The same states with sides for roles, and how many goal points one unit of its goals means. Raises
+    UnsolvableError if a side has too many joint moves or the sums too many values."""
     groups, members = list(sides.values()), sides.get(_COALITION, [])
     ended = space.goal[:, 0] != UNKNOWN
     sums = space.goal[ended][:, members].astype(np.int64).sum(axis=1)

@@ -114,9 +114,7 @@ def _way_to(
     space: StateSpace, projection: Projection, target: int, limits: SolverLimits
 ) -> list[tuple[PackedState, int]]:
     """The states before `target` on the way to it, each with the place of its move among the legal ones.
-
-    Raises SolverLimitError if stopped; what was found within the deadline is followed to its end.
-    """
+    Raises SolverLimitError if stopped; what was found within the deadline is followed to its end."""
     words = space.code.word_count
     keys = space.keys.reshape(-1, words)
     firsts = [chunk.first for chunk in space.chunks]

@@ -344,10 +344,8 @@ class _Enumeration:
             )
 
     def _spill(self, place: int) -> None:
-        """Move chunk number `place` to disk; if that is full, it stays in memory, with a warning.
-
-        Raises SolverLimitError if memory is full and moving is not allowed or fails.
-        """
+        """Move chunk number `place` to disk; if that is full, it stays in memory, with a warning. Raises
+        SolverLimitError if memory is full and moving is not allowed or fails."""
         if not self.limits.may_use_disk:
             raise SolverLimitError(
                 f"{self.states:,} states found; {self.limits.mebibytes} MiB of memory hold no more"

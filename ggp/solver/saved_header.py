@@ -48,10 +48,8 @@ class SavedSolutionError(Exception):
 
 
 def is_saved_solution(path: str | Path) -> bool:
-    """Whether the file begins like a saved solution; False if there is no such file.
-
-    Nothing is read from a pipe, which would block until a writer appears.
-    """
+    """Whether the file begins like a saved solution; False if there is no such file. Nothing is read from a
+    pipe, which would block until a writer appears."""
     try:
         if not Path(path).is_file():
             return False
@@ -118,7 +116,7 @@ def _check_arrays(header: Mapping[str, Any], room: int) -> None:
 
 
 def _check_code(code: Any, fluents: int) -> None:
-    """Raise ValueError unless `code` is a code of states of so many fluents; see `ggp.lanes.keys.packing`."""
+    """Raise ValueError unless it is a state code (`ggp.lanes.keys.packing`) for this number of fluents."""
     planes, words = len(code["first_source"]) - 1, code["word_count"]
     sizes_agree = type(words) is int and 0 <= planes <= 64 * words and words <= 1 + planes
     if not sizes_agree or len(code["first_digit"]) - 1 != fluents:

@@ -390,10 +390,8 @@ def require_perfect_information(game: CompiledGame) -> None:
 def value_states(
     space: StateSpace, limits: SolverLimits | None = None, *, is_correlated: bool = False
 ) -> Solution:
-    """The value of every state of `space`; the goals in `space` are filled in. See `solve`.
-
-    Raises SolverLimitError after the deadline, UnsolvableError if there is no method.
-    """
+    """The value of every state of `space`; the goals in `space` are filled in. See `solve`. Raises
+    SolverLimitError after the deadline, UnsolvableError if there is no method."""
     require_perfect_information(space.game)
     start = time.perf_counter()
     valuation = _Valuation(space, space.game.roles, limits or SolverLimits(), is_correlated=is_correlated)
@@ -412,10 +410,8 @@ def value_states(
 
 
 def value_space(space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> tuple[Values, str]:
-    """Values [N, R] of a state space whose moves and goals belong to `roles`, and their concept.
-
-    `roles` may be other than the game's: see `ggp.solver.coalitions`. Raises as `value_states` does.
-    """
+    """Values [N, R] of a state space whose moves and goals belong to `roles`, and their concept. `roles` may
+    be other than the game's: see `ggp.solver.coalitions`. Raises as `value_states` does."""
     with _announced(space):
         return _Valuation(space, roles, limits).run()
 

@@ -213,10 +213,8 @@ class Teaching:
         )
 
     def find_share(self) -> Iterator[tuple[float, tuple[int, int], Comparison]]:
-        """Matches of the best network against playouts side by side, at equal time, for each share.
-
-        Yields the share, the simulations per move of both sides, and the scores; `best` has the best share.
-        """
+        """Matches of the best network against playouts side by side, at equal time, for each share. Yields
+        the share, the simulations per move of both sides, and the scores; `best` has the best share."""
         options = self.options
         playouts = playout_forest(self.game, options.seed)
         rate = self._rate(playouts)

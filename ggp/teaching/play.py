@@ -18,7 +18,7 @@ from ggp.teaching.samples import Samples, joined_samples
 
 STEP_LIMIT = 500
 OPENING_STEPS = 4
-"""In half of the matches up to so many joint moves at the beginning are random."""
+"""Half of the matches begin with up to this many random joint moves."""
 DRAWN_STEPS = 12
 """Joint moves for which a move is drawn by its visits; after these the most visited one is made."""
 RESULT_SHARE = 0.5
@@ -198,10 +198,8 @@ def compare(
     seed: int,
     is_stopped: Callable[[int], bool] = lambda ended: False,
 ) -> Comparison:
-    """Matches of the first search against the second: pairs from one opening, with roles exchanged.
-
-    With more than two roles the first search has one role, each in turn; with one role both play alone.
-    """
+    """Matches of the first search against the second: pairs from one opening, with roles exchanged. With more
+    than two roles the first search has one role, each in turn; with one role both play alone."""
     roles = len(game.roles)
     numbers = np.arange(matches)
     own = numbers % max(roles, 2)

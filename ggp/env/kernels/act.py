@@ -79,10 +79,8 @@ def _columns(env: EnvTables) -> Index:
 def put_actions(
     tables: LaneTables, env: EnvTables, old: Batch, scratch: Scratch, actions: Int32Array, block: Index
 ) -> None:
-    """Select the actions of live lanes; find the HELD and RESTARTED ones.
-
-    WORK + a: agent a has said what it does; WORK + 2*A + a: what it said is not a move.
-    """
+    """Select the actions of live lanes; find the HELD and RESTARTED ones. WORK + a: agent a has said what it
+    does; WORK + 2*A + a: what it said is not a move."""
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
     flags = block * (2 + agents)

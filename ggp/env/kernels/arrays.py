@@ -18,7 +18,7 @@ from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index, Rows, word_count
 from ggp.lanes.layout import LaneTables
 
-NOBODY = -1
+NO_AGENT = -1
 NO_GOAL = -1
 NO_CHOICE = -1
 HOLD = -2
@@ -60,7 +60,7 @@ class EnvTables(NamedTuple):
     """What environments know of a game besides its circuit.
 
     agent_role    int32[A]: the role of each agent
-    chance        the role `random`, or NOBODY
+    chance        the role `random`, or NO_AGENT
     is_waiting    uint8[S]: 1 for moves that a role makes while another one acts (`noop`)
     action_count  M
     slot          int32[A, M]: the slot of each action, -1 where there is none
@@ -110,7 +110,7 @@ class Readings(NamedTuple):
 
     observation   uint8[N*K + 64], or [N*V*K + 64] if agents act at once
     mask   uint8[N*M + 64], or [N*A*M + 64] if agents act at once
-    current       int32[N]: the agent that acts, NOBODY if several do or the game is over
+    current       int32[N]: the agent that acts, NO_AGENT if several do or the game is over
     reward        float32[N*A]; goal   int32[N*A]: of games that ended in this step, else NO_GOAL
     terminated, truncated   uint8[N + 64]
     """

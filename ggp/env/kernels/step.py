@@ -101,10 +101,8 @@ def _choices_of(tables: LaneTables, env: EnvTables, value: Rows, role: Index) ->
 
 @inlined
 def _read_choices(tables: LaneTables, env: EnvTables, scratch: Scratch) -> None:
-    """Who has to act, in all lanes: SEVERAL, STUCK, CONFLICT, CHANCE and WORK. LEGAL must be settled.
-
-    Where no agent has a choice, the first acts whose move is not one of waiting, else the first of all.
-    """
+    """Who has to act, in all lanes: SEVERAL, STUCK, CONFLICT, CHANCE and WORK. LEGAL must be settled. Where
+    no agent has a choice, the first acts whose move is not one of waiting, else the first of all."""
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
     zero = fill(value, np.uint64(0))
@@ -147,10 +145,8 @@ def _follow_moves(share: Share) -> None:
 
 @inlined
 def _move_without_choice(share: Share, batch: Batch, block: Index) -> None:
-    """Let chance move in the MOVED lanes in which no agent has a choice, until none is left.
-
-    LEGAL must be settled and the choices read; afterwards they are again.
-    """
+    """Let chance move in the MOVED lanes in which no agent has a choice, until none is left. LEGAL must be
+    settled and the choices read; afterwards they are again."""
     of_state, of_step, env, scratch, rules = share
     if env.chance < 0 and rules.skips_forced == 0:
         return
@@ -225,10 +221,8 @@ def _begin_games(share: Share, batch: Batch, block: Index) -> None:
 
 @inlined
 def _offer_first_choice(tables: LaneTables, env: EnvTables, scratch: Scratch, lanes: Row) -> None:
-    """In `lanes`, who acts in the initial state and its legal actions: all that is read before the next step.
-
-    In most steps a game of the block begins anew, and settling it once more for that would cost half a step.
-    """
+    """Copy who acts in the initial state, and its legal actions, to `lanes`: all that is read before the next
+    step. Some game of a block begins again in most steps; settling it again would cost half a step."""
     value, mask = scratch.value, scratch.mask
     for a in range(env.agent_role.shape[0]):
         acts = fill(value, env.first_acts[a]) & lanes

@@ -1,7 +1,5 @@
 """write: what became of every game, as agents read it: rewards, ends, observations and legal actions.
-
-Letters: `ggp.env.kernels.arrays`.
-"""
+Letters: `ggp.env.kernels.arrays`."""
 
 from __future__ import annotations
 
@@ -12,8 +10,8 @@ from ggp.env.kernels.arrays import (
     BAD,
     ENDED,
     LIVE,
+    NO_AGENT,
     NO_GOAL,
-    NOBODY,
     OVER,
     WORK,
     Batch,
@@ -45,10 +43,8 @@ from ggp.lanes.step import settle_goals
 
 @inlined
 def give_rewards(share: Share, batch: Batch, readings: Readings, block: Index) -> None:
-    """How games ended, and rewards of those that end in this step (ENDED); OVER: those that ended before.
-
-    Who makes an illegal move loses 1, as in PGX. LEGAL must be settled; GOAL is if games ended by the rules.
-    """
+    """How games ended, and rewards of those that end in this step (ENDED); OVER: those that ended before. Who
+    makes an illegal move loses 1, as in PGX. LEGAL must be settled; GOAL is if games ended by the rules."""
     value, mask = share.scratch.value, share.scratch.mask
     agents = share.env.agent_role.shape[0]
     by_rules = block * (2 + agents) + 1 + agents
@@ -197,10 +193,8 @@ def _write_tails(
 def _write_observation(
     env: EnvTables, scratch: Scratch, readings: Readings, total: Index, block: Index
 ) -> None:
-    """Every value of the observation in every lane.
-
-    Where views differ: as seen by who acts, or by every agent if agents act at once.
-    """
+    """Every value of the observation in every lane. Where views differ: as seen by who acts, or by every
+    agent if agents act at once."""
     value, mask, rows, memory = scratch.value, scratch.mask, scratch.rows, scratch.memory
     views, count = env.observed.shape
     is_sensed = env.sensed.shape[1] > 0
@@ -254,12 +248,12 @@ def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Inde
             several |= one & acts
             one |= acts
         for n in range(start, start + members):
-            readings.current[n] = NOBODY
+            readings.current[n] = NO_AGENT
         for a in range(env.agent_role.shape[0]):
             acts = get_word(batch.flags, flags + 1 + a, w) & ~several
             for lane in range(members):
                 is_acting = np.int32((acts >> np.uint64(lane)) & np.uint64(1))
-                readings.current[start + lane] += is_acting * np.int32(a - NOBODY)
+                readings.current[start + lane] += is_acting * np.int32(a - NO_AGENT)
 
 
 @inlined

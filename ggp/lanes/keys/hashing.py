@@ -13,10 +13,7 @@ Words = NDArray[np.uint64]
 
 @inlined
 def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
-    """64-bit hash of the key that begins at word `place`.
-
-    Multiply and shift, as in MurmurHash3.
-    """
+    """64-bit hash of the key that begins at word `place`. Multiply and shift, as in MurmurHash3."""
     mixed = np.uint64(0x9E3779B97F4A7C15)
     for d in range(words):
         mixed = (mixed ^ keys[place + d]) * np.uint64(0xFF51AFD7ED558CCD)

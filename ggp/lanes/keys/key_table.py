@@ -28,10 +28,8 @@ _BATCH = 256
 
 @inlined
 def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Index, mixed: np.uint64) -> Index:
-    """The slot of the key at word `place` of `reached`.
-
-    If the key is new, the empty slot where it belongs.
-    """
+    """The slot of the key at word `place` of `reached`. If the key is new, the empty slot where it
+    belongs."""
     mask = np.uint64(table.shape[0] - 1)
     slot = mixed & mask
     tag = mixed >> _HALF
@@ -53,10 +51,8 @@ def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Inde
 def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
-    """Hash keys of `reached` and prefetch what looking them up reads.
-
-    The keys are first .. end-1, the hashes go to mixed[0 ..].
-    """
+    """Hash keys of `reached` and prefetch what looking them up reads. The keys are first .. end-1, the hashes
+    go to mixed[0 ..]."""
     mask = np.uint64(table.shape[0] - 1)
     for i in range(first, end):
         mixed[i - first] = hash_of(reached, words * i, words)

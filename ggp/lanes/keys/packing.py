@@ -68,10 +68,7 @@ def load_keys(
 
 @inlined
 def store_keys(planes: Rows, count: Index, words: Index, reached: Keys, block: NDArray[np.uint64]) -> None:
-    """Store the keys of the first `count` lanes in `reached`.
-
-    The count is rounded up to a multiple of 64.
-    """
+    """Store the keys of the first `count` lanes in `reached`. The count is rounded up to a multiple of 64."""
     for w in range((count + 63) >> 6):
         for d in range(words):
             for i in range(64):

@@ -57,9 +57,7 @@ def goal_bounds(game: CompiledGame) -> GoalBounds | None:
 
 def _sum_on_circuit(circuit: Circuit) -> int | None:
     """The sum of both roles' goals if each goal of one has the literal of a goal of the other; else None.
-
-    NO_SUM with one role.
-    """
+    NO_SUM with one role."""
     if len(circuit.terms.roles) == 1:
         return NO_SUM
     first, second = ({(g.literal, g.value) for g in circuit.goals if g.role == role} for role in (0, 1))

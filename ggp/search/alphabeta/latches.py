@@ -1,7 +1,5 @@
-"""Latches: facts that never change again once they hold, or once they do not, proven on the circuit.
-
-Proofs hold in any state, reachable or not, because all that is not asked about is unknown.
-"""
+"""Latches: facts that never change again once they hold, or once they do not, proven on the circuit. Proofs
+hold in any state, reachable or not, because all that is not asked about is unknown."""
 
 from __future__ import annotations
 
@@ -63,10 +61,8 @@ def find_latches(
 
 @once_per_game
 def latches_of_goals(game: CompiledGame) -> Latches:
-    """The latches of a game, with blockers for the fluents that goals depend on; found once.
-
-    Questions about blockers are limited by MAX_WORK.
-    """
+    """The latches of a game, with blockers for the fluents that goals depend on; found once. Questions about
+    blockers are limited by MAX_WORK."""
     most = min(MAX_QUESTIONS, MAX_WORK // max(1, len(game.tables.input)))
     return find_latches(game, _fluents_of_goals(game.tables), most_questions=most)
 

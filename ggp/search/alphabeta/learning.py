@@ -176,10 +176,8 @@ class SelfPlayLearner:
         return self.scores / (SCALE * SLOPE)
 
     def spread_scores(self) -> NDArray[np.int32]:
-        """The scores, on a scale on which states differ.
-
-        If most games are drawn they are otherwise so small that mobility, in a sum with them, decides.
-        """
+        """The scores, on a scale on which states differ. If most games are drawn they are otherwise so small
+        that mobility, in a sum with them, decides."""
         assert self.scores is not None
         games = list(self.recent)[-_REMEMBERED:]
         if not games:

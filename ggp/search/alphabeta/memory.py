@@ -1,7 +1,5 @@
-"""Setting up the memory of an alpha-beta search: sizes and estimate for one game.
-
-Arrays and options: `ggp.search.alphabeta.kernels.arrays`.
-"""
+"""Setting up the memory of an alpha-beta search: sizes and estimate for one game. Arrays and options:
+`ggp.search.alphabeta.kernels.arrays`."""
 
 from __future__ import annotations
 

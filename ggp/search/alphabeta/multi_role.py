@@ -115,10 +115,8 @@ class MultiRoleSearch:
         return best, worth
 
     def value(self, state: Hashable, depth: int = MAX_DEPTH) -> Values:
-        """The value of a state, `depth` joint moves deep.
-
-        With "paranoid" it stands at the role's own place: the goal it can secure, or the coalition's sum.
-        """
+        """The value of a state, `depth` joint moves deep. With "paranoid" it stands at the role's own place:
+        the goal it can secure, or the coalition's sum."""
         self.nodes, self.budget, self.is_cut = 0, NO_LIMIT, False
         if self.method == "maxn":
             return self._maxn(state, depth)

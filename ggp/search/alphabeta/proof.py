@@ -108,10 +108,8 @@ class ProofSearch:
 
 
 class StraightProof(ProofSearch):
-    """The search for the proven value of one state without a horizon: one iteration.
-
-    The proof's move is None if every move gives the worst goal.
-    """
+    """The search for the proven value of one state without a horizon: one iteration. The proof's move is None
+    if every move gives the worst goal."""
 
     def __init__(self, search: AlphaBeta, state: PackedState) -> None:
         super().__init__(search, state)
@@ -147,10 +145,8 @@ class StraightProof(ProofSearch):
         return float(before @ above)
 
     def positions_to_proof(self) -> float | None:
-        """About how many positions are still to be expanded; None while nothing is known, inf if too many.
-
-        A search that is stuck is expected to stay so for STUCK times as long.
-        """
+        """About how many positions are still to be expanded; None while nothing is known, inf if too many. A
+        search that is stuck is expected to stay so for STUCK times as long."""
         if self.nodes < FIRST_FORECAST:
             return None
         done = 1.0 - self._left

@@ -22,7 +22,7 @@ NOTHING_FOUND = SearchResult(None, None, False, None, 0, 0.0)
 
 
 class RoleSearch:
-    """Alpha-beta on the state of `move_to`; see `ggp.search.protocol.StateSearch`.
+    """Alpha-beta on the state of `move_to`; see `ggp.search.protocol.Search`.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe")
@@ -78,10 +78,8 @@ class RoleSearch:
         return self._result.move
 
     def report(self) -> SearchReport:
-        """The best move, with the value for the role as its mean.
-
-        The mean depth is that of the last finished iteration, the deepest that of the one that gave the move.
-        """
+        """The best move, with the value for the role as its mean. The mean depth is that of the last finished
+        iteration, the deepest that of the one that gave the move."""
         result = self._result
         goal = result.goal
         if goal is not None and not self._is_first:

@@ -143,10 +143,8 @@ class AlphaBeta:
         return self._memory.frames
 
     def set_estimate(self, estimate: Estimate) -> None:
-        """Score the horizon by another estimate from now on; entries in the table stay as they are.
-
-        Raises ValueError for weights and networks of another game.
-        """
+        """Score the horizon by another estimate from now on; entries in the table stay as they are. Raises
+        ValueError for weights and networks of another game."""
         weights, network, fluents = estimate.weights, estimate.network, len(self.game.terms.fluents)
         if weights is not None and weights.shape != (fluents + 1,):
             raise ValueError(f"weights have shape ({fluents + 1},), not {weights.shape}")
@@ -167,11 +165,6 @@ class AlphaBeta:
             self._known_sum = goal_sum
         if self.goal_sum < 0:
             self.counter[arrays.SUM] = self._known_sum
-
-    @property
-    def known_ends(self) -> int:
-        """Positions met in the current or latest search that were not terminal and whose goal was known."""
-        return int(self.counter[arrays.KNOWN])
 
     def search(
         self, state: PackedState, budget: Budget = NO_LIMIT, *, depth: int | None = None
@@ -225,7 +218,7 @@ class AlphaBeta:
     def advance(self, depth: int, nodes: int, passes: int | None = None) -> int | None:
         """Search the state of `put_root` to `depth` plies, about `nodes` positions of it at a time.
 
-        passes   stop before the first position beyond so many passes of lanes, which are what takes time: a
+        passes   stop before the first position beyond this many passes of lanes, which are what takes time: a
                  position whose value the table knows needs none, one with hundreds of moves several
 
         Returns its score for the role to move, or None if the search is unfinished: the next call with the
@@ -245,10 +238,8 @@ class AlphaBeta:
 
     @property
     def window(self) -> tuple[int, int]:
-        """The least and the greatest score that the goals of the rules allow, for the mover at the root.
-
-        A search that meets one of them need not look further.
-        """
+        """The least and the greatest score that the goals of the rules allow, for the mover at the root. A
+        search that meets one of them need not look further."""
         lowest, highest = sorted(self._sign * SCALE * goal for goal in (self._goals[0], self._goals[-1]))
         return lowest, highest
 
@@ -262,10 +253,8 @@ class AlphaBeta:
         return score * self._sign // SCALE
 
     def proven_goals(self) -> dict[Move, int]:
-        """Move of the role that chooses at the root → goal of the first role that is proven behind it.
-
-        By terminal children and the transposition table.
-        """
+        """Move of the role that chooses at the root → goal of the first role that is proven behind it. By
+        terminal children and the transposition table."""
         first, count = int(self._memory.frames.first[0]), int(self._memory.frames.children[0])
         if count <= 0:
             return {}
@@ -300,10 +289,8 @@ class AlphaBeta:
         self.counter[arrays.SUM] = self._known_sum
 
     def map_table(self, deadline: float) -> None:
-        """Make the system map the memory of a fresh table, for which the first search would otherwise wait.
-
-        A quarter of a second for the default size; after `deadline` (time.monotonic() seconds) it is left.
-        """
+        """Make the system map the memory of a fresh table, for which the first search would otherwise wait. A
+        quarter of a second for the default size; after `deadline` (time.monotonic() seconds) it is left."""
         for array in (self._memory.table_key, self._memory.table_data):
             for place in range(0, len(array), MAPPED_AT_ONCE):
                 if time.monotonic() > deadline:
@@ -340,10 +327,8 @@ class AlphaBeta:
         return True
 
     def _unfinished(self, depth: int, previous: SearchResult) -> SearchResult:
-        """The result of an interrupted iteration, if it has searched the previous best move.
-
-        Scores at or below the window are upper bounds and show nothing.
-        """
+        """The result of an interrupted iteration, if it has searched the previous best move. Scores at or
+        below the window are upper bounds and show nothing."""
         frames = self._memory.frames
         first, tried = int(frames.first[0]), int(frames.tried[0])
         done = self._memory.move[first : first + max(0, tried - 1)]

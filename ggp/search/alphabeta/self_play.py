@@ -1,7 +1,5 @@
-"""Self-play of alpha-beta: games to learn from, and matches between two evaluations.
-
-Searches are shallow, so that a start clock has time for hundreds of games.
-"""
+"""Self-play of alpha-beta: games to learn from, and matches between two evaluations. Searches are shallow, so
+that a start clock has time for hundreds of games."""
 
 from __future__ import annotations
 
@@ -70,10 +68,8 @@ def compare(
     rng: random.Random,
     deadline: float = math.inf,
 ) -> tuple[float, int]:
-    """The first of two searches' share of points, and the number of games; two games per opening.
-
-    Raises AlphaBetaError if the game turns out to be of another kind.
-    """
+    """The first of two searches' share of points, and the number of games; two games per opening. Raises
+    AlphaBetaError if the game turns out to be of another kind."""
     game = searches[0].game
     points = [0.0, 0.0]
     played = 0

@@ -79,10 +79,8 @@ class _Seen(NamedTuple):
 
 
 def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
-    """WATCHED_PLAYOUTS at once, state by state.
-
-    Uses `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
-    """
+    """WATCHED_PLAYOUTS at once, state by state. Uses `settle` alone: the kernel of `Lanes.play`, which a
+    match does not need, takes seconds to compile."""
     tables = game.lane_tables
     lanes = Lanes(tables, words=game.words)
     count = min(WATCHED_PLAYOUTS, lanes.lane_count)

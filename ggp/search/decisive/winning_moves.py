@@ -29,10 +29,8 @@ than it is worth."""
 
 @once_per_game
 def winning_tables(game: CompiledGame) -> LaneTables | None:
-    """The tables of `winning_circuit`; None if the game is not suitable or a circuit is too large.
-
-    Suitable games: see `kept_circuit`.
-    """
+    """The tables of `winning_circuit`; None if the game is not suitable or a circuit is too large. Suitable
+    games: see `kept_circuit`."""
     circuit = kept_circuit(game, Path(__file__), LARGEST, _made)
     return None if circuit is None else arrange(tabulate(circuit))
 
@@ -44,10 +42,8 @@ def _made(circuit: Circuit, _: WatchedEnds) -> Circuit | None:
 
 
 def winning_circuit(circuit: Circuit) -> Circuit:
-    """A circuit whose only outputs are goals: that the joint move wins for role 0, and for role 1.
-
-    Its role gets 100 in a terminal next state, the other one 0.
-    """
+    """A circuit whose only outputs are goals: that the joint move wins for role 0, and for role 1. Its role
+    gets 100 in a terminal next state, the other one 0."""
     builder = GateBuilder(circuit.gate0)
     now = [2 * node for node in range(circuit.gate0)]
     for gate in as_tuples(circuit.gates):

@@ -64,10 +64,8 @@ class GuidedForest(Forest):
         options: MctsOptions | None = None,
         mebibytes: int = MEBIBYTES,
     ) -> None:
-        """As `Forest`, but proving unless `options` say otherwise.
-
-        Raises ValueError for a network of another game.
-        """
+        """As `Forest`, but proving unless `options` say otherwise. Raises ValueError for a network of another
+        game."""
         if not network.fits(game):
             raise ValueError(f"the network is not one of {game.name}: other fluents, roles or moves")
         options = options or MctsOptions(is_solving=True)

@@ -107,9 +107,7 @@ def _put_priors(search: SearchMemory, guide: Guide, node: Index) -> None:
 @stage
 def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
     """Expand and value the nodes that walkers have reached; returns the lanes at proven nodes or stuck ones.
-
-    A walker that ends with the network's value does so here; one that goes on leaves the tree.
-    """
+    A walker that ends with the network's value does so here; one that goes on leaves the tree."""
     tables, arrays, tree, walkers = search.tables, search.arrays, search.tree, search.walkers
     settings = search.settings
     store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))

@@ -82,10 +82,8 @@ class NestedRollouts:
         self._state = state
 
     def run(self, budget: Budget, enough: int = 100) -> int:
-        """Search until a line with the goal `enough` is found; return the number of rollouts.
-
-        `is_stopped` is asked every few milliseconds; the deadline is looked at after each batch of rollouts.
-        """
+        """Search until a line with the goal `enough` is found; return the number of rollouts. `is_stopped` is
+        asked every few milliseconds; the deadline is looked at after each batch of rollouts."""
         begin, before = time.perf_counter(), self.playouts
         self._arrays.root[:] = np.where(self.game.unpack(self._state), ALL_ONES, np.uint64(0))
         most = math.inf if budget.simulations is None else before + budget.simulations

@@ -200,8 +200,7 @@ class SetForest:
         is_stopped: Callable[[], bool] | None = None,
         draw_roots: Callable[[], None] | None = None,
     ) -> bool:
-        """Make so many playouts more, or until `is_stopped()`, asked every few milliseconds; whether all were
-        made.
+        """Run playouts until `is_stopped()`, polled every few milliseconds; return whether all were run.
 
         draw_roots   called before the first playout and now and then; calls `put_roots`
         """

@@ -84,10 +84,8 @@ def prepare_mixing() -> None:
 
 
 def root_matrix(search: LanesSearch, state: PackedState) -> RootMatrix | None:
-    """The stage at the root of `search`, which is `state`.
-
-    None unless exactly two roles choose, one of them the searching role, and the matrix is small enough.
-    """
+    """The stage at the root of `search`, which is `state`. None unless exactly two roles choose, one of them
+    the searching role, and the matrix is small enough."""
     game = search.game
     legal = [game.legal_moves(state, role) for role in game.roles]
     choosing = [r for r, moves in enumerate(legal) if len(moves) > 1]

@@ -153,10 +153,6 @@ class MctsOptions:
         temperature = None if policy.needs(Need.FEATURES) else self.temperature
         return replace(self, policy=policy.stand_in().name, temperature=temperature, weights=None)
 
-    def with_one_lane(self) -> MctsOptions:
-        """The same search with one descent at a time: what the plain-Python search does."""
-        return replace(self, words=1, lanes=1, lanes_per_leaf=1, threads=1, refresh=self.refresh or 1)
-
 
 COUNTED_RAMP = 512
 """Visits of the root per lane in flight in a counted search, where simulations are dear and time is not."""

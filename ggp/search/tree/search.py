@@ -161,10 +161,8 @@ class LanesSearch:
             return None
 
     def warm_up(self, deadline: float = math.inf) -> None:
-        """Get ready for the first search: compile or load kernels, and learn features.
-
-        Only learning respects the deadline (clock seconds).
-        """
+        """Get ready for the first search: compile or load kernels, and learn features. Only learning respects
+        the deadline (clock seconds)."""
         with announced_compilation():
             self.engines[0].run(0)
         self._prepare(deadline - self._clock())
@@ -326,10 +324,8 @@ class LanesSearch:
         return float(counts[c.STEPS] / counts[c.FINISHED]) if counts[c.FINISHED] > 0 else None
 
     def best_move(self) -> Move:
-        """The most visited root move, unless a proof is better; the first legal one before any playout.
-
-        A move proven to give 0 is chosen only if all are: any other is at least as good.
-        """
+        """The most visited root move, unless a proof is better; the first legal one before any playout. A
+        move proven to give 0 is chosen only if all are: any other is at least as good."""
         assert self._state is not None, "move_to comes first"
         moves = self._merged_moves()
         if not moves:

@@ -41,7 +41,7 @@ from ggp.search.tree.kernels.arrays import (
     Tree,
 )
 from ggp.search.tree.kernels.compaction import abandon, clear_tree, make_root, move_root
-from ggp.search.tree.kernels.look_ahead import LOOKS, NODES, WINS, LookAhead, find_win
+from ggp.search.tree.kernels.look_ahead import LookAhead, find_win
 from ggp.search.tree.kernels.search import search_tree
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
@@ -170,13 +170,6 @@ class TreeEngine:
             contexts = contexts._replace(cases=cases)
         self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
         self._linked = None
-
-    @property
-    def looks(self) -> tuple[int, int, int]:
-        """Nodes in all, and of the latest ones those looked at and those at which a move wins at once."""
-        ahead = self._linked.ahead if self._linked is not None else None
-        counts = [0, 0, 0] if ahead is None else ahead.value.counter.tolist()
-        return (counts[NODES], counts[LOOKS], counts[WINS])
 
     @property
     def simulation_count(self) -> int:

@@ -62,10 +62,8 @@ class Payoffs(NamedTuple):
 
 @piece
 def _row_worth(payoffs: Payoffs, plan: Floats, worth: Floats) -> None:
-    """Write what each sequence of agent 0 earns at its ends against a plan of agent 1.
-
-    plan float64[Q1], worth float64[Q0]
-    """
+    """Write what each sequence of agent 0 earns at its ends against a plan of agent 1. plan float64[Q1],
+    worth float64[Q0]"""
     for row in range(worth.shape[0]):
         total = 0.0
         for p in range(payoffs.row_start[row], payoffs.row_start[row + 1]):
@@ -75,10 +73,8 @@ def _row_worth(payoffs: Payoffs, plan: Floats, worth: Floats) -> None:
 
 @piece
 def _column_worth(payoffs: Payoffs, plan: Floats, worth: Floats) -> None:
-    """Write what each sequence of agent 1 earns at its ends against a plan of agent 0.
-
-    plan float64[Q0], worth float64[Q1]
-    """
+    """Write what each sequence of agent 1 earns at its ends against a plan of agent 0. plan float64[Q0],
+    worth float64[Q1]"""
     for column in range(worth.shape[0]):
         worth[column] = 0.0
     for row in range(plan.shape[0]):

@@ -210,9 +210,7 @@ def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, floa
 
 def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, Floats, float]:
     """A best response of `agent`, what each of its sequences earns by it, float64[Q], and what it earns.
-
-    Worth is in goals above half of the constant sum, weighted by the chances of getting there.
-    """
+    Worth is in goals above half of the constant sum, weighted by the chances of getting there."""
     mine, theirs = form.plexes[agent], form.plexes[1 - agent]
     worth, strategy = np.empty(mine.sequence_count), np.ones(mine.sequence_count)
     worth_at_ends(_payoffs(form), agent, realization_plan(theirs, other), worth)
@@ -234,9 +232,7 @@ def uniform_strategy(plex: Treeplex) -> Floats:
 
 def realization_plan(plex: Treeplex, strategy: Floats) -> Floats:
     """float64[Q]: how often a behavior strategy float64[Q] comes to each sequence, chance and others aside.
-
-    Raises ValueError for another number of sequences.
-    """
+    Raises ValueError for another number of sequences."""
     given = np.ascontiguousarray(strategy, np.float64)
     if given.shape != (plex.sequence_count,):
         raise ValueError(f"a strategy has shape ({plex.sequence_count},), not {given.shape}")

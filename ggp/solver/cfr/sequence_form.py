@@ -124,10 +124,8 @@ class Restriction(Protocol):
     """The moves are drawn with these probabilities, so the agent has no information sets of its own."""
 
     def shares(self, identity: Int64Array, move_count: Int64Array, depth: int) -> NDArray[np.float64]:
-        """float64[X, M] for observation histories and their numbers of legal moves, at most M.
-
-        Probabilities of moves; or 1 for moves that may be made, 0 for others.
-        """
+        """float64[X, M] for observation histories and their numbers of legal moves, at most M. Probabilities
+        of moves; or 1 for moves that may be made, 0 for others."""
         ...
 
 

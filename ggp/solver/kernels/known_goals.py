@@ -1,7 +1,5 @@
-"""Goals of solved states by key, for searches that treat such states as ends of the game.
-
-Letters: N states, D words per key, S slots of the hash table.
-"""
+"""Goals of solved states by key, for searches that treat such states as ends of the game. Letters: N states,
+D words per key, S slots of the hash table."""
 
 from __future__ import annotations
 

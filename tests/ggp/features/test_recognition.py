@@ -14,7 +14,7 @@ from ggp.features.board_features import NOTHING
 from ggp.features.learning import learn_weights
 from ggp.features.possibilities import Question, possible
 from ggp.features.recognition import recognize_features
-from ggp.features.recorded_playouts import NOBODY, record_playouts
+from ggp.features.recorded_playouts import NO_ROLE, record_playouts
 from tests.ggp.search.tree.golden import compiled
 
 
@@ -151,7 +151,7 @@ def test_recorded_playouts_follow_the_rules(name):
         for t, (before, after) in enumerate(pairwise(playout)):
             assert after in game.successors(before).states
             choosing = [r for r, role in enumerate(game.roles) if len(game.legal_moves(before, role)) > 1]
-            expected = choosing[0] if len(choosing) == 1 else -2 if choosing else NOBODY
+            expected = choosing[0] if len(choosing) == 1 else -2 if choosing else NO_ROLE
             assert recorded.mover[t, 64 + lane] == expected
         goals = [game.goal(playout[-1], role) for role in game.roles]
         assert recorded.goals[64 + lane].tolist() == goals

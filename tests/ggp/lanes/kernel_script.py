@@ -15,8 +15,8 @@ from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.engine import Lanes
 from ggp.lanes.indices import INDEX_PLANES
 from ggp.lanes.sparse_roulette import make_legal_moves, make_roulette_scratch
-from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases, choose_cases
-from tests.ggp.lanes.kernels import roulette, selected_moves
+from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases
+from tests.ggp.lanes.kernels import choose_cases, roulette, selected_moves
 from tests.oracles import naive_lanes
 
 OPERATIONS = (

@@ -13,6 +13,7 @@ from ggp.lanes.keys.packing import Keys, StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import roulette_moves
 from ggp.lanes.sparse_roulette import RouletteScratch
+from ggp.search.tree.policies.fast_kernels import FeatureCases, choose_by_cases
 
 NO_MOVE = -1
 KEEP, RESTART, TAKE_OTHER = range(3)
@@ -39,6 +40,15 @@ def roulette(
     """`roulette_moves` in all lanes; row 0 of `stuck` is what it returns."""
     everywhere = fill(value, ALL_ONES)
     store(stuck, 0, roulette_moves(tables, value, weight, scratch, random, everywhere, sparse, fewest))
+
+
+@kernel
+def choose_cases(
+    tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, stuck: Rows
+) -> None:
+    """`choose_by_cases` in all lanes; row 0 of `stuck` is what it returns."""
+    everywhere = fill(value, ALL_ONES)
+    store(stuck, 0, choose_by_cases(tables, value, cases, planes, random, everywhere))
 
 
 @kernel

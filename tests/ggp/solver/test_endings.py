@@ -16,6 +16,7 @@ from ggp.knowledge.folder import ENDINGS_FILE_NAME, kept_file
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.players.factory import make_player
+from ggp.search.alphabeta.kernels.arrays import KNOWN
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.solver import SavedSolutionError, SolverLimitError, SolverLimits, UnsolvableError, solve
 from ggp.solver.endings import (
@@ -134,7 +135,7 @@ def test_alphabeta_proves_by_the_table_what_lies_beyond_its_depth(tictactoe, ful
             assert result.goal == full.worth(states[place]).values[0]
         assert result.is_proven >= bare.is_proven
         proven += result.is_proven - bare.is_proven
-        known += search.known_ends
+        known += search.counter[KNOWN]
     assert proven > 5
     assert known > 40
 

@@ -140,10 +140,8 @@ def _enter_in_lanes(
 
 @inlined
 def _count_moves(tables: LaneTables, memory: AlphaBetaMemory, role: Index, moves: Index) -> Any:
-    """Count the legal moves of a role in all children; returns how many binary digits that takes.
-
-    Digit k of the counts is row k of `planes`.
-    """
+    """Count the legal moves of a role in all children; returns how many binary digits that takes. Digit k of
+    the counts is row k of `planes`."""
     value, digits = memory.child_value, memory.planes
     first = tables.first_slot[role]
     used: Any = np.int64(0)
@@ -186,10 +184,8 @@ def _find_movers(
 
 @inlined
 def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several, or if unused.
-
-    In terminal children the roles' goals must add up to the same sum everywhere.
-    """
+    """end[child] = the goal of role 0, in hundredths; NO_SCORE where it has none or several, or if unused. In
+    terminal children the roles' goals must add up to the same sum everywhere."""
     value = memory.child_value
     for lane in range(lanes):
         memory.end[top + lane] = c.NO_SCORE
@@ -278,9 +274,7 @@ def _is_postponed(memory: AlphaBetaMemory, count: Index) -> bool:
 @piece
 def order_by_distance(memory: AlphaBetaMemory, top: Index, count: Index) -> None:
     """Add the distance to the scores of a node's `count` children, if it was postponed and can decide.
-
-    Follows `make_children` at once: their states are still settled.
-    """
+    Follows `make_children` at once: their states are still settled."""
     if not _is_postponed(memory, count):
         return
     undecided = 0
@@ -306,10 +300,8 @@ def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index)
 
 @inlined
 def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """end[child] = the goal if its mover wins at once and the other role has no choice.
-
-    That the other role has none then was only seen in playouts when the circuit was made.
-    """
+    """end[child] = the goal if its mover wins at once and the other role has no choice. That the other role
+    has none then was only seen in playouts when the circuit was made."""
     store(memory.live, 1, fill(memory.child_value, np.uint64(0)))
     for w in range((lanes + 63) >> 6):
         set_word(memory.live, 1, w, ALL_ONES >> np.uint64(64 - min(64, lanes - 64 * w)))
@@ -371,10 +363,8 @@ def make_children(
     place: Index,
     top: Index,
 ) -> Index:
-    """Write the children of the node at `place` to the arena from `top` on; return their number.
-
-    -1 on a fault, see counter[FAULT], or if the search is stopped between two passes of lanes.
-    """
+    """Write the children of the node at `place` to the arena from `top` on; return their number. -1 on a
+    fault, see counter[FAULT], or if the search is stopped between two passes of lanes."""
     put_key(code, memory.key, place, memory.node_value)
     settle_choices(tables, memory.node_value)
     mover = _list_moves(tables, first_move, memory)

@@ -148,10 +148,8 @@ def set_degrees(formula: GoalFormula, value: Rows, part: Rows, first: Index) -> 
 
 @inlined
 def distance_score(formula: GoalFormula, part: Rows, k: Index) -> Index:
-    """Hundredths of a goal for role 0 in the k-th lane of `set_degrees`.
-
-    Its share of both degrees, or alone 1 / (1 + steps to go).
-    """
+    """Hundredths of a goal for role 0 in the k-th lane of `set_degrees`. Its share of both degrees, or alone
+    1 / (1 + steps to go)."""
     own = get_float(part, np.int64(formula.wanted[0]), k)
     if formula.wanted[1] >= 0:
         other = get_float(part, np.int64(formula.wanted[1]), k)

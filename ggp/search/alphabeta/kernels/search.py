@@ -189,9 +189,7 @@ def _answer_from_table(memory: AlphaBetaMemory, ply: Index, data: np.uint64) -> 
 @inlined
 def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool:
     """Whether the table knows a child that is good enough for a cutoff, which is then the node's result.
-
-    Otherwise children whose value is proven, or proven to be at most alpha, have it as their `end`.
-    """
+    Otherwise children whose value is proven, or proven to be at most alpha, have it as their `end`."""
     frames = memory.frames
     first = frames.first[ply]
     mover = memory.mover[frames.place[ply]]
@@ -238,10 +236,8 @@ def _ask_for_bounds(memory: AlphaBetaMemory) -> None:
 
 @inlined
 def _cut_off_by_bounds(memory: AlphaBetaMemory, ply: Index) -> bool:
-    """Whether what a child can still end with suffices for a cutoff, and is then the node's result.
-
-    Children that can no longer end with more than the window asks for need no search.
-    """
+    """Whether what a child can still end with suffices for a cutoff, and is then the node's result. Children
+    that can no longer end with more than the window asks for need no search."""
     frames = memory.frames
     mover = memory.mover[frames.place[ply]]
     first = frames.first[ply]
@@ -302,10 +298,8 @@ def _enter_node(
 
 @inlined
 def _take_score(memory: AlphaBetaMemory, ply: Index, score: Index, is_open: Index) -> bool:
-    """Count the score of the current child; return whether it causes a cutoff.
-
-    A cutoff rests on this child alone, so the node is as open as the child; otherwise it is open if any is.
-    """
+    """Count the score of the current child; return whether it causes a cutoff. A cutoff rests on this child
+    alone, so the node is as open as the child; otherwise it is open if any is."""
     frames = memory.frames
     move = np.int64(memory.move[frames.child[ply]])
     frames.is_open[ply] |= is_open

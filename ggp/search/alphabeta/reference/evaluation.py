@@ -17,9 +17,7 @@ from ggp.search.alphabeta.reference.position import Position, signed
 
 def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int:
     """Hundredths of a goal for the first role; between those of a lost and a won game, unless it only orders.
-
-    Weights, formula and network need a compiled game.
-    """
+    Weights, formula and network need a compiled game."""
     even = estimate.null_score
     score = even + signed(estimate.mobility_weight * position.mobility, position.mover)
     try:

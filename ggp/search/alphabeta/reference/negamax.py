@@ -71,10 +71,8 @@ def search_children(memory: Memory, node: Node) -> None:
 
 
 def take_score(memory: Memory, node: Node, child: Position, score: int, *, is_open: bool) -> bool:
-    """Count the score of a child; return whether it causes a cutoff.
-
-    A cutoff rests on this child alone, so the node is as open as the child; otherwise it is open if any is.
-    """
+    """Count the score of a child; return whether it causes a cutoff. A cutoff rests on this child alone, so
+    the node is as open as the child; otherwise it is open if any is."""
     node.is_open |= is_open
     if score > node.best:
         node.best, node.best_choice = score, child.choice
@@ -112,10 +110,8 @@ def search_child(memory: Memory, node: Node, child: Position, left: int) -> tupl
 
 
 def child_score(memory: Memory, node: Node, child: Position, depth: int, beta: int) -> tuple[int, bool]:
-    """Search a child with the window (node.alpha, beta); its score for the node's mover.
-
-    Negamax: where the other role moves, the window and the score change sign.
-    """
+    """Search a child with the window (node.alpha, beta); its score for the node's mover. Negamax: where the
+    other role moves, the window and the score change sign."""
     window = (node.alpha, beta)
     is_same = child.mover == node.position.mover
     low, high = window if is_same else (-window[1], -window[0])

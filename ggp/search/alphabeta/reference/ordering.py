@@ -30,9 +30,7 @@ def rank_children(memory: Memory, node: Node) -> None:
 
 def static_rank(node: Node, child: Position) -> int:
     """Children with a certain score first if it raises alpha, else last; between them by the static score.
-
-    Mobility breaks ties, for the role that has it.
-    """
+    Mobility breaks ties, for the role that has it."""
     mover = node.position.mover
     if child.end is not None:
         end = signed(child.end, mover)
@@ -48,10 +46,8 @@ def killer_rank(memory: Memory, ply: int, choice: Choice) -> int:
 
 
 def reward_cutoff(memory: Memory, node: Node, choice: Choice | None) -> None:
-    """Make a move that caused a cutoff the first killer of its ply, and raise its history.
-
-    History counts depth², as deep cutoffs save more. Source: Schaeffer (1989).
-    """
+    """Make a move that caused a cutoff the first killer of its ply, and raise its history. History counts
+    depth², as deep cutoffs save more. Source: Schaeffer (1989)."""
     if choice is None:
         return
     killers = memory.killers[node.ply]
@@ -64,10 +60,8 @@ def reward_cutoff(memory: Memory, node: Node, choice: Choice | None) -> None:
 
 
 def next_child(memory: Memory, node: Node) -> Position | None:
-    """Pick the untried child of the highest rank; None if all are tried.
-
-    Selection by swaps: after a cutoff, sorting all children would have been in vain.
-    """
+    """Pick the untried child of the highest rank; None if all are tried. Selection by swaps: after a cutoff,
+    sorting all children would have been in vain."""
     children, here = node.children, node.tried
     if here == len(children):
         return None

@@ -33,22 +33,26 @@ class Refinements:
 
     transpositions: bool = _on("transpositions", "Remember positions.")
     order_by_table: bool = _on("order_by_table", "Search the remembered best move first.")
-    killers: bool = _on("killers", "Then the two moves that last caused cutoffs at the same ply.")
-    history: bool = _off("history", "Then moves by how often they caused cutoffs.")
+    killers: bool = _on("killers", "Then search the two moves that last caused cutoffs at the same ply.")
+    history: bool = _off("history", "Then search moves in the order of how often they caused cutoffs.")
     static_order: bool = _on("static_order", "Order moves by certain and static scores.")
     principal_variation: bool = _on("principal_variation", "Null windows around all moves but the first.")
-    iterative_deepening: bool = _on("iterative_deepening", "Search to depth 1, 2, ... until a proof.")
+    iterative_deepening: bool = _on("iterative_deepening", "Search to depths 1, 2, ... until a proof.")
     symmetries: bool = _on("symmetries", "Let symmetric positions share their table entries.")
-    enhanced_cutoffs: bool = _on("enhanced_cutoffs", "Look all children up before one is searched.")
-    aspiration: int = _count("aspiration", 100, "Half width of a window around the last value; 0: none.")
+    enhanced_cutoffs: bool = _on("enhanced_cutoffs", "Look up all children before searching one.")
+    aspiration: int = _count("aspiration", 100, "Half width of the window around the last value; 0: none.")
     bisection: bool = _off("bisection", "Halve the possible goals by null-window searches.")
-    immediate_wins: bool = _on("immediate_wins", "Do not search children whose mover wins at once.")
-    goal_bounds: bool = _on("goal_bounds", "Do not search children whose goals are settled enough.")
-    late_move_reduction: bool = _off("late_move_reduction", "Search late moves less deep at first.")
-    kept_moves: int = _count("kept_moves", 1_000_000, "Moves of each node to search; 0: all.")
-    singular_extension: bool = _off("singular_extension", "Search a much better move one ply deeper.")
-    forced_extension: bool = _off("forced_extension", "Search a single move one ply deeper.")
-    quiescence: int = _count("quiescence", 100, "Search on after score changes of so many goals; 0: never.")
+    immediate_wins: bool = _on("immediate_wins", "Skip children in which the player to move wins at once.")
+    goal_bounds: bool = _on("goal_bounds", "Skip children whose goal bounds decide the window.")
+    late_move_reduction: bool = _off("late_move_reduction", "Search late moves to a reduced depth first.")
+    kept_moves: int = _count("kept_moves", 1_000_000, "Number of moves searched at each node; 0: all.")
+    singular_extension: bool = _off("singular_extension", "Search a clearly best move one ply deeper.")
+    forced_extension: bool = _off("forced_extension", "Search an only move one ply deeper.")
+    quiescence: int = _count(
+        "quiescence",
+        100,
+        "Search on after score changes of this many goals; 0: never.",
+    )
 
     def __post_init__(self) -> None:
         check_table(self)
@@ -57,18 +61,3 @@ class Refinements:
     def changes(self) -> tuple[str, ...]:
         """Names of the refinements that differ from the defaults."""
         return tuple(each.name for each in fields(self) if getattr(self, each.name) != each.default)
-
-
-PLAIN = Refinements(
-    transpositions=False,
-    order_by_table=False,
-    killers=False,
-    static_order=False,
-    principal_variation=False,
-    iterative_deepening=False,
-    symmetries=False,
-    enhanced_cutoffs=False,
-    immediate_wins=False,
-    goal_bounds=False,
-)
-"""Alpha-beta as Knuth and Moore (1975) describe it."""

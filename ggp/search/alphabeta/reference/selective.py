@@ -38,10 +38,8 @@ def is_reduced(memory: Memory, node: Node) -> bool:
 
 
 def is_pruned(memory: Memory, node: Node) -> bool:
-    """Forward pruning: only the first `kept_moves` of a node are searched.
-
-    The result is then a lower bound only. Source: Shannon's type B strategy (1950); Greenblatt et al. (1967).
-    """
+    """Forward pruning: only the first `kept_moves` of a node are searched. The result is then a lower bound
+    only. Source: Shannon's type B strategy (1950); Greenblatt et al. (1967)."""
     kept = memory.refinements.kept_moves
     return 0 < kept < node.tried and node.has_horizon and node.depth >= PRUNED_FROM_DEPTH
 

@@ -72,9 +72,7 @@ def bisected_scores(goals: list[int], *, has_horizon: bool) -> list[int]:
 
 def unfinished(root: Node, previous: SearchResult, *, depth: int | None, sign: int) -> SearchResult:
     """The result of a stopped iteration, if it has searched the previous best move; else the previous one.
-
-    Its goal is a lower bound of the best move's. Scores up to alpha are upper bounds and show nothing.
-    """
+    Its goal is a lower bound of the best move's. Scores up to alpha are upper bounds and show nothing."""
     done = [each.choice.move for each in root.children[: max(0, root.tried - 1)] if each.choice is not None]
     is_known = previous.move is None or previous.move in done
     if root.best_choice is None or not is_known or root.best <= root.floor:

@@ -184,10 +184,8 @@ class SearchArrays(NamedTuple):
 
 
 class StatePlanes(NamedTuple):
-    """How to read the key of a state from a lane; P planes and D words per key, 0 planes: not needed.
-
-    Fluents of the planes: see `ggp.lanes.keys.packing.StateCode`.
-    """
+    """How to read the key of a state from a lane; P planes and D words per key, 0 planes: not needed. Fluents
+    of the planes: see `ggp.lanes.keys.packing.StateCode`."""
 
     first_source: Int32Array  # [P+1]
     source: Int32Array
@@ -213,10 +211,8 @@ class SearchMemory(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Entry points of the kernels that a search calls, by its policy and width; NO_ENTRY for none.
-
-    Arguments: `ggp.search.tree.policies.parts`.
-    """
+    """Entry points of the kernels that a search calls, by its policy and width; NO_ENTRY for none. Arguments:
+    `ggp.search.tree.policies.parts`."""
 
     choose: int = NO_ENTRY  # first half of a tick: settle, find the lanes that are over, choose in playouts
     record: int = NO_ENTRY  # enter the moves of the tick into the history

@@ -83,10 +83,8 @@ def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
 
 
 def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Keep what is below `root`, which becomes node 0; everything else is room for new nodes.
-
-    Nothing may be in flight.
-    """
+    """Keep what is below `root`, which becomes node 0; everything else is room for new nodes. Nothing may be
+    in flight."""
     nodes = int(arrays.counter[c.NODES])
     listed = nodes if _clear_buckets(arrays, tree) else 0
     _move_root(arrays, tree, root, nodes, listed)
@@ -182,10 +180,8 @@ def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> 
 
 @inlined
 def _number_kept_nodes(nodes: Index, root: Index, number: Int32Array) -> Index:
-    """Number the marked nodes, `root` first, the others in their old order; returns how many there are.
-
-    No new number is higher than the old one.
-    """
+    """Number the marked nodes, `root` first, the others in their old order; returns how many there are. No
+    new number is higher than the old one."""
     kept = 1
     for node in range(1, nodes):
         if node != root and number[node] != MISSING:

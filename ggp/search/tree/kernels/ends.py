@@ -97,10 +97,8 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
 
 @stage
 def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
-    """Resolve a node on its first visit: transposition, expansion or immediate win.
-
-    Returns whether the walker ends there.
-    """
+    """Resolve a node on its first visit: transposition, expansion or immediate win. Returns whether the
+    walker ends there."""
     arrays, tree = search.arrays, search.tree
     is_graph = has_graph(tree)
     if is_graph:
@@ -155,10 +153,8 @@ def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
 
 @stage
 def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
-    """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there.
-
-    They are at a proven node, or a role is stuck. Lanes that are there already are left alone.
-    """
+    """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there. They are at a proven
+    node, or a role is stuck. Lanes that are there already are left alone."""
     arrays, tree, walkers = search.arrays, search.tree, search.walkers
     for i in range(arrays.counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])

@@ -1,7 +1,5 @@
 """The halves of a tick that serve all lanes at once, before and after the tree has served them one by one.
-
-Compiled for each width of a row. Letters of the shapes: `ggp.search.tree.kernels.arrays`.
-"""
+Compiled for each width of a row. Letters of the shapes: `ggp.search.tree.kernels.arrays`."""
 
 from __future__ import annotations
 

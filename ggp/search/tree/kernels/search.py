@@ -152,10 +152,8 @@ def serve_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
 
 @inlined
 def _most_in_flight(search: SearchMemory) -> Index:
-    """Lanes that may be busy, by the visits of the root or by its untried moves.
-
-    Those are tried in any case before UCT compares, so trying them at the same time costs nothing.
-    """
+    """Lanes that may be busy, by the visits of the root or by its untried moves. Those are tried in any case
+    before UCT compares, so trying them at the same time costs nothing."""
     tree, counter = search.tree, search.arrays.counter
     most: Index = max(1, counter[c.MIN_IN_FLIGHT], counter[c.ROOT_VISITS] // search.settings.ramp)
     root = counter[c.ROOT_NODE]

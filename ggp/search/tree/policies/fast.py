@@ -82,9 +82,7 @@ def learn_fast(
     game: CompiledGame, options: MctsOptions, seed: int, deadline: float = math.inf
 ) -> FastModel | None:
     """Recognize features, learn their weights, and value the moves; None, with one warning, if that fails.
-
-    The same for the same game, options and seed, unless the deadline (time.monotonic() seconds) cuts it.
-    """
+    The same for the same game, options and seed, unless the deadline (time.monotonic() seconds) cuts it."""
     learned = _learn(game, options, seed, deadline)
     if learned is not None:
         return value_moves(game, *learned, options)

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, get_word, literal, load, make_rows, store
+from ggp.jit.compiling import inlined, stage
+from ggp.jit.rows import Index, Row, Rows, any_lane, fill, get_word, literal, load, make_rows, store
 from ggp.lanes.choose import add_three, borrow_of
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import draw_below_sums
@@ -213,15 +213,6 @@ def choose_by_cases(
     store(random, 0, older)
     store(random, 1, newer)
     return stuck
-
-
-@kernel
-def choose_cases(
-    tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, stuck: Rows
-) -> None:
-    """`choose_by_cases` in all lanes, for callers outside kernels; as `ggp.lanes.roulette.roulette_moves`."""
-    everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, choose_by_cases(tables, value, cases, planes, random, everywhere))
 
 
 @inlined

@@ -63,10 +63,8 @@ def _read_facts(arrays: SearchArrays, tick: Index, lane: Index, fact: Int32Array
 def _list_legal(
     tables: LaneTables, arrays: SearchArrays, role: Index, w: Index, lanes: np.uint64
 ) -> tuple[Index, np.uint64, np.uint64]:
-    """List the moves of the role that are legal in some of `lanes`, of word w.
-
-    Returns how many there are, in which lanes there is one, and in which there are several.
-    """
+    """List the moves of the role that are legal in some of `lanes`, of word w. Returns how many there are, in
+    which lanes there is one, and in which there are several."""
     weighed = arrays.weighed
     one = several = np.uint64(0)
     n = 0

@@ -37,9 +37,7 @@ def rave_weight(k: float, visits: Index) -> float:
 @kernel
 def mix_in(memory: Unboxed[SearchMemory], first: int, end: int, all_visits: int, reference: int) -> None:
     """Mix all-moves-as-first means into arrays.score, the means of edges first .. end - 1, with weight beta.
-
-    They are those of the node (RAVE) or of the table `reference` (GRAVE).
-    """
+    They are those of the node (RAVE) or of the table `reference` (GRAVE)."""
     search = unboxed(memory)
     value = search.arrays.score
     tree, settings = search.tree, search.settings

@@ -54,10 +54,8 @@ def gibbs_weight(value: float, best: float, temperature: float) -> int:
 
 
 class UniformPolicy:
-    """Every legal move alike. Base of the others.
-
-    `fallback` is the policy that stands in for an unavailable one, else "".
-    """
+    """Every legal move alike. Base of the others. `fallback` is the policy that stands in for an unavailable
+    one, else ""."""
 
     fallback = ""
 

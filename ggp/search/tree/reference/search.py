@@ -250,10 +250,8 @@ class Search:
         return path, node
 
     def _open(self, path: Path, node: Node) -> Node:
-        """The node to go on from, at one that is to be left for the first time.
-
-        Another one with the same state stands for it in a graph. It is proven if a move wins at once.
-        """
+        """The node to go on from, at one that is to be left for the first time. Another one with the same
+        state stands for it in a graph. It is proven if a move wins at once."""
         if path and self.options.is_graph:
             opened = self._opened.setdefault(node.state, node)
             if opened is not node:
@@ -333,9 +331,7 @@ class Search:
 
     def playout(self, node: Node, steps: list[Step], deadline: float = math.inf) -> Goals:
         """Play the policy's moves from `node` to the end, append them to `steps`, and return the goals.
-
-        Raises OutOfTimeError.
-        """
+        Raises OutOfTimeError."""
         game, state, moves = self.game, node.state, node.moves
         for _ in range(self.options.step_limit):
             if self._clock() >= deadline:

@@ -17,7 +17,7 @@ from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.reference.events import EventKind
 from ggp.search.alphabeta.reference.node import UNLIMITED
 from ggp.search.alphabeta.reference.position import position_of
-from ggp.search.alphabeta.reference.refinements import PLAIN, Refinements
+from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.alphabeta.search import AlphaBeta
@@ -27,6 +27,20 @@ from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.solver import solve
 from tests.conftest import mostly_slow
 from tests.ggp.search.alphabeta.positions import random_states
+
+PLAIN = Refinements(
+    transpositions=False,
+    order_by_table=False,
+    killers=False,
+    static_order=False,
+    principal_variation=False,
+    iterative_deepening=False,
+    symmetries=False,
+    enhanced_cutoffs=False,
+    immediate_wins=False,
+    goal_bounds=False,
+)
+"""Alpha-beta as Knuth and Moore (1975) describe it."""
 
 ALONE = {
     "transpositions": {"transpositions": True},

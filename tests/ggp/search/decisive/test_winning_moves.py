@@ -68,7 +68,10 @@ def test_few_nodes_are_looked_at_where_wins_are_rare():
     )
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=60_000))
-    nodes, looks, wins = search.engines[0].looks
+    linked = search.engines[0]._linked
+    assert linked is not None
+    assert linked.ahead is not None
+    nodes, looks, wins = linked.ahead.value.counter.tolist()
     assert nodes > 3 * MIN_LOOKS
     assert MIN_LOOKS <= looks < 2 * MIN_LOOKS
     twin = FindWin(game)

@@ -1,6 +1,5 @@
 """Comparing the tree of the search on lanes with that of its plain-Python twin, node by node."""
 
-from dataclasses import replace
 from functools import cache
 
 import ggp
@@ -21,8 +20,12 @@ def compiled(name: str) -> CompiledGame:
     return game
 
 
-def one_lane(**options) -> MctsOptions:
-    return replace(MctsOptions(memory_mebibytes=16, **options).with_one_lane(), ramp=0)
+def one_lane(ramp: int = 0, **options) -> MctsOptions:
+    """One descent at a time: what the plain-Python search does."""
+    options = {"refresh": 1, **options}
+    return MctsOptions(
+        words=1, lanes=1, lanes_per_leaf=1, threads=1, ramp=ramp, memory_mebibytes=16, **options
+    )
 
 
 def search_both(game: CompiledGame, options: MctsOptions, seed: int, simulations: int):

@@ -26,12 +26,12 @@ from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions, OptionError, parse_options
 from ggp.search.tree.policies import fast
 from ggp.search.tree.policies.fast import MAX_LEVELS, NO_CAPTURE, feature_cases, learn_fast
-from ggp.search.tree.policies.fast_kernels import choose_cases
 from ggp.search.tree.reference.policies import FastPolicy
 from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
 from tests.ggp.fakes import Nim
+from tests.ggp.lanes.kernels import choose_cases
 from tests.ggp.search.tree.golden import compiled
 
 

@@ -19,7 +19,7 @@ from ggp.search.tree.policies.policy import PAST_VISITS
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
 from tests.conftest import mostly_slow
-from tests.ggp.search.tree.golden import compiled
+from tests.ggp.search.tree.golden import compiled, one_lane
 
 SMALL = MctsOptions(memory_mebibytes=32, words=1)
 
@@ -375,7 +375,7 @@ SUM_OF_200 = """
 @pytest.mark.parametrize("seed", range(8))
 def test_an_end_with_another_sum_ends_proving_wherever_it_is_seen(seed):
     game = load(SUM_OF_200, "lanes", name="sum_of_200")
-    options = MctsOptions(memory_mebibytes=16, is_solving=True).with_one_lane()
+    options = one_lane(is_solving=True)
     lanes = LanesSearch(game, game.roles[1], seed=seed, options=options)
     twin = Search(game, game.roles[1], seed=seed, options=options)
     has_seen = False
@@ -395,7 +395,7 @@ def test_an_end_with_another_sum_ends_proving_wherever_it_is_seen(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_a_tree_goes_on_once_another_one_has_refuted_its_proof(seed):
     game = load(SUM_OF_200, "lanes", name="sum_of_200")
-    options = replace(MctsOptions(memory_mebibytes=16, is_solving=True).with_one_lane(), threads=2)
+    options = replace(one_lane(is_solving=True), threads=2)
     search = LanesSearch(game, game.roles[1], seed=seed, options=options)
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=2000))
