@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
 
 _MAX_ATTEMPTS = 3000
-"""Random successors tried at most in a step after which no state held is possible."""
+"""Maximum random successors tried in a step after which no state held is possible."""
 
 _ATTEMPTS_PER_STEP = 20
 _MAX_RECOVERED = 100
-"""Successors or histories sampled at most in such a step."""
+"""Maximum successors or histories sampled in such a step."""
 
 _MAX_FORESEEN = 4096
 """States whose joint moves are counted to foresee a step; it makes at most twice as many joint moves."""

@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 0.1
 
 
 class Expansion(Protocol):
-    """What a belief asks about its states.
+    """Queries of a belief about its states.
 
     limit        joint moves made at most in one exact step
     most_states  states held at most

@@ -38,13 +38,13 @@ from ggp.lanes.keys.key_table import KeyTable, insert_states
 BoolArray = NDArray[np.bool_]
 
 _MAX_CELLS = 1 << 25
-"""Bytes that the legal moves of all states, or all successors, may take: games of strangers may be wide."""
+"""Maximum bytes for the legal moves of all states, or for all successors: games may be wide."""
 
 _NOWHERE = np.zeros(0, np.int64)
 _MAX_BLOCKS = 64
-"""Ticks made between two looks at the clock at most."""
+"""Maximum ticks between two checks of the clock."""
 _BLOCK_SECONDS = 0.002
-"""What they should take at most."""
+"""Target duration of these ticks."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,6 @@ class LanesExpansion:
         )
 
     def _going_on(self, found: _Found, *, is_complete: bool) -> _Successors:
-        """What was found, without terminal states."""
         padded, weight, keys = found.arrays()
         packed = np.ascontiguousarray(padded.view(np.uint8)[:, : self._bytes])
         known = self._know_joined(packed.tobytes(), len(weight))
@@ -286,7 +285,7 @@ class LanesExpansion:
         return self._know_joined(b"".join(cast("Sequence[bytes]", states)), len(states))
 
     def _know_joined(self, joined: bytes, count: int) -> _Known:
-        """What holds in states, kept for the next question, which is often about the same ones."""
+        """What holds in states, cached because the next query is often about the same ones."""
         if self._known is not None and len(self._known.states) == count and self._known.joined == joined:
             return self._known
         padded = np.zeros((count, 8 * self._words), np.uint8)

@@ -321,7 +321,7 @@ def _extend_keys(
 
 @inlined
 def _move_lane(lanes: StepLanes, source: Index, target: Index, is_keyed: bool) -> None:
-    """Put the successor of one lane, its weight and its keys in the place of those of another."""
+    """Copy the successor, weight and keys of one lane over those of another."""
     words = lanes.code.word_count
     for d in range(words):
         lanes.reached[words * target + d] = lanes.reached[words * source + d]
@@ -333,7 +333,7 @@ def _move_lane(lanes: StepLanes, source: Index, target: Index, is_keyed: bool) -
 
 @stage
 def _gather(lanes: StepLanes, count: Index, is_keyed: bool) -> Index:
-    """Move the successors of the lanes that agree, their weights and keys to the front; their number."""
+    """Compact the agreeing lanes' successors, weights and keys to the front; return the count."""
     kept: Index = np.int64(0)
     for w in range((count + 63) >> 6):
         bits = get_word(lanes.agreeing, 0, w)

@@ -18,7 +18,7 @@ from gdl.terms import Term
 from ggp.game import Game, GameError, IllegalMoveError, Move, Role, legal_or_none
 
 _MAX_LOST_MOVES = 400
-"""Joint moves tried at most when PLAY messages seem to have been lost."""
+"""Maximum joint moves tried when PLAY messages seem to have been lost."""
 
 _MAX_LOST_STEPS = 2
 
@@ -26,7 +26,7 @@ _HASTE_SECONDS = 0.3
 """Rest of the clock at which the search for lost moves stops with what it has found."""
 
 _MAX_CANDIDATES = 50
-"""States kept at most if it is unknown which of them is the true one."""
+"""Maximum states kept if it is unknown which of them is the true one."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,6 @@ class StateTracker:
                 yield [(between, joint_move), *rest]
 
     def _possible_joint_moves(self, state: Hashable, own_move: Move | None) -> Iterator[tuple[Move, ...]]:
-        """All joint moves of `state`, those with `own_move` first."""
         choices = [legal_or_none(self._game, state, role) for role in self._game.roles]
         own = sorted(choices[self._index], key=lambda move: move != own_move)
         for move in own:

@@ -162,7 +162,6 @@ def _parts(lanes: Lanes, tick_seconds: float) -> tuple[float, float]:
 
 @kernel
 def _settle_ticks(tables: LaneTables, arrays: PlayoutArrays, repeats: int) -> None:
-    """Settle what one tick settles, `repeats` times."""
     for _ in range(repeats):
         settle_states(tables, arrays.value)
         settle_successors(tables, arrays.value, False)
@@ -170,7 +169,6 @@ def _settle_ticks(tables: LaneTables, arrays: PlayoutArrays, repeats: int) -> No
 
 @kernel
 def _choose_ticks(tables: LaneTables, arrays: PlayoutArrays, planes: int, repeats: int) -> None:
-    """Choose moves as one tick does, `repeats` times."""
     everywhere = fill(arrays.value, ALL_ONES)
     for _ in range(repeats):
         choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, everywhere)

@@ -157,7 +157,6 @@ def simplify_circuit(
 
 
 def _budget(built: CompiledCircuit, *, is_resumed: bool, in_background: bool) -> float:
-    """CPU seconds for a round of simplification."""
     seconds = simplify_budget(built.report.ground_seconds, built.report.build_seconds)
     if is_resumed:
         seconds *= RESUMED_BUDGETS
@@ -215,7 +214,7 @@ def _known(program: Program, limits: CompilationLimits, cache: GameCache | None)
 
 
 def _variant(limits: CompilationLimits) -> str:
-    """What of the limits is part of a cache entry's name."""
+    """The limits as part of a cache entry's name."""
     return " ".join(sorted(limits.stages))
 
 

@@ -49,7 +49,7 @@ def game_folders() -> Iterator[Path]:
 
 
 def find_own_rules(name: str) -> Path:
-    """The bundled rule sheet of this name, whatever the current folder holds. Raises RulesNotFoundError."""
+    """The bundled rule sheet of this name, regardless of the current folder. Raises RulesNotFoundError."""
     for folder in own_game_folders():
         if (folder / f"{name}.kif").is_file():
             return folder / f"{name}.kif"

@@ -1,4 +1,4 @@
-"""What is worked out once per game and kept as long as the game is."""
+"""Values computed once per game and kept as long as the game is."""
 
 from __future__ import annotations
 

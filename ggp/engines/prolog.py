@@ -114,7 +114,6 @@ class PrologGame:
         self._give(state, tuple(joint_move))
 
     def _give(self, state: frozenset[Term], joint_move: tuple[Move, ...]) -> None:
-        """Load `state` and `joint_move` into Prolog."""
         if self._given == (state, joint_move):
             return
         facts = ", ".join(map(term_text, state))

@@ -33,7 +33,7 @@ class QuickGame(CompiledGame):
     def __init__(
         self, program: Program, circuit: Circuit, name: str, simplify: Callable[[], Circuit]
     ) -> None:
-        """Begin to run `simplify`, which returns a circuit that plays like `circuit`, in a thread."""
+        """Start `simplify`, which returns a circuit equivalent to `circuit`, in a thread."""
         super().__init__(program, tabulate(circuit), circuit.terms, name, exclusive=circuit.exclusive)
         self._finished: CompiledGame = self
         self._kept: list[int] = []

@@ -1,4 +1,4 @@
-"""Environments: any rule sheet as a batch of environments for people who train agents.
+"""Environments: any rule sheet as a batch of environments for training agents.
 
 actions        the numbering of moves, and who moves when
 point_of_view  the second of two roles sees the game as the first, where the rules are the same for both

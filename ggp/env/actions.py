@@ -1,4 +1,4 @@
-"""Actions: one fixed numbering of moves per game, and what is found out about who moves when.
+"""Actions: one fixed numbering of moves per game, and when each agent moves.
 
 Action a of an agent is its a-th move, by text, of all moves that it can ever have (`CompiledGame.moves`).
 From the mover's point of view (`ggp.env.point_of_view`) the second agent has the numbers of the first one's.
@@ -38,7 +38,7 @@ class Actions:
 
     @property
     def count(self) -> int:
-        """M: the most moves that one agent has."""
+        """M: the largest number of moves of an agent."""
         return max(map(len, self.moves), default=0)
 
     @cached_property
@@ -63,7 +63,7 @@ def actions_of(game: CompiledGame, view: PointOfView | None = None) -> Actions:
 
 @dataclass(frozen=True)
 class Turns:
-    """Who moves when, as far as random playouts show.
+    """When each agent moves, as far as random playouts show.
 
     is_joint     two agents had a choice in the same state
     is_waiting   uint8[S], by slot of `LaneTables`: moves that a role makes while another one acts

@@ -156,7 +156,7 @@ class Environment:
         self._pool = ThreadPoolExecutor(settings.threads - 1) if settings.threads > 1 else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Made again from what it was made of: neither memory of kernels nor threads can be copied."""
+        """Rebuild from the arguments: neither kernel memory nor threads can be copied."""
         return Environment, self._made_of
 
     def __deepcopy__(self, memo: object) -> Environment:
@@ -222,7 +222,7 @@ class Environment:
         try:
             return self.actions.number[agent][move]
         except KeyError:
-            raise ActionError(f"{move} is no move of {self.actions.agents[agent]}") from None
+            raise ActionError(f"{move} is not a move of {self.actions.agents[agent]}") from None
 
     def init(
         self, seed: int | Sequence[int] | NDArray[Any] | None = None, num_envs: int | None = None
@@ -258,7 +258,7 @@ class Environment:
     def step(
         self, state: EnvState, actions: ArrayLike, *, copy: bool = True, out: EnvState | None = None
     ) -> EnvState:
-        """What `actions` lead to. `state` stays as it is.
+        """The state after `actions`. `state` stays unchanged.
 
         actions   int32[N]: of the agent to move; int32[N, A] if agents act at once, -1 without a choice.
                   HOLD leaves an environment as it is, RESTART begins a new game (in column 0 of [N, A])

@@ -1,4 +1,4 @@
-"""Extensive form: the game tree as OpenSpiel and Gambit want it.
+"""Extensive form: the game tree as OpenSpiel and Gambit expect it.
 
 A node is a state and the choices already made in it. Agents that choose in the same state choose one after
 the other without seeing each other (or at one node, if nothing else is hidden); then `random` draws; then the

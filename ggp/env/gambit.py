@@ -24,7 +24,7 @@ class TooManyNodesError(ValueError):
 def write_efg(
     rules: str | Path | CompiledGame, path: str | Path, *, max_steps: int = 1000, most_nodes: int = MAX_NODES
 ) -> int:
-    """Write the whole game tree of a sheet as an EFG file; the number of its nodes.
+    """Write the whole game tree of a sheet as an EFG file; return the number of nodes.
 
     Payoffs are goals scaled to -1..1, as rewards of `ggp.env` are. See "The .efg file format" in the
     documentation of Gambit. Raises TooManyNodesError, and OSError; no file is then written.
@@ -50,7 +50,7 @@ def _label(name: object) -> str:
 
 
 def _write_nodes(tree: ExtensiveGame, file: TextIO, most_nodes: int) -> int:
-    """Write all nodes in depth-first order, as the format wants them; their number."""
+    """Write all nodes in depth-first order, as the format requires; return their number."""
     sets: list[dict[str, int]] = [{} for _ in tree.agents]
     chances, outcomes, written = count(1), count(1), 0
     stack = [tree.root()]

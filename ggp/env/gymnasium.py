@@ -38,7 +38,7 @@ Steps: TypeAlias = tuple[Observations, NDArray[np.float64], NDArray[np.bool_], N
 
 ALL = "all"
 ILLEGAL = 2**31 - 1
-"""What stands for every number outside the action space, some of which mean more to `ggp.env`."""
+"""Replaces every number outside the action space, some of which `ggp.env` reads as commands."""
 _MAX_STEPS = 10_000
 """Steps of opponents in a row before a game counts as one in which the agent never acts."""
 
@@ -122,7 +122,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observations, Infos]:
-        """New games; `options={"reset_mask": bool[N]}` restarts some, as Gymnasium has it.
+        """New games; `options={"reset_mask": bool[N]}` restarts some, as Gymnasium defines it.
 
         seed   a list with one for each environment, None where its stream goes on; a number s means
                [s, s + 1, ...]; None: all streams go on. What happens in an environment depends on its own
@@ -148,7 +148,6 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return self._observation(self.state), self._infos()
 
     def _begin(self, restarted: NDArray[np.bool_]) -> None:
-        """Note which environments have begun a new game."""
         self._ended = self._ended & ~restarted
         self._cut = self._cut & ~restarted
         self._elapsed[restarted] = 0
@@ -163,7 +162,6 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return mask.copy()
 
     def _seeds_of(self, seed: int | Sequence[int | None]) -> list[int | None]:
-        """A seed for each environment."""
         if is_integer(seed):
             first = to_integer(seed, "seed", 0)
             super().reset(seed=first)
@@ -175,7 +173,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return [None if each is None else number for each, number in zip(seed, numbers, strict=True)]  # type: ignore[arg-type]
 
     def _set_seeds(self, seeds: list[int | None], where: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Begin the streams of environments with a seed; which these are."""
+        """Begin the streams of environments with a seed; return which these are."""
         seeded = where & np.array([each is not None for each in seeds], np.bool_)
         numbers = streams_of([0 if each is None else each for each in seeds], self.num_envs)
         self._streams.start[seeded] = numbers[seeded]
@@ -265,7 +263,6 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     def _actions(
         self, given: NDArray[np.int32], restarting: NDArray[np.bool_], over: NDArray[np.bool_]
     ) -> NDArray[np.int32]:
-        """What the environments are told, from the actions of the agent."""
         codes = np.where(over, HOLD, RESTART).astype(np.int32)
         special = restarting | over
         if not self.environment.is_joint:
@@ -275,7 +272,6 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return np.where(special[:, None], self._in_columns(codes), actions)
 
     def _play(self, actions: NDArray[np.int32], mover: NDArray[np.int32] | NDArray[np.int64]) -> None:
-        """Step, and add up the rewards."""
         self._state = state = self.environment.step(self.state, actions)
         self._all_rewards = self._all_rewards + state.rewards
         rows = np.arange(self.num_envs)

@@ -94,7 +94,7 @@ def refuse_unknown_keywords(
 
 
 def _point_of_view(game: CompiledGame, observation: str, view: str | None) -> PointOfView | None:
-    """How the second agent sees the game; None: as it is. Raises ValueError where "mover" cannot be had."""
+    """How the second agent sees the game; None: as it is. Raises ValueError if "mover" is unavailable."""
     if view == "absolute" or (view is None and observation != "board"):
         return None
     found = None if observation == "percepts" else find_point_of_view(game)

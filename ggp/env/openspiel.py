@@ -27,7 +27,7 @@ _DEFAULTS = {"rules": "tictactoe", "max_steps": MAX_STEPS}
 
 
 def _game_type(name: str, tree: ExtensiveGame | None) -> Any:
-    """What OpenSpiel wants to know of a kind of game; of the registered game without a tree."""
+    """OpenSpiel's description of a kind of game; of the registered game without a tree."""
     kinds = pyspiel.GameType
     is_joint = tree is not None and tree.is_joint
     has_chance = tree is None or tree.chance is not None
@@ -104,7 +104,7 @@ class GgpGame(pyspiel.Game):  # type: ignore[misc]
         return GgpState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> GgpObserver:
-        """What fills tensors and strings."""
+        """The observer that fills tensors and strings."""
         return GgpObserver(
             self.tree, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params
         )
@@ -133,7 +133,7 @@ class GgpState(pyspiel.State):  # type: ignore[misc]
         return self.tree.actions(self.node, player) if current in (player, SIMULTANEOUS) else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Uniform, as GDL has it."""
+        """Uniform, as GDL defines chance."""
         actions = self.tree.actions(self.node, CHANCE)
         return [(action, 1 / len(actions)) for action in actions]
 

@@ -1,4 +1,4 @@
-"""Opponents: who moves for the other seats of a batch of environments.
+"""Opponents: players of the other seats of a batch of environments.
 
 An opponent of the user is a function of a state and a random generator. It returns actions for all
 environments of the state, of which those are used where another seat acts: int32[N], or int32[N, A] if agents
@@ -79,7 +79,7 @@ def make_opponent(spec: str | Opponent, environment: Environment) -> Mover:
 
 
 def _require_options(options: dict[str, str], spec: str) -> None:
-    """Raise ValueError for options that a search will not take."""
+    """Raise ValueError for options that a search does not accept."""
     names = ["simulations", *(row.name for row in rows_of(MctsOptions))]
     for name in options:
         if name not in names:
@@ -105,7 +105,6 @@ def _ask(
 
 
 def _move_at_random(state: EnvState, environments: NDArray[np.int64], streams: Streams) -> NDArray[np.int32]:
-    """The same as `random_actions`, from the streams."""
     mask = state.legal_action_mask
     rows = mask.reshape(-1, mask.shape[-1])
     legal = np.append(np.flatnonzero(rows), 0)  # row after row; the last is for rows without a legal move

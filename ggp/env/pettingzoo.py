@@ -32,7 +32,7 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 Illegal: TypeAlias = Literal["lose", "first"]
 
 ILLEGAL = 2**31 - 1
-"""What stands for every number that is not a legal action, some of which mean more to `ggp.env`."""
+"""Replaces every number that is not a legal action, some of which `ggp.env` reads as commands."""
 _METADATA = {"render_modes": ["ansi"], "is_parallelizable": True}
 
 
@@ -125,7 +125,7 @@ class _OneGame:
 
 
 class _Spaces:
-    """What both kinds of environments answer alike; options as for `env`."""
+    """What both kinds of environments have in common; options as for `env`."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class _Spaces:
         return self._game.text() if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is held."""
 
 
 class GgpAecEnv(_Spaces, AECEnv[str, Observation, int]):  # type: ignore[misc]

@@ -118,7 +118,7 @@ class EnvState:
         return (self[n : n + 1] for n in range(len(self)))
 
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
-        """Numpy would see a list of lists without end."""
+        """Refuse: numpy would see endlessly nested lists."""
         raise TypeError("an EnvState is not an array: its fields are, such as s.observation")
 
     def __eq__(self, other: object) -> bool:
@@ -238,14 +238,12 @@ def _in_words(batch: Batch) -> _Words:
 
 
 def _contents(state: EnvState) -> list[NDArray[Any]]:
-    """All that makes a state what it is."""
     fluents, flags, memory, seed, _ = _in_words(state.batch)
     chance = [seed] if state.layout.has_chance else []
     return [fluents, flags, memory, *chance, *(getattr(state, name) for name in _READ)]
 
 
 def _gather(batch: Batch, chosen: NDArray[np.int64]) -> _Words:
-    """The states of some environments."""
     blocks = blocks_for(len(batch.steps))
     *rows, seed, steps = _in_words(batch)
     return [*(_gather_rows(words, blocks, chosen) for words in rows), seed[chosen], steps[chosen]]

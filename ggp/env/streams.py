@@ -1,4 +1,4 @@
-"""Streams of random numbers, one for each environment: what happens in one depends on no other's seed. The
+"""Streams of random numbers, one for each environment, independent of the others' seeds. The
 generator is splitmix64 (Steele, Lea & Flood 2014), the one that the kernels draw chance with."""
 
 from __future__ import annotations

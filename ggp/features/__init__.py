@@ -1,4 +1,4 @@
-"""Features: what a game is made of besides facts and moves, and what that is worth.
+"""Features: pieces, cells and moves of a game on a board, and their values.
 
 possibilities          what can be true after a move while most of the state is unknown
 recorded_playouts      random playouts with all their states

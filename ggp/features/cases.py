@@ -1,4 +1,4 @@
-"""FAST: what moves do on the board, case by case, before anything is known about its worth.
+"""FAST: the effects of moves on the board, case by case, before their values are learned.
 
 A move has one case for each combination of the piece that moves and what it captures (`PIECES`), or for each
 cell that may be its target (`CELLS`). What a move captures is proven from the circuit: a piece of another
@@ -246,9 +246,7 @@ class _Captures:
                 yield from (int(f) for f in self.at[cell] if int(f) in self.is_theirs)
 
     def _legal(self, moves: Sequence[int]) -> NDArray[np.int32]:
-        """int32[Q, 1]: the literals of the moves' legality."""
         return self.tables.legal[np.array(moves, np.int64)][:, None]
 
     def _beside(self, fluent: int) -> list[int]:
-        """All other fluents of a fluent's cell."""
         return [int(f) for f in self.at[int(self.features.cell_of[fluent])] if f != fluent]

@@ -1,4 +1,4 @@
-"""Learning the worth of features: TD(lambda) of a linear value from playouts or whole games.
+"""Learning feature weights: TD(lambda) of a linear value from playouts or whole games.
 
     value(state) = constant + sum of weight × feature,   for each role: its goal minus the mean of the others'
 
@@ -33,7 +33,7 @@ LAST_STEP = 0.1
 """Size of the last step, as a share of the first."""
 
 MEMORY = 1 << 28
-"""At most this many bytes of features to learn from."""
+"""Maximum bytes of features to learn from."""
 
 RECORDING_SHARE = 0.25
 """Share of the time until a deadline for recording; the rest is for learning."""

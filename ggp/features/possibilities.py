@@ -109,7 +109,6 @@ def _make_moves(tables: CircuitTables, questions: Sequence[Question], can: NDArr
 
 
 def _mask(places: ArrayLike, words: int) -> NDArray[np.uint64]:
-    """uint64[W] with the bits of `places` set."""
     bits = np.zeros(64 * words, np.bool_)
     bits[np.asarray(places, np.int64)] = True
     return np.packbits(bits, bitorder="little").view(np.uint64)

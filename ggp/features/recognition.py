@@ -211,7 +211,6 @@ class _MoveCells:
             yield from (tuple(range(i, i + keys)) for i in range(arity - keys + 1))
 
     def _cell(self, move: int, window: tuple[int, ...]) -> int | None:
-        """The cell that these arguments of a move name."""
         texts = [self.arguments[move][i] for i in window]
         if self.layer.joint is not None:
             texts = [texts[0][:1], texts[0][1:]]

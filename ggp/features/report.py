@@ -1,4 +1,4 @@
-"""What was recognized of a game and learned about it, in the words of its rules."""
+"""Report of the recognized features and learned weights, in the words of the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ggp.game import RANDOM_ROLE
 
 @dataclass(frozen=True)
 class FeatureReport:
-    """What FAST knows about a game; without weights it falls back to MAST.
+    """The features and weights of FAST in a game; without weights it falls back to MAST.
 
     cases     by move; empty if no move can be valued by features
     weights   None then, and if there was no time to learn them
@@ -137,5 +137,4 @@ def _rounded(values: Sequence[float]) -> list[float]:
 
 
 def _counted(arguments: tuple[int, ...] | None) -> list[int] | None:
-    """Arguments counted from 1."""
     return None if arguments is None else [i + 1 for i in arguments]

@@ -1,4 +1,4 @@
-"""CheckedStore: files of a cache, each with a checksum, of which a damaged one counts as absent.
+"""CheckedStore: cached files with checksums; a damaged one counts as absent.
 
 Caches hold what can be made again. So nothing about them ends a command: a file that cannot be read or was
 changed is removed, with one line in the log, and a folder that cannot be written is one warning.
@@ -40,7 +40,7 @@ class CheckedStore:
     folder: Path | None
 
     def load(self, name: str) -> bytes | None:
-        """The content saved under `name`; None if there is none, or no more as it was saved."""
+        """The content saved under `name`; None if it is missing or damaged."""
         if self.folder is None:
             return None
         path = self.folder / name

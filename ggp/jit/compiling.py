@@ -186,7 +186,7 @@ def watch_compilation(on_change: Callable[[bool], None]) -> None:
 
 
 class _Progress:
-    """Says that kernels are compiled, now and then how many are done, and at the end how long it took."""
+    """Reports the compilation of kernels: its start, its progress and the time taken."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -227,7 +227,7 @@ _is_announced = False
 
 @contextmanager
 def announced_compilation(announce: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Announce compilation if the calls in the `with` block compile for long, and say when it is done.
+    """Announce compilation if the calls in the `with` block compile for long, and its end.
 
     Blocks inside or beside an announced one are silent: what a user waits for is said in one place.
 

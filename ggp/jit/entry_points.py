@@ -48,7 +48,7 @@ if TYPE_CHECKING or config.DISABLE_JIT:
         return 1 + _plain_parts.index(part)
 
     def call_entry(entry: Index, memory: Index, *numbers: Index) -> Index:
-        """What the part at `entry` returns for the `Unboxed` at `memory` and `numbers`; in a kernel."""
+        """Call the part at `entry` with the `Unboxed` at `memory` and `numbers`; in a kernel."""
         return _plain_parts[entry - 1](value_at(int(memory)), *numbers) or 0
 
 else:

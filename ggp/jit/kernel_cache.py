@@ -1,4 +1,4 @@
-"""KernelCache: machine code of a kernel on disk, in the place of numba's own cache.
+"""KernelCache: machine code of a kernel on disk, in place of numba's own cache.
 
 Numba unpickles what it finds without a check. Its index of a function's entries is one more file to be
 damaged, and two processes that add to it at once may give one file two meanings. Here each entry is a
@@ -94,5 +94,4 @@ class KernelCache(_Cache):
 
 @functools.cache
 def _file_digest(path: str) -> str:
-    """Digest of a source file, for kernels outside this package."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

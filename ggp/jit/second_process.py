@@ -64,8 +64,8 @@ class SecondProcess:
         self._process.wait()
 
     def leave(self) -> bool:
-        """Let it outlive this process, with low priority; whether it does. It does not if it is over, or
-        waits for another process that compiles the same kernels."""
+        """Let it outlive this process, with low priority, unless it is over or waits for another process that
+        compiles the same kernels; return whether it does."""
         if self.is_over or not self._is_first or not hasattr(os, "setpriority"):
             self.kill()
             return False
@@ -82,7 +82,7 @@ class SecondProcess:
 
 
 def _lock(file: BinaryIO | int, *, may_wait: bool) -> bool:
-    """Lock `file` until its last descriptor is closed, in whichever process; whether that succeeded."""
+    """Lock `file` until its last descriptor in any process is closed; return whether that succeeded."""
     if fcntl is None:
         return True
     try:
@@ -98,7 +98,7 @@ def begin_second_process(
     folder: Path | None = CACHE_FOLDER if IS_COMPILED else None,
     cores: int | None = None,
 ) -> SecondProcess | None:
-    """Begin to run `python -m module` with `arguments`, which are words.
+    """Start `python -m module` with `arguments`, which are words.
 
     The kernels are then loaded from the cache by their callers, or compiled there if the process failed.
     None without a cache that can be written, with a single core, or if it has succeeded before on this
@@ -140,7 +140,7 @@ def compiled_beside(
 
 
 def _run(lock: int, done: Path, module: str, arguments: list[str]) -> None:
-    """What the second process does. It is ended by its parent, not by the terminal."""
+    """The main function of the second process, which its parent ends, not the terminal."""
     for each in ("SIGINT", "SIGHUP"):
         if hasattr(signal, each):
             signal.signal(getattr(signal, each), signal.SIG_IGN)

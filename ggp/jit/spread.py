@@ -1,4 +1,4 @@
-"""Between the bits of a word and as many bytes of an array, all at once.
+"""Conversion between the bits of a word and as many bytes of an array.
 
 What kernels compute is one bit per game; what readers of arrays want is one byte per game and fact, and what
 they give is one number per game. With AVX-512 64 bits become as many bytes in two instructions.

@@ -58,7 +58,7 @@ if TYPE_CHECKING or config.DISABLE_JIT:
 
         @classmethod
         def made_once(cls, value: _Value) -> Unboxed[_Value]:
-            """The same, written without a kernel to compile, but ten times slower.
+            """Make one without compiling a kernel, but ten times slower.
 
             For values of which few are made. Raises TypeError for members that are neither arrays nor numbers
             of 64 bits.

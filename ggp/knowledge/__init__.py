@@ -1,4 +1,4 @@
-"""What was found out about a game and is kept for later matches, by the digest of its rules.
+"""Knowledge about games, kept for later matches by the digest of the rules.
 
 folder    where it is kept, and JSON files that are checked when they are read
 book      an opening book: moves found by long searches of the first plies

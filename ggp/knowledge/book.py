@@ -24,7 +24,7 @@ from ggp.knowledge.folder import (
 FILE_NAME = "book.json"
 MAX_POSITIONS = 100_000
 ENOUGH = 0.9
-"""A search of this share of the time asked for counts as having had it: clocks are never met exactly."""
+"""A search of at least this share of the requested time suffices: clocks are never exact."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class BookMove:
     is_exact: bool
 
     def is_worth(self, seconds: float) -> bool:
-        """Whether a search of `seconds` is not expected to find better.
+        """Whether a search of `seconds` is not expected to find a better move.
 
         >>> move = BookMove("x", "(mark 2 2)", 50.0, 9, None, seconds=10.0, is_exact=False)
         >>> move.is_worth(10.5), move.is_worth(30.0)
@@ -80,7 +80,7 @@ class Book(Knowledge):
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         positions = content["positions"]
         if not isinstance(positions, dict) or len(positions) > MAX_POSITIONS:
-            raise ValueError("positions: no object, or too many entries")
+            raise ValueError("positions: not an object, or too many entries")
         found = {str(digest): _checked_move(each) for digest, each in positions.items()}
         return cls(checked_text(content["game"]), checked_text(content["rules"]), found)
 

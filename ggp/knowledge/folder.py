@@ -91,7 +91,7 @@ class Knowledge:
 
     @classmethod
     def empty(cls, game: Game[Any], *values: Any, **named: Any) -> Self:
-        """What is kept before anything is known; further values are those of the other fields."""
+        """Empty knowledge; further values are those of the other fields."""
         from ggp.solver.work_folder import rules_digest
 
         make: Any = cls
@@ -131,7 +131,7 @@ class Knowledge:
 
 
 def checked_text(value: Any) -> str:
-    """`value` if it is a text of a decent length. Raises ValueError."""
+    """`value` if it is a text of acceptable length. Raises ValueError."""
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise ValueError("a text is missing or too long")
     return value

@@ -19,7 +19,7 @@ EXPECTED_SHARE = 0.85
 """Between alpha-beta and the tree it is rarely a close race."""
 ERROR = 0.05
 MAX_MATCHES = 200
-"""If these do not decide, the tree plays."""
+"""Maximum matches; if they do not decide, the tree plays."""
 MAX_MOVES = 10_000_000
 DEFAULT_TREE = str(TunedOptions())
 
@@ -59,7 +59,7 @@ class Trial(Knowledge):
         return self.moves / max(1, self.match_count)
 
     def add(self, margin: int, moves: int) -> None:
-        """Count a match: by how much the goal of alpha-beta was better, and the moves."""
+        """Count a match: how much better alpha-beta's goal was, and the number of moves."""
         self.won += margin > 0
         self.lost += margin < 0
         self.drawn += margin == 0

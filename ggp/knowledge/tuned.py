@@ -59,7 +59,7 @@ def shipped_table(place: Path = SHIPPED) -> Mapping[str, TunedOptions]:
 
 
 def shipped_options(program: Program) -> TunedOptions | None:
-    """The options that were found for these rules before the release; None without any."""
+    """The shipped options for these rules; None without any."""
     from ggp.solver.work_folder import rules_digest
 
     table = shipped_table()
@@ -111,7 +111,7 @@ class Tuning(Knowledge):
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         comparisons, seed = content["comparisons"], content["seed"]
         if not isinstance(comparisons, list) or len(comparisons) > MAX_COMPARISONS:
-            raise ValueError("comparisons: no list, or too long")
+            raise ValueError("comparisons: not a list, or too long")
         if type(seed) is not int:
             raise ValueError("the seed is missing")
         rates = {name: checked_number(content["rates"][name]) for name in _policies(content["rates"])}
@@ -132,7 +132,7 @@ class Tuning(Knowledge):
 def _comparison(content: Mapping[str, Any]) -> Comparison:
     scores = content["scores"]
     if not isinstance(scores, list) or len(scores) > MAX_SCORES:
-        raise ValueError("scores: no list, or too long")
+        raise ValueError("scores: not a list, or too long")
     return Comparison(
         read_options(content["challenger"]),
         read_options(content["champion"]),

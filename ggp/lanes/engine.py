@@ -89,7 +89,6 @@ class PlayoutStatistics:
         return tuple(_mean(counts) for counts in self.goal_counts)
 
     def __add__(self, other: PlayoutStatistics) -> PlayoutStatistics:
-        """The statistics of both together."""
         shortest = [s.shortest for s in (self, other) if s.finished]
         return PlayoutStatistics(
             playouts=self.playouts + other.playouts,

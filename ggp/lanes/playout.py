@@ -119,7 +119,6 @@ def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -
 
 @inlined
 def _count_goals(tables: LaneTables, value: Rows, finished: Row, goal_count: Rows) -> None:
-    """Count the goals of the playouts that finish now."""
     zero = fill(value, np.uint64(0))
     roles = tables.role_count
     for role in range(roles):

@@ -94,7 +94,6 @@ def sum_in_lanes(scratch: RouletteScratch, count: Index, weight: Int32Array) -> 
 
 @inlined
 def _planes_of_numbers(scratch: RouletteScratch, used: Index) -> None:
-    """Planes SUM ... = scratch.number."""
     for w in range(word_count(scratch.planes)):
         for i in range(64):
             scratch.block[i] = np.uint64(scratch.number[64 * w + i])

@@ -1,4 +1,4 @@
-"""step: states into lanes, moves, gates, and what follows: what every kernel does with a circuit.
+"""step: the operations of all kernels on a circuit: put states and moves, settle, read, advance.
 
     put      put_keys, put_key, put_state                  states into the rows of fluents
              clear_moves, put_move                         moves; `ggp.lanes.choose` draws random ones

@@ -1,4 +1,4 @@
-"""A network at work in one lane of a search. The twin in numpy is `Network.evaluate`; they agree to 1e-5."""
+"""Evaluation of a network in one lane of a search; agrees with `Network.evaluate` (numpy) to 1e-5."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ def _clip(sums: NDArray[np.float32]) -> None:
 
 @inlined
 def _dot(left: NDArray[np.float32], right: NDArray[np.float32]) -> np.float32:
-    """The sum of products."""
     total = np.float32(0)
     for j in range(left.shape[0]):
         total += left[j] * right[j]

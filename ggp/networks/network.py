@@ -20,7 +20,7 @@ Float32Array = NDArray[np.float32]
 BoolArray = NDArray[np.bool_]
 
 WIDTHS = (64, 32)
-"""H1 and H2 unless told otherwise."""
+"""Default H1 and H2."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Solving what can be enumerated within a clock, and giving up early on all else."""
+"""Solve what can be enumerated within the clock; give up early otherwise."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ move is assumed to leave a tenth of the states, ..."""
 MAX_PAUSE = 8
 """... but forecasts of large games are wild."""
 VAGUE_PAUSE = 2
-"""After the second attempt in a row that ended without a forecast, and later ones."""
+"""The pause after two or more attempts in a row that ended without a forecast."""
 BYTES_PER_STATE = 45
 """Connect four 5x5 with all transitions in memory: `results/solved.md`."""
 
 
 class MatchEnumeration:
-    """Attempts of one match to solve what lies ahead; none for some moves after one that was hopeless.
+    """Attempts to solve the rest of one match; a hopeless one is followed by a pause of some moves.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe")
@@ -132,7 +132,7 @@ class _Watch:
         self.excess: float | None = None
 
     def is_promising(self, progress: Progress) -> bool:
-        """Whether to go on after this chunk."""
+        """Whether to continue after this chunk."""
         spent = progress.seconds
         if progress.expanded == progress.states or spent <= PROBE_SHARE * self.seconds:
             return True

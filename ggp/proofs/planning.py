@@ -43,7 +43,7 @@ class MatchPlans:
         self._sought: PackedState | None = None
 
     def move(self, state: PackedState) -> tuple[Move, Plan] | None:
-        """The next move of the plan, if `state` is on its way."""
+        """The next move of the plan, if `state` lies on it."""
         move = None if self.plan is None else self.plan.move(state)
         return None if move is None or self.plan is None else (move, self.plan)
 
@@ -105,7 +105,7 @@ class MatchPlans:
         self._take(state, None if line is None else plan_of_line(self._game, state, line.moves, highest))
 
     def _take(self, state: PackedState, found: Plan | None) -> None:
-        """Keep what was found, unless the plan that is followed promises more."""
+        """Adopt a found plan, unless the current one promises more."""
         followed = self.move(state)
         if found is not None and (followed is None or found.goal > followed[1].goal):
             _logger.info("plan: goal %d in %d moves", found.goal, len(found.moves))

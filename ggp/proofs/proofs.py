@@ -31,9 +31,9 @@ SLICE_SECONDS = 0.005
 FIRST_MEBIBYTES = 8
 TABLE_GROWTH = 4
 FULL = 0.5
-"""Share of the slots of a transposition table from which on a larger one is used."""
+"""Fill level at which a transposition table is replaced by a larger one."""
 COPY_SECONDS, COPY_SHARE = 2e-7, 0.2
-"""What copying takes for each slot of the smaller table, and its most share of the time left."""
+"""Seconds to copy each slot of the smaller table, and the maximum share of the time left."""
 TABLE_SHARE = 0.25
 """Of the memory, for each table: the states of an enumeration are dropped before alpha-beta begins, but not
 at once."""
@@ -50,7 +50,7 @@ DISTRUST, FORGIVEN = 4.0, 0.5
 
 
 class ProofLine:
-    """One of the two ways: its search, and its proof of the current state.
+    """One of the two proof searches, and its proof of the current state.
 
     spent_seconds      for the current state
     root_goals         move of the role that chooses there → goal of the first role behind it, if proven
@@ -178,7 +178,7 @@ def _share(seconds: float, count: int, known: float) -> float:
 
 
 class MatchProofs:
-    """Both lines of one match. Belongs to one thread at a time.
+    """Both proof searches of one match. Belongs to one thread at a time.
 
     root_goals   those of both lines; another object after news, so that other threads may read it
     """

@@ -1,4 +1,4 @@
-"""Prover: exact values in one match, next to a tree search and out of its time.
+"""Prover: exact values in one match, in a share of the tree search's time.
 
 all kinds of games        In the start clock every reachable state is found and valued if a forecast says that
                           clock and memory suffice; then no search is needed any more.
@@ -42,7 +42,7 @@ _logger = logging.getLogger("ggp.search")
 SIMULATIONS_PER_NODE = 10
 """Counted search: simulations for each position of alpha-beta, or each state of an enumeration."""
 FIRST_SHARE = 0.1
-"""Least share of the time at first, whatever the forecast; how long that is: UNKNOWN_SHARE."""
+"""Minimum share of the time at first, whatever the forecast; how long: UNKNOWN_SHARE."""
 HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the forecast alone decides."""
@@ -67,7 +67,7 @@ _PREPARED_POSITIONS = 20
 
 
 class Prover:
-    """What is proved about the current state of one match. Belongs to one thread at a time.
+    """Proofs about the current state of one match. Belongs to one thread at a time.
 
     solution   of all states from an earlier one on, in this game or another of the same rules; None if there
                is none
@@ -116,7 +116,7 @@ class Prover:
 
     @property
     def has_decided(self) -> bool:
-        """Whether a move is known that no search can better."""
+        """Whether a move is known that no search can improve on."""
         if self.plans is not None and self.state is not None and self.plans.has_best(self.state):
             return True
         proofs = self.proofs
@@ -165,7 +165,7 @@ class Prover:
             self.solution = self._enumeration.solve(state, budget, is_patient=is_patient)
 
     def begin(self, state: PackedState, budget: Budget) -> bool:
-        """Work on `state`, which is not terminal: what comes before the tree; return whether that decides. A
+        """Start work on `state`, which is not terminal, before the tree; return whether that decides. A
         counted search has all its proofs here, a position for every SIMULATIONS_PER_NODE simulations."""
         if self.solution is None and self.stage(state) is not None:
             return True
@@ -216,7 +216,7 @@ class Prover:
             proofs.interrupt()
 
     def keep_pace(self, begin: float, budget: Budget, *, length: float | None, cores: int = 1) -> None:
-        """Prove on until the share of the time since `begin` is used up; see `Companion`."""
+        """Continue proving until the share of the time since `begin` is used up; see `Companion`."""
         if self.state is None or self.solution is not None:
             return
         deadline, is_stopped = budget.deadline, budget.is_interrupted

@@ -1,4 +1,4 @@
-"""Budget: what a search may use."""
+"""Budget: the limits of a search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may use; it ends with whichever is used up first.
+    """The limits of a search, which ends when it reaches the first of them.
 
     deadline      time.monotonic() seconds, with the margin of the player already subtracted
     simulations   playouts; None: any number
@@ -34,7 +34,7 @@ class Budget:
         return self.simulations is not None or self.nodes is not None
 
     def is_interrupted(self) -> bool:
-        """Whether the search was stopped before its time."""
+        """Whether the search was stopped early."""
         return self.is_stopped is not None and self.is_stopped()
 
     def is_over(self) -> bool:
@@ -46,7 +46,7 @@ class Budget:
         return self.deadline - time.monotonic()
 
     def part(self, share: float) -> Budget:
-        """The same, but only this share of the time left.
+        """A budget with this share of the remaining time.
 
         >>> Budget(time.monotonic() + 10).part(0.5).seconds_left() < 5.01
         True
@@ -57,7 +57,7 @@ class Budget:
         return replace(self, deadline=now + share * (self.deadline - now))
 
     def earlier(self, seconds: float) -> Budget:
-        """The same, but ending some seconds earlier, though not before half of the time left.
+        """A budget that ends some seconds earlier, but keeps at least half of the remaining time.
 
         >>> 0.9 < Budget(time.monotonic() + 2).earlier(100).seconds_left() < 1.01
         True
@@ -69,4 +69,4 @@ NO_LIMIT = Budget()
 """To the end of the search, however long that takes."""
 
 NO_TIME = Budget(deadline=-math.inf)
-"""For getting ready in the middle of a match: nothing may take long."""
+"""For preparations during a match: nothing may take long."""

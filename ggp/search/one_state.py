@@ -88,7 +88,7 @@ def _choosing_role(game: Game[Any], state: Hashable) -> Role:
 
 
 def _option_text(value: str | float | bool) -> str:
-    """A value as it is written behind a player: switches are on or off."""
+    """A value as written in a player's options: switches are on or off."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return str(value)

@@ -36,7 +36,7 @@ else:
 SWITCH_WORDS = ("on", "off")
 
 MAX_SHOWN = 10**9
-"""Upper bounds from here on only keep numbers within machine integers: range texts leave them out."""
+"""Upper bounds from here on only protect machine integers: range texts omit them."""
 
 
 class OptionError(ValueError):

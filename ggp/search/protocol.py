@@ -1,4 +1,4 @@
-"""What every search answers, and what may work next to a tree search.
+"""Protocols of searches, and of what works next to a tree search.
 
 Search      a search of one role: how it runs, the best move and a report
 Companion   proves something about the root of a tree search, between its slices
@@ -20,7 +20,7 @@ NO_SUM = -1
 
 
 class Search(Protocol):
-    """A search of one role. Where it begins is set before, by a method of each kind: a state or a belief."""
+    """A search of one role. A method of each kind sets where it begins: a state or a belief."""
 
     @property
     def simulation_count(self) -> int:
@@ -28,8 +28,8 @@ class Search(Protocol):
         ...
 
     def run(self, budget: Budget) -> int:
-        """Search on; return the number of playouts, or of positions expanded. Overruns the deadline by at
-        most one slice of some milliseconds."""
+        """Continue the search; return the number of playouts, or of positions expanded. Overruns the
+        deadline by at most one slice of some milliseconds."""
         ...
 
     def best_move(self) -> Move | None:
@@ -42,7 +42,7 @@ class Search(Protocol):
 
 
 class Companion(Protocol):
-    """What proves something about the root of a tree search, out of its time."""
+    """A prover of facts about the root of a tree search, in a share of its time."""
 
     @property
     def root_goals(self) -> Mapping[Move, int]:
@@ -56,7 +56,7 @@ class Companion(Protocol):
 
     @property
     def has_decided(self) -> bool:
-        """Whether a move is known that no search can better."""
+        """Whether a move is known that no search can improve on."""
         ...
 
     def keep_pace(self, begin: float, budget: Budget, *, length: float | None, cores: int = 1) -> None:

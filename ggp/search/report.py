@@ -23,7 +23,7 @@ TEXT_LINE_CHARACTERS = 120
 
 @dataclass(frozen=True)
 class MoveReport:
-    """What the search thinks of one move: playouts, mean goal of the role, proven goal (or None).
+    """Statistics of one move: playouts, mean goal of the role, proven goal (or None).
 
     >>> import ggp
     >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)

@@ -29,7 +29,7 @@ MOVES_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class RootProgress:
-    """How far a search is: nodes expanded, depth of the current iteration, best goal of a known line."""
+    """Progress of a search: nodes expanded, depth of the current iteration, best goal of a known line."""
 
     nodes: int
     depth: int
@@ -61,7 +61,7 @@ class RootValue:
 
 
 def search_method(game: CompiledGame) -> str | None:
-    """The method for a game, judging by its roles; None if there is none."""
+    """The search method for the roles of a game; None if there is none."""
     if RANDOM_ROLE in game.roles or len(game.roles) > 2 or hides_information(game):
         return None
     return ALPHABETA if len(game.roles) == 2 else BRANCH_AND_BOUND

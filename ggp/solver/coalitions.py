@@ -69,7 +69,7 @@ class CoalitionSolution:
 
     @property
     def others(self) -> tuple[Role, ...]:
-        """The players who are no members, in role order."""
+        """The players who are not members, in role order."""
         return tuple(
             role for r, role in enumerate(self.game.roles) if r not in self.members and role != RANDOM_ROLE
         )

@@ -45,7 +45,7 @@ _DECODED = 1 << 16
 
 @dataclass(frozen=True)
 class EndingMeasure:
-    """How near the end a position is: the number of PIECES or EMPTY_CELLS, which no move raises.
+    """Nearness of a position to the end: the number of PIECES or EMPTY_CELLS, which no move raises.
 
     counted   PIECES or EMPTY_CELLS
     pieces    int64[P]: the facts that put something on a cell
@@ -228,7 +228,6 @@ def solve_endings(
 
 
 def _counts(space: StateSpace, measure: EndingMeasure) -> dict[int, int]:
-    """How many states have each number, in ascending order."""
     keys = space.keys.reshape(-1, space.code.word_count)
     counts = np.zeros(1, np.int64)
     for first in range(0, len(keys), _DECODED):

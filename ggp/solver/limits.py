@@ -47,15 +47,15 @@ class Progress:
 
 
 class Stop(Protocol):
-    """What can stop solving: a `threading.Event`, say."""
+    """A stop signal, such as a `threading.Event`."""
 
     def is_set(self) -> bool:
-        """Whether to stop. Asked every few milliseconds."""
+        """Whether to stop; polled every few milliseconds."""
 
 
 @dataclass(frozen=True)
 class SolverLimits:
-    """Bounds on what solving may cost.
+    """Limits of states, time, memory and disk for solving.
 
     >>> import ggp
     >>> ggp.solve(ggp.load("tictactoe"), SolverLimits(states=1000))

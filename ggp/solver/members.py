@@ -1,4 +1,4 @@
-"""How a coalition of roles is written: the numbers of its members, as in `1+3`. Imports no numpy."""
+"""Notation of a coalition of roles: the numbers of its members, as in `1+3`. Imports no numpy."""
 
 from __future__ import annotations
 

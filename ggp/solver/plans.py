@@ -26,7 +26,7 @@ from ggp.solver.space import StateSpace
 
 @dataclass(frozen=True)
 class Plan:
-    """A way to an end, followed in the game itself.
+    """A line to an end of the game, followed state by state.
 
     goal      at its end
     moves     from each of `states` but the last

@@ -1,4 +1,4 @@
-"""Projection: states of one match without what does not matter, as keys.
+"""Projection: keys of one match's states without irrelevant facts.
 
 Two states that differ only in a clock (`ggp.circuit.subgames`) count as one, and the clock's state follows
 from the depth. Idle facts stay as they are at the start. So a step counter does not multiply the states of a
@@ -26,7 +26,7 @@ _logger = logging.getLogger("ggp.solver")
 
 
 class ProjectedFacts:
-    """Which facts of a game keys hold, and how those move on that they do not. F fluents.
+    """The facts of a game that keys hold, and the evolution of those that they do not. F fluents.
 
     left_out   fluents that keys do not hold, in ascending order: idle ones, and clocks on which neither legal
                moves nor other facts depend
@@ -91,7 +91,6 @@ class _ClockStates:
         return np.array([value[x >> 1] ^ (x & 1) for x in self._next], np.int32)
 
     def _inputs(self, node: int) -> list[int]:
-        """The input literals of a gate, none of other nodes."""
         gate = node - self._tables.gate0
         if gate < 0:
             return []
@@ -105,7 +104,7 @@ def _facts_to_leave_out(game: CompiledGame) -> tuple[list[int], tuple[int, ...]]
     try:
         supports = find_supports(game.tables)
     except OverflowError as error:
-        _logger.info("%s: every fact counts: %s", game.name, error)
+        _logger.info("%s: keys keep all facts: %s", game.name, error)
         return [], ()
     subgames = find_subgames(game.tables, supports)
     read = 0

@@ -279,7 +279,7 @@ class _Enumeration:
             self._spill(len(self.chunks) - 1)
 
     def _expand_slice(self, first: int, end: int, moves: NDArray[np.uint16]) -> bool:
-        """Some passes of lanes in the chunk of states first .. end-1; whether it is done."""
+        """Expand some passes of lanes in the chunk of states first .. end-1; return whether it is done."""
         counter = self.expansion.counter
         counter[PASSES] = self.passes.size
         start = time.perf_counter()
@@ -367,7 +367,7 @@ class _Enumeration:
 
     def _give_up_resuming(self, error: OSError) -> None:
         if self.is_resumable:
-            _logger.warning("the work folder cannot be written (%s): an interruption loses all", error)
+            _logger.warning("the work folder cannot be written (%s): interruption loses all progress", error)
         self.is_resumable = False
 
     def _check_limits(self) -> None:

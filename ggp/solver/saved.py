@@ -174,6 +174,5 @@ class Tablebase:
         return place
 
     def _array(self, name: str, start: int) -> NDArray[Any]:
-        """One array, mapped."""
         place, dtype, shape = self.header["arrays"][name]
         return np.memmap(self.path, np.dtype(dtype), "r", start + place, tuple(shape))

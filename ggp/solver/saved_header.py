@@ -1,4 +1,4 @@
-"""How a file with a saved solution begins: a line naming the format, and a line of JSON about the solution.
+"""The header of a saved solution: a line with the format, and a line of JSON about the solution.
 
 All that can be wrong with such a file but its numbers is found here, without numpy, which takes its time.
 
@@ -33,7 +33,7 @@ _HEADER: Mapping[str, Any] = {
     "fluents": str,
 }
 _OF_THE_WHOLE = ("values", "longest_line")
-"""What a solution of a part of the game does not have, as it need not have the initial state."""
+"""Missing from a solution of a part of the game, which need not have the initial state."""
 _LISTS = ("roles", "values", "fluents")
 _ITEM_BYTES: Mapping[str, Mapping[str, int]] = {
     "keys": {"<u8": 8},
@@ -93,7 +93,7 @@ def _checked_header(header: Any) -> Mapping[str, Any]:
         if not all(isinstance(item, kind) for item in items) or isinstance(value, list) != (name in _LISTS):
             raise ValueError(f"{name} is of another type")
     if not is_part and len(header["values"]) != len(header["roles"]):
-        raise ValueError("a role without its value")
+        raise ValueError("a role without a value")
     return header
 
 

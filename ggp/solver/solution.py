@@ -57,7 +57,7 @@ from ggp.solver.stages import Stage, Worth, rate_stage, rounded
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
 
 AT_ONCE = 1 << 18
-"""States in one operation of numpy, which nothing can stop."""
+"""States per numpy operation, which cannot be interrupted."""
 _QUICK = 500_000
 """At most this many states are valued in an instant, once kernels are compiled."""
 
@@ -170,7 +170,7 @@ class _Valuation:
             yield chunk
 
     def _walk(self, walk: Callable[[Chunk, NDArray[np.int64]], bool]) -> int:
-        """Walk over all states in slices, from the last to the first; what was found, see `back_up`."""
+        """Walk over all states in slices, from last to first; return the count found, see `back_up`."""
         found = 0
         for chunk in self._chunks():
             cursor = make_cursor(chunk)
@@ -236,7 +236,6 @@ class _Valuation:
             pass
 
     def _improve(self, bound: NDArray[np.uint8], fixed: NDArray[np.uint8]) -> None:
-        """Narrow a bound until nothing changes."""
         while self._walk(lambda chunk, cursor: improve(chunk, bound, fixed, cursor)):
             pass
 

@@ -1,4 +1,4 @@
-"""WorkFolder: what an enumeration keeps on disk, and needs to be resumed.
+"""WorkFolder: the files of an enumeration, from which it resumes.
 
 A folder of raw arrays: `edge-7` and `moves-7` belong to chunk 7, `keys` and `goal` to the states found, and
 `checkpoint.json`, written last, records their rules and sizes.
@@ -44,7 +44,7 @@ def rules_digest(program: Program) -> str:
 
 
 def describe_code(code: StateCode) -> dict[str, Any]:
-    """The code as JSON can hold it."""
+    """The state code as JSON-able data."""
     return {name: np.asarray(getattr(code, name)).tolist() for name in StateCode._fields}
 
 

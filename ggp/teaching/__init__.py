@@ -1,4 +1,4 @@
-"""Teaching a network to play one game, by matches of its own.
+"""Teaching a network to play one game, by self-play.
 
 play         matches side by side, and what their searches say as samples
 players      matches in this process, or in others while this one learns

@@ -31,12 +31,12 @@ from ggp.teaching.teacher import BATCH, Teacher
 MATCHES = 512
 USES_OF_A_SAMPLE = 4
 SHARES = (0.5, 1.0, 0.0)
-"""Of the network's value that are tried; 0: the network gives priors only."""
+"""Shares of the network's value that are tried; 0: the network gives priors only."""
 
 
 @dataclass(frozen=True)
 class TeachingOptions:
-    """How a network is taught.
+    """Options of teaching a network.
 
     seconds             of play, teaching and comparison, before the share is found
     generations         after which teaching ends as well; None: by time alone
@@ -66,7 +66,7 @@ class TeachingOptions:
 
 @dataclass(frozen=True)
 class TeachingProgress:
-    """What happened in one generation.
+    """The outcome of one generation.
 
     samples            in the window; positions: joint moves played so far, in this process
     losses             of values and of moves
@@ -124,11 +124,11 @@ class Teaching:
 
     @property
     def seconds(self) -> float:
-        """Since teaching began, in this process."""
+        """Seconds since teaching began, in this process."""
         return self._clock() - self._begin
 
     def state(self) -> TeachingState:
-        """All that a later run needs to go on, besides `best`: as of the end of the last generation."""
+        """All that a later run needs to resume, besides `best`: as of the end of the last generation."""
         return self._state
 
     def run(self, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[TeachingProgress]:

@@ -22,7 +22,7 @@ OPENING_STEPS = 4
 DRAWN_STEPS = 12
 """Joint moves for which a move is drawn by its visits; after these the most visited one is made."""
 RESULT_SHARE = 0.5
-"""Of the match's result in the value of a state; the rest is the mean that its search found."""
+"""Share of the match's result in the value of a state; the rest is the mean of its search."""
 
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
@@ -30,7 +30,7 @@ Int64Array = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PlayPlan:
-    """How many matches that teach are played, with how many simulations a search."""
+    """The number of training matches and of simulations per search."""
 
     matches: int
     simulations: int
@@ -39,7 +39,7 @@ class PlayPlan:
 
 @dataclass(frozen=True)
 class Taught:
-    """What matches teach: samples, joint moves, and how many matches came to an end."""
+    """Training data of matches: samples, joint moves, and the number of finished matches."""
 
     samples: Samples
     positions: int = 0
@@ -65,7 +65,7 @@ class _Searched(NamedTuple):
 
 
 class TeachingMatches(MatchBatch):
-    """Matches of one search with itself, every search of which becomes a sample."""
+    """Self-play in which every search becomes a sample."""
 
     def __init__(self, context: MatchContext, forest: Forest, plan: PlayPlan) -> None:
         shape = (plan.matches, len(context.game.roles))
@@ -84,7 +84,7 @@ class TeachingMatches(MatchBatch):
     def moves_of(
         self, forest: Forest, role: int, matches: Int64Array, is_role: BoolArray
     ) -> tuple[Int32Array, Float64Array]:
-        """Draw a move by the visits, and keep what the search says of the states of this role."""
+        """Draw a move by the visits, and keep the search's values of the states of this role."""
         found = forest.root_moves(role)
         best, mean = found.best()
         values, is_proven = forest.root_values(), forest.root_proofs() != UNPROVEN
@@ -108,7 +108,7 @@ class TeachingMatches(MatchBatch):
         return best, mean
 
     def taught(self) -> Taught:
-        """After `play`: what the matches teach that came to an end."""
+        """After `play`: the training data of the finished matches."""
         return Taught(self._samples(), int(self._length.sum()), int(self._is_finished.sum()))
 
     def _samples(self) -> Samples:

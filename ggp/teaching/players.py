@@ -1,4 +1,4 @@
-"""Who plays the matches that teach: this process, or others while this one learns."""
+"""Where training matches are played: in this process, or in others while it learns."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ggp.search.tree.options import MctsOptions
 from ggp.teaching.play import PlayPlan, Taught, play_to_teach
 
 PLAYING_SHARE = 0.5
-"""Of the network's value in matches; the rest is a playout's."""
+"""Share of the network's value in matches; the rest is the playout's."""
 MEBIBYTES = 256
 WAIT_SECONDS = 0.2
-"""Between two looks at whether teaching was stopped."""
+"""Seconds between two checks whether teaching was stopped."""
 
 
 class Pool(Protocol):
@@ -79,7 +79,7 @@ class MatchesAhead:
             self._futures = [self._pool.submit(play_here, self._game, network, each) for each in plans]
 
     def taught(self, is_stopped: Callable[[], bool]) -> Taught | None:
-        """What they teach, in the order of their seeds; None if stopped. Raises what the pool raises."""
+        """Their training data, in the order of their seeds; None if stopped. Raises what the pool raises."""
         assert self._next is not None, "begin comes first"
         if self._pool is None:
             return play_here(self._game, *self._next, lambda ended: is_stopped())

@@ -1,4 +1,4 @@
-"""What a network is to say of states: the values of the roles, and how often a search tried each move."""
+"""Training targets of a network: the values of the roles, and the visits of each move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What teaching knows besides its best network, in a file: the window and Adam's memory."""
+"""The state of teaching besides its best network, in a file: the window and Adam's memory."""
 
 from __future__ import annotations
 

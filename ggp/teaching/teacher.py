@@ -62,7 +62,7 @@ class Teacher:
         return found
 
     def remember(self, memory: Mapping[str, NDArray[np.float32]]) -> None:
-        """Go on from what `memory` returned. Raises ValueError if it is of another network."""
+        """Resume from what `memory` returned. Raises ValueError if it is of another network."""
         for name, weight in self._weights.items():
             if f"{name}.step" not in memory:
                 continue
@@ -76,7 +76,7 @@ class Teacher:
             self._adam.state[weight] = state
 
     def teach(self, samples: Samples, batches: int, *, number: int = 0) -> tuple[float, float]:
-        """Take `batches` steps; the mean losses of values and of moves.
+        """Take `batches` steps; return the mean losses of values and of moves.
 
         number   with the seed it decides which samples are drawn
         """

@@ -105,7 +105,7 @@ def test_what_is_not_an_integer_is_refused_by_name(game, name, value):
 @pytest.mark.parametrize("name", [name for name in PARAMETERS if name != "seed"])
 def test_negative_counts_are_refused_by_name(game, name):
     for call in calls(game)[name]:
-        message = rf"{name} is at least [01], not -1|negative number of {name}, such as -1"
+        message = rf"{name} is at least [01], not -1|number of {name} must be at least 0, not -1"
         with pytest.raises(ValueError, match=message):
             call(np.int64(-1))
 
@@ -121,7 +121,7 @@ def test_simulations_are_not_cut(game):
     for simulations in (0.5, [10, 0.5], ["10", "20"], [True, False]):
         with pytest.raises(TypeError, match="simulations is an integer or integers"):
             ggp.self_play(game, simulations, 2)
-    with pytest.raises(ValueError, match="no negative number of simulations, such as -5"):
+    with pytest.raises(ValueError, match="number of simulations must be at least 0, not -5"):
         ggp.self_play(game, [1, -5], 2)
 
 

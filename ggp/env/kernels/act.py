@@ -71,7 +71,6 @@ def clear_all_moves(tables: LaneTables, value: Rows) -> None:
 
 @inlined
 def _columns(env: EnvTables) -> Index:
-    """Actions of an environment."""
     return env.agent_role.shape[0] if env.is_joint != 0 else 1
 
 

@@ -1,4 +1,4 @@
-"""What the kernels of environments work on.
+"""The data of environment kernels.
 
 Games lie in *blocks* of 64*W lanes. A block's state is F rows of fluents and a few rows of flags. Letters:
 B blocks, N environments, W words per row, F fluents, A agents (the roles but `random`), M moves of one agent
@@ -57,7 +57,7 @@ CHANCE_LIMIT = 1000
 
 
 class EnvTables(NamedTuple):
-    """What environments know of a game besides its circuit.
+    """Tables of a game besides its circuit.
 
     agent_role    int32[A]: the role of each agent
     chance        the role `random`, or NO_AGENT

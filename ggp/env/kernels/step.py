@@ -191,7 +191,6 @@ def _find_ended(share: Share, batch: Batch, live: Row, block: Index) -> None:
 
 @inlined
 def _begin_games(share: Share, batch: Batch, block: Index) -> None:
-    """Begin new games in the lanes of ENDED."""
     tables, env, scratch, rules = share.of_state, share.env, share.scratch, share.rules
     value, mask = scratch.value, scratch.mask
     ended = load(mask, ENDED)

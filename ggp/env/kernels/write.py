@@ -1,4 +1,4 @@
-"""write: what became of every game, as agents read it: rewards, ends, observations and legal actions.
+"""write: the results of a step for agents: rewards, ends, observations and legal actions.
 Letters: `ggp.env.kernels.arrays`."""
 
 from __future__ import annotations
@@ -67,7 +67,6 @@ def give_rewards(share: Share, batch: Batch, readings: Readings, block: Index) -
 
 @inlined
 def _give_goals(share: Share, batch: Batch, readings: Readings, block: Index) -> None:
-    """The goals of games that ended in this step by the rules."""
     tables, env, scratch = share.of_state, share.env, share.scratch
     value, mask, rows = scratch.value, scratch.mask, scratch.rows
     agents = env.agent_role.shape[0]
@@ -237,7 +236,6 @@ def _write_mask(share: Share, readings: Readings, total: Index, block: Index) ->
 
 @inlined
 def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Index) -> None:
-    """The agent that acts in each lane, if it is one."""
     flags = block * (2 + env.agent_role.shape[0])
     for w in range(word_count(batch.flags)):
         start, members = environments_of(batch, block, w)

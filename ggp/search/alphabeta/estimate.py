@@ -1,4 +1,4 @@
-"""How positions at the horizon are scored."""
+"""Static evaluation of positions at the horizon."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCALE = 100
 
 @dataclass(frozen=True)
 class Estimate:
-    """How positions at the horizon are scored, in hundredths of a goal for the first role.
+    """Static evaluation at the horizon, in hundredths of a goal for the first role.
 
     null_score        the score of a position about which nothing is known
     goal_weight       percentage of the goal there (if the rules give one), as a difference from null_score

@@ -1,4 +1,4 @@
-"""Choosing how alpha-beta scores positions at the horizon, for one game, before the first move.
+"""Choice of alpha-beta's static evaluation for one game, before the first move.
 
 What can be asked for is in `ggp.search.alphabeta.options`. `auto` tries several evaluations: they play short
 games against each other, and the best one stays.

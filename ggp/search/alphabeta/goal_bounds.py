@@ -1,4 +1,4 @@
-"""Goal bounds: which goals a state can still end with, as far as latches decide that.
+"""Goal bounds: the goals with which latches still allow a state to end.
 
 Each literal of the goals' circuit gets two gates: whether it is *sure* to hold from now on, and whether it
 may *possibly* hold at the end. A fluent is sure if it holds and is a latch, and impossible if it does not
@@ -22,7 +22,7 @@ from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.kept_circuits import with_goals
 
 MAX_INPUTS = 4_000
-"""Inputs of all gates at most: beyond that, one settling costs about as much as the game's own circuit."""
+"""Maximum gate inputs: beyond that, one settling costs about as much as the game's own circuit."""
 NO_SUM = -1
 
 
@@ -68,7 +68,7 @@ def _sum_on_circuit(circuit: Circuit) -> int | None:
 
 
 def bounds_circuit(circuit: Circuit, latches: Latches) -> Circuit:
-    """A circuit whose only outputs are goals: that role 0 may still end with each of its goals."""
+    """A circuit with an output for each goal of role 0: whether the role may still end with it."""
     builder = GateBuilder(circuit.gate0)
     goals = [goal for goal in circuit.goals if goal.role == 0]
     gates = as_tuples(circuit.gates)

@@ -30,11 +30,11 @@ from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.latches import find_latches, latches_of_goals
 
 NEAR = 0.3
-"""Degree of what is one step away; k steps away it is the k-th power."""
+"""Degree of a fact one step away; k steps away it is the k-th power."""
 
 MAX_STEPS = 30
 MAX_INPUTS = 30_000
-"""Inputs of all gates of a formula; a larger one would cost more than searching."""
+"""Maximum gate inputs of a formula; a larger one would cost more than searching."""
 
 
 def goal_formula(

@@ -20,7 +20,7 @@ from ggp.features.possibilities import Question, possible
 
 MAX_QUESTIONS = 200_000
 MAX_WORK = 100_000_000
-"""Questions times inputs of the game's circuit, at most: about a third of a second."""
+"""Maximum of questions times inputs of the game's circuit: about a third of a second."""
 _TOGETHER = 2048
 
 
@@ -68,7 +68,6 @@ def latches_of_goals(game: CompiledGame) -> Latches:
 
 
 def _fluents_of_goals(tables: CircuitTables) -> list[int]:
-    """The fluents that goals depend on."""
 
     def inputs(node: int) -> list[int]:
         gate = node - tables.gate0
@@ -96,7 +95,7 @@ def _can_be(
 def _blockers(
     game: CompiledGame, fluents: Sequence[int], stays: frozenset[int], most: int, deadline: float
 ) -> dict[int, list[int]]:
-    """By fluent: latches of the same kind next to which it can never come to hold."""
+    """By fluent: latches of the same kind that keep it from ever holding."""
     kinds: dict[tuple[str, int], list[int]] = {}
     terms, tables = game.terms.fluents, game.tables
     for g in sorted(stays):

@@ -44,10 +44,10 @@ from ggp.search.budget import Budget
 
 TABLE_MEBIBYTES = 4
 NODES = 200
-"""Positions that a search in self-play expands at most."""
+"""Maximum positions expanded by a search in self-play."""
 
 SEARCHES = 1000
-"""Searches for which there must be time before any are made ..."""
+"""Self-play starts only if there is time for this many searches ..."""
 
 MIN_NODES = 20
 """... with at least this many nodes each."""
@@ -66,7 +66,7 @@ _SPREAD = 20 * SCALE
 _MAX_SPREAD = 100.0
 _SPREAD_GAMES = 16
 _RECENT = 1024
-"""Games to which the weights are fitted in the end: the last ones, in which the evaluation played best."""
+"""The weights are finally fitted to the latest games, in which the evaluation played best."""
 
 _logger = logging.getLogger("ggp.players")
 
@@ -170,13 +170,13 @@ class SelfPlayLearner:
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """float64[F+1] for `LinearEvaluation`: what was learned; 0 before."""
+        """float64[F+1]: the learned weights for `LinearEvaluation`; 0 before learning."""
         if self.scores is None:
             return np.zeros(len(self.game.terms.fluents) + 1)
         return self.scores / (SCALE * SLOPE)
 
     def spread_scores(self) -> NDArray[np.int32]:
-        """The scores, on a scale on which states differ. If most games are drawn they are otherwise so small
+        """The scores, scaled so that states differ. If most games are drawn they are otherwise so small
         that mobility, in a sum with them, decides."""
         assert self.scores is not None
         games = list(self.recent)[-_REMEMBERED:]
@@ -219,7 +219,6 @@ class SelfPlayLearner:
         )
 
     def _nodes(self, search: AlphaBeta) -> int:
-        """Nodes per search such that very many searches fit into the time there is."""
         left = self.deadline - time.monotonic()
         speed = search_speed(search, left / 20)
         return round(min(NODES, speed * left / SEARCHES))
@@ -263,7 +262,7 @@ def learn_evaluation(
 def _fast_weights(
     game: CompiledGame, features: Features | None, games: Sequence[PlayedGame]
 ) -> NamedFeatures | None:
-    """What FAST's features are worth, learned from games; None where there are none."""
+    """The weights of FAST's features, learned from games; None without features."""
     kind = None if features is None else find_cases(game, features)[0]
     if features is None or kind is None or not games:
         return None

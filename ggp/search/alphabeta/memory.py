@@ -93,7 +93,7 @@ def with_goal_bounds(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMe
 
 
 def _most_legal(game: CompiledGame) -> int:
-    """The largest number of moves that a role has in some states of random play."""
+    """The largest number of legal moves of a role in states of random play."""
     rng = random.Random(0)
     most = 0
     state = game.initial_state()

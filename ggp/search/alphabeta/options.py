@@ -1,4 +1,4 @@
-"""What a user may ask of the evaluation of the horizon. Imports neither numpy nor numba.
+"""User options of the static evaluation. Imports neither numpy nor numba.
 
 An *evaluation* is one of PARTS, or several joined by `+`:
 

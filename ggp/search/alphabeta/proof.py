@@ -1,4 +1,4 @@
-"""Proving the value of one state in slices, next to another search that has the rest of the time.
+"""Proofs of one state's value in slices, interleaved with another search.
 
 `ProofSearch` is iterative deepening without an evaluation: a position at the horizon counts as even, so that
 the search spends nothing on telling unproven positions apart. Deepening makes a win that is found the fastest
@@ -29,13 +29,13 @@ from ggp.search.alphabeta.symmetry import identity_image
 
 NO_EVALUATION = Estimate(goal_weight=0, mobility_weight=0)
 MAX_ORDER_INPUTS = 1500
-"""Inputs of the gates of a goal formula at most: of larger ones the degrees cost more than they save."""
+"""Maximum gate inputs of a goal formula: evaluating larger ones costs more than it saves."""
 FIRST_FORECAST = 200
-"""Positions from which on the progress of a straight proof is believed."""
+"""The progress of a straight proof is trusted after this many positions."""
 STUCK = 5.0
 """A search is expected to stay stuck for this multiple of the positions since its latest gain."""
 _MIN_GAIN = 0.1
-"""Share of what is left that counts as a gain."""
+"""Minimum share of the remaining search that counts as a gain."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Proven:
 
 
 class ProofSearch:
-    """The search for the proven value of one state, deeper and deeper.
+    """A proof of one state's value by iterative deepening.
 
     state       the root
     depth       of the current iteration, in plies
@@ -63,7 +63,7 @@ class ProofSearch:
     """
 
     def __init__(self, search: AlphaBeta, state: PackedState) -> None:
-        """`search` is the game's, used by this proof alone meanwhile; `state` is not terminal."""
+        """`search` serves this proof alone meanwhile; `state` is not terminal."""
         self._search = search
         self.state = state
         self.depth = 1
@@ -108,7 +108,7 @@ class ProofSearch:
 
 
 class StraightProof(ProofSearch):
-    """The search for the proven value of one state without a horizon: one iteration. The proof's move is None
+    """A proof of one state's value in one iteration without a horizon. The proof's move is None
     if every move gives the worst goal."""
 
     def __init__(self, search: AlphaBeta, state: PackedState) -> None:

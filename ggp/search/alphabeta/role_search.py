@@ -1,4 +1,4 @@
-"""RoleSearch: alpha-beta as a search of one role, with the contract of all searches."""
+"""RoleSearch: alpha-beta for one role, with the protocol of all searches."""
 
 from __future__ import annotations
 

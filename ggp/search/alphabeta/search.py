@@ -245,7 +245,7 @@ class AlphaBeta:
 
     @property
     def is_proven(self) -> bool:
-        """Whether no score of the latest finished search that counts came from the horizon."""
+        """Whether the latest finished search rests on no score from the horizon."""
         return not self._memory.frames.is_open[0]
 
     def goal_of(self, score: int) -> int:
@@ -289,7 +289,7 @@ class AlphaBeta:
         self.counter[arrays.SUM] = self._known_sum
 
     def map_table(self, deadline: float) -> None:
-        """Make the system map the memory of a fresh table, for which the first search would otherwise wait. A
+        """Make the system map the memory of a fresh table, so that the first search need not wait. A
         quarter of a second for the default size; after `deadline` (time.monotonic() seconds) it is left."""
         for array in (self._memory.table_key, self._memory.table_data):
             for place in range(0, len(array), MAPPED_AT_ONCE):
@@ -364,7 +364,6 @@ class AlphaBeta:
         return None if move < 0 else self._move_of(move)
 
     def _move_of(self, move: int) -> Move:
-        """A move by its number over all roles."""
         role = int(np.searchsorted(self.game.tables.first_move, move, side="right")) - 1
         return self.game.moves[role][move - int(self.game.tables.first_move[role])]
 
@@ -400,7 +399,6 @@ class AlphaBeta:
 
     @contextmanager
     def _stopping(self, deadline: float) -> Iterator[None]:
-        """Stop the search at the deadline."""
         if deadline == math.inf:
             yield
             return

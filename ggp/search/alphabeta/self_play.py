@@ -16,13 +16,13 @@ from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import Budget
 
 LONGEST = 300
-"""Joint moves after which a game is given up."""
+"""Maximum joint moves of a game; longer ones are discarded."""
 
 _ATTEMPTS = 4
-"""Games begun for each one wanted, since games that are too long are given up."""
+"""Maximum attempts per game, since games that are too long are discarded."""
 
 MAX_OPENING = 8
-"""Random joint moves at the beginning of a game, at most."""
+"""Maximum random joint moves at the beginning of a game."""
 
 
 def play_games(
@@ -35,7 +35,7 @@ def play_games(
     rng: random.Random,
     deadline: float = math.inf,
 ) -> list[PlayedGame]:
-    """Games of `search` against itself after random openings, which are left out.
+    """Self-play games of `search` after random openings, which are not included.
 
     exploration   probability of a random move
     deadline      time.monotonic() seconds; games that are complete by then are returned
@@ -102,7 +102,6 @@ def random_opening(game: CompiledGame, rng: random.Random) -> PackedState:
 
 
 def _mover(game: CompiledGame, state: PackedState) -> int | None:
-    """The role that chooses; None if no role does."""
     return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), None)
 
 

@@ -1,4 +1,4 @@
-"""Symmetries of a game as renamings of its facts, for positions that share one entry of a table."""
+"""Symmetries of a game as permutations of its facts: symmetric positions share a table entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wins in one, read off circuits: of two roles that alternate, who wins by a single move?
+"""Immediate wins, read off circuits: for two roles that alternate.
 
 watched_ends     the waiting moves and the winning moves seen in random playouts
 kept_circuits    the circuits below, made once per game and kept

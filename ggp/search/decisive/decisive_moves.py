@@ -46,7 +46,7 @@ from ggp.search.decisive.kept_circuits import kept_circuit, with_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
 LARGEST = 6_000
-"""Literals of a circuit at most: for larger ones it takes long, and playouts get slow."""
+"""Maximum literals of a circuit: for larger ones it takes long, and playouts get slow."""
 
 GROWTH_WHILE_BUILT, SPARE_WHILE_BUILT = 40, 10_000
 """Literals while building: at most GROWTH_WHILE_BUILT times those of the circuit, plus the spare ones."""
@@ -82,7 +82,7 @@ def _narrowed(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
 
 
 def winnable_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
-    """A circuit whose only outputs are goals: that a legal move of role 0 wins at once, and of role 1.
+    """A circuit with two goals as outputs: whether a legal move of role 0, or of role 1, wins at once.
 
     most_literals   of all gates while they are made
     None if none of the moves watched wins at once, or the limit is exceeded.
@@ -163,7 +163,6 @@ class _Narrowing:
         return with_wins(self.circuit, tuple(self.gates.gates), wins)
 
     def _moves(self, role: int) -> list[int]:
-        """The moves of a role, except its passive one."""
         first_move = self.circuit.first_move
         moves = range(first_move[role], first_move[role + 1])
         return [move for move in moves if move != self.watched.passive[role]]
@@ -207,7 +206,6 @@ class _Narrowing:
         return self._values(changes, lambda node: self._chosen(node, made), known)
 
     def _then(self, ends: Sequence[int], now: Mapping[int, int], known: Collection[int]) -> dict[int, int]:
-        """Nodes read in the next state."""
         return self._values(ends, lambda node: _read(now, self.next[node - 1]), known)
 
     def _goal(self, role: int, value: int) -> int:

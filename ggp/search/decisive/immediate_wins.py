@@ -1,4 +1,4 @@
-"""Does the role to move win at once? A circuit that is nothing but that question, for alpha-beta.
+"""A circuit that only answers whether the role to move wins at once, for alpha-beta.
 
 Made of the same gates as decisive moves (`decisive_moves`), but without asking of every move whether it lets
 the other role win: alpha-beta asks that of the children, which are states of their own.
@@ -20,10 +20,10 @@ from ggp.search.decisive.kept_circuits import SIMPLIFY_SECONDS, STAGES, kept_cir
 from ggp.search.decisive.watched_ends import WatchedEnds
 
 LARGEST = 15_000
-"""Literals at most, of the game's circuit and of the one made."""
+"""Maximum literals of the game's circuit and of the one made."""
 
 WHILE_BUILT = 20_000
-"""Literals at most while it is built, besides those of the circuit."""
+"""Maximum literals while it is built, besides those of the circuit."""
 
 
 @once_per_game

@@ -1,4 +1,4 @@
-"""Circuits that see wins in one, made once per game and kept in the cache of compiled games.
+"""Circuits that detect immediate wins, made once per game and cached with compiled games.
 
 A circuit is simplified for a limited time. Whether it is worth having is decided before, by its size, so that
 the time decides nothing.
@@ -22,7 +22,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds, watch_ends
 
 STAGES = ("factoring", "refactoring", "sharing", "gate_order")
-"""Simplifications that do not use `next`, which circuits that only see wins do not have."""
+"""Simplifications that do not use `next`, which these circuits lack."""
 
 SIMPLIFY_SECONDS = 0.5
 
@@ -32,7 +32,7 @@ Make: TypeAlias = Callable[[Circuit, WatchedEnds], Circuit | None]
 
 
 def kept_circuit(game: CompiledGame, module: Path, largest: int, make: Make) -> Circuit | None:
-    """The circuit that `make` makes from that of `game`; None if there is none or the game is not suitable.
+    """The circuit that `make` derives from that of `game`; None without one or if the game is not suitable.
 
     module    the file of `make`; after a change of its text, or of one next to it, kept ones are made again
     largest   literals of the game's circuit at most

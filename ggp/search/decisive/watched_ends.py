@@ -1,4 +1,4 @@
-"""What random playouts show of the ends of a game: which moves win, and which wait."""
+"""Random playouts watched for moves that win and moves that wait."""
 
 from __future__ import annotations
 

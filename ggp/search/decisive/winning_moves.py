@@ -1,4 +1,4 @@
-"""Wins in one, seen in the tree: for games whose circuit is too large for decisive moves in playouts.
+"""Immediate wins detected in the tree, for circuits too large for decisive moves in playouts.
 
 Whether a joint move wins for a role is a function of the state and the moves: `terminal` and both goals, read
 in the next state, whose fluents are read from `next`. Nothing else of the circuit is kept, so that looking
@@ -23,7 +23,7 @@ from ggp.search.decisive.kept_circuits import SIMPLIFY_SECONDS, STAGES, kept_cir
 from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
 LARGEST = 10_000
-"""Literals at most, of the game's circuit and of the one made. Looking at a larger one costs more playouts
+"""Maximum literals of the game's circuit and of the one made. Looking at a larger one costs more playouts
 than it is worth."""
 
 

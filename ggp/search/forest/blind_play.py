@@ -1,4 +1,4 @@
-"""Matches side by side of games with hidden information, by searches that know what their role observed.
+"""Batches of matches with hidden information, by searches that know what their role observed.
 
 For every role of every match a belief follows what it saw. A decision searches states drawn from that belief,
 a tree each, and makes the move whose mean over the trees is best, all decisions in one kernel call. The
@@ -41,9 +41,9 @@ from ggp.search.tree.options import MctsOptions
 
 PLAYOUTS_PER_TREE = 32
 STATES_HELD = 256
-"""Of a belief; more are replaced by a sample of half as many."""
+"""Maximum states of a belief; more are replaced by a sample of half as many."""
 STATES_ADVANCED = 4096
-"""Successors of a belief made in a step at most."""
+"""Maximum successors of a belief made in a step."""
 
 
 def blind_self_play(
@@ -101,7 +101,7 @@ class BlindBatch(MatchBatch):
         return super()._step(running, legal)
 
     def observe_step(self, running: Int64Array, chosen: Int32Array, following: NDArray[np.bool_]) -> None:
-        """Tell every belief the own move and the percepts of its role, unless the match is over now."""
+        """Advance every belief by the move and percepts of its role, unless the match is over."""
         game, lanes = self._game, self._lanes
         lanes.settle(Phase.SEES, Phase.SEES)
         seen = lanes.read(self._percept_literals, len(running))

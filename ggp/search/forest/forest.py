@@ -27,14 +27,14 @@ SLICE_TICKS = 256
 """Ticks of one kernel call, after which a search may be stopped."""
 
 MEBIBYTES = 512
-"""Memory of a forest unless told otherwise. Only what the trees need is used."""
+"""Default memory of a forest in MiB. Only what the trees need is used."""
 
 BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class RootMoves:
-    """What the searches found about the moves of one role, all trees after one another.
+    """Statistics of one role's moves at the roots, tree after tree.
 
     first   int32[N+1]: those of tree n are first[n] .. first[n+1] - 1; none where the root was not expanded
     move    int32[*], counted within the role
@@ -70,7 +70,7 @@ class RootMoves:
         return best, value
 
     def reports(self, moves: Sequence[Move]) -> list[MoveReport]:
-        """Those of one tree for people, most visited first; `moves`: the moves of the role."""
+        """Reports of one tree's moves, most visited first; `moves`: the moves of the role."""
         return [
             MoveReport(
                 moves[self.move[place]],
@@ -166,7 +166,7 @@ class Forest:
         simulations: Sequence[int] | NDArray[np.int64],
         is_stopped: Callable[[], bool] | None = None,
     ) -> bool:
-        """Search every state; return whether all searches came to their end.
+        """Search every state; return whether all searches were completed.
 
         states       bool[N, F], N at most `lane_count`, none of them terminal
         simulations  N numbers of playouts; fewer are made in trees whose root is proven
@@ -181,7 +181,7 @@ class Forest:
         """Begin `trees` empty trees, one for each of the states, or one for all of them."""
         count = len(states)
         if count > self.lane_count:
-            raise ValueError(f"{count} states in {self.lane_count} lanes")
+            raise ValueError(f"{count} states do not fit into {self.lane_count} lanes")
         engine = self._engine
         arrays, tree = engine.arrays, engine.tree
         if trees > len(tree.decider):
@@ -198,7 +198,7 @@ class Forest:
         self._count = trees
 
     def _grow(self, is_stopped: Callable[[], bool] | None, ticks: int = SLICE_TICKS) -> bool:
-        """Search until all trees are done; return whether they are."""
+        """Search until all trees are done; return False if stopped before."""
         with announced_compilation():
             self._tick(0)
         while not self._tick(ticks):

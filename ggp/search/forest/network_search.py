@@ -1,4 +1,4 @@
-"""NetworkSearch: the search of one role in one match, by a tree that a network guides."""
+"""NetworkSearch: search of one role in one match by a network-guided tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LANES = 512
 
 
 class NetworkSearch:
-    """Every state is searched from scratch.
+    """Network-guided search; every state is searched from scratch.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe")

@@ -1,4 +1,4 @@
-"""States to search, drawn by their weights, and playouts shared out among the searches."""
+"""Weighted sampling of states to search, and even shares of playouts."""
 
 from __future__ import annotations
 

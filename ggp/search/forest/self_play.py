@@ -1,4 +1,4 @@
-"""Matches played side by side by the tree search: for every decision of every match a search of its own."""
+"""Matches played in batches by the tree search: one search for each decision of each match."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ggp.search.tree.kernels.arrays import Float64Array
 from ggp.search.tree.options import MctsOptions
 
 STEP_LIMIT = 1000
-"""Joint moves of a match unless told otherwise; then it is cut."""
+"""Default maximum of joint moves; then the match is cut."""
 
 WORDS = 8
 MATCHES_AT_ONCE = 64 * WORDS
@@ -113,7 +113,7 @@ def playouts_of(simulations: ArrayLike, matches: int, roles: int) -> Int64Array:
     """
     numbers = to_integer_array(simulations, "simulations")
     if numbers.size and numbers.min() < 0:
-        raise ValueError(f"a search makes no negative number of simulations, such as {numbers.min()}")
+        raise ValueError(f"the number of simulations must be at least 0, not {numbers.min()}")
     return np.broadcast_to(numbers, (to_integer(matches, "matches", 0), roles))
 
 
@@ -147,7 +147,7 @@ def play_batches(
 
 
 class EndedMatches:
-    """Counts the matches that have ended, in all threads, and asks whether play is over."""
+    """Counts the finished matches of all threads, and asks whether play is over."""
 
     def __init__(self, is_over: Callable[[int], bool] | None = None) -> None:
         self._is_over = is_over or (lambda ended: False)
@@ -252,13 +252,12 @@ class MatchBatch:
         return legal
 
     def _counts(self, legal: BoolArray) -> Int32Array:
-        """int32[N, R]: legal moves of each role."""
         first = self._first_move
         of_roles = [legal[first[r] : first[r + 1]].sum(axis=0) for r in range(self._roles)]
         return np.stack(of_roles, axis=1).astype(np.int32)
 
     def _step(self, running: Int64Array, legal: BoolArray) -> bool:
-        """Make one joint move in the matches `running`; whether play was not stopped meanwhile."""
+        """Make one joint move in the matches `running`; return False if play was stopped."""
         game, lanes, count = self._game, self._lanes, len(running)
         choices = self._counts(legal)
         chosen = np.stack(
@@ -281,7 +280,7 @@ class MatchBatch:
         return True
 
     def observe_step(self, running: Int64Array, chosen: Int32Array, following: BoolArray) -> None:
-        """Called after a joint move of the matches int64[N], up to NEXT settled in the lanes; nothing here.
+        """Hook after a joint move of the matches int64[N], with NEXT settled in the lanes; does nothing.
 
         chosen      int32[N, R]
         following   bool[N, F]: the states that it leads to
@@ -297,7 +296,7 @@ class MatchBatch:
     def _search(
         self, running: Int64Array, choices: Int32Array, chosen: Int32Array, value: Float64Array
     ) -> bool:
-        """Search for every role that has a choice; whether play was not stopped meanwhile."""
+        """Search for every role that has a choice; return False if play was stopped."""
         places, roles = np.nonzero((choices > 1) & ~self._is_random[running])
         searcher = self._searcher[running[places], roles]
         for number, forest in enumerate(self._forests):
@@ -353,7 +352,7 @@ class MatchBatch:
         return count > 1 and forest.is_full
 
     def search_states(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> bool:
-        """Search bool[B, F] states; whether play was not stopped meanwhile, nor memory too small."""
+        """Search bool[B, F] states; return False if play was stopped or memory is too small."""
         is_over = self._context.ended.is_stopped
         return forest.search(states, simulations, lambda: is_over() or self.lacks_room(forest, len(states)))
 
@@ -377,7 +376,7 @@ class MatchBatch:
 
 
 def joined(parts: Sequence[SelfPlay]) -> SelfPlay:
-    """Matches of one game as one, padded to the longest. At least one part.
+    """Join matches of one game, padded to the longest. At least one part.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe")

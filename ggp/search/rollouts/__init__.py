@@ -1,4 +1,4 @@
-"""Nested rollouts: good lines at any time in games of one role.
+"""Nested rollouts: anytime search in games of one role.
 
 kernels       rollouts by a policy in all lanes, and the policy's adaptation
 single_role   nested rollout policy adaptation

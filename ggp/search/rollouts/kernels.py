@@ -98,7 +98,6 @@ def make_rollouts(tables: LaneTables, words: int, most_steps: int, seed: int) ->
 
 @inlined
 def _draw(arrays: RolloutArrays, first: Index, count: Index) -> Index:
-    """A move of legal_move[first : first + count], by weight."""
     total = 0.0
     for i in range(first, first + count):
         total += arrays.weight[arrays.legal_move[i]]
@@ -117,7 +116,6 @@ def _draw(arrays: RolloutArrays, first: Index, count: Index) -> Index:
 
 @inlined
 def _note_goals(tables: LaneTables, arrays: RolloutArrays) -> None:
-    """Write the goal of every lane in row 1 of `live`."""
     for lane in range(64 * word_count(arrays.value)):
         if has_lane(arrays.live, 1, lane):
             for q in range(tables.goal_first[0], tables.goal_first[1]):
@@ -129,7 +127,7 @@ def _note_goals(tables: LaneTables, arrays: RolloutArrays) -> None:
 def roll_out(
     tables: LaneTables, first_move: Int32Array, arrays: RolloutArrays, first: int, end: int, most_steps: int
 ) -> int:
-    """Make steps first .. end-1 of every lane from the root to its end; 0 begins, later calls go on.
+    """Make steps first .. end-1 of every lane from the root to its end; 0 begins, later calls resume.
 
     Returns the lane with the best goal, of those the shortest, once all are over; -1 before.
 

@@ -1,4 +1,4 @@
-"""Games of one role: good lines at any time, by nested rollouts.
+"""Anytime search in games of one role, by nested rollouts.
 
 Nested rollout policy adaptation is Rosin's (2011): each level runs the level below many times and moves its
 policy towards the best line found. On the lowest level a batch of rollouts by one policy fills all lanes.
@@ -39,7 +39,7 @@ class _StoppedError(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """A way to the end: its moves and the goal there."""
+    """A line of play to the end: its moves and the goal there."""
 
     goal: int
     moves: tuple[Move, ...]
@@ -76,7 +76,7 @@ class NestedRollouts:
         self._slices = Slices()
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None = None) -> None:
-        """Look for lines from `state` on, from now on; earlier ones are forgotten."""
+        """Search lines from `state` from now on; earlier ones are forgotten."""
         assert isinstance(state, bytes)
         self.best, self.playouts = None, 0
         self._state = state

@@ -60,9 +60,9 @@ RAMP = 8
 """Playouts of the root per lane in flight."""
 SLICE_TICKS = 32
 DRAWING_SLICES = 8
-"""Slices after which playouts begin in other states: there may be more than there are lanes."""
+"""Slices between draws of new root states, of which there may be more than lanes."""
 DEEPEST = 512
-"""Edges of a path at most; beyond, playouts begin."""
+"""Maximum edges of a path; then the playout begins."""
 FILL, FILL_AHEAD = 0.5, 0.4
 """Share of the memory from which trees are cleared before a search, and up to which they grow ahead of it."""
 _SET_BYTES, _EDGE_BYTES = 24, 20
@@ -160,7 +160,7 @@ class SetForest:
 
     @property
     def fill(self) -> float:
-        """Share of the room for sets, or for edges, that is taken: the larger one."""
+        """Used share of the memory for sets or for edges, whichever is larger."""
         trees, counter = self._memory.trees, self._memory.counter
         return max(float(counter[SETS]) / len(trees.key), float(counter[EDGES]) / len(trees.slot))
 
@@ -182,7 +182,7 @@ class SetForest:
         memory.counter[FREE_LANES] = self._used
 
     def put_roots(self, states: BoolArray, keys: UInt64Array) -> None:
-        """Let playouts begin in these states, in turn over the lanes.
+        """Start playouts from these states, in turn over the lanes.
 
         states   bool[N, F], N at most the number of lanes
         keys     uint64[N, R]
@@ -356,7 +356,7 @@ class ManyTreeSearch:
         return self._grow(budget.simulations, budget.is_over)
 
     def run_ahead(self, budget: Budget) -> int:
-        """Search for later moves, while there is room for what they need; return the number of playouts."""
+        """Search ahead for later moves while memory allows; return the number of playouts."""
 
         def has_ended() -> bool:
             return budget.is_over() or max(forest.fill for forest in self._forests) > FILL_AHEAD

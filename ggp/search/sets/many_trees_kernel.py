@@ -102,7 +102,7 @@ class SetLanes(NamedTuple):
 
 
 class SetRules(NamedTuple):
-    """How to search, and the numbers that keys are made of.
+    """Settings of the search, and the numbers of which keys are made.
 
     exploration      C of UCT, on the scale of the goals
     ramp             lanes in flight are at most (root visits) // ramp, and at least one
@@ -366,7 +366,7 @@ def _observe(memory: SetMemory) -> None:
 
 @stage
 def _launch(memory: SetMemory) -> None:
-    """Begin playouts in free lanes, as many as the visits of the root bear."""
+    """Begin playouts in free lanes, as many as the visits of the root allow."""
     lanes, counter = memory.lanes, memory.counter
     most = max(1, counter[ROOT_VISITS] // memory.rules.ramp) if memory.rules.ramp > 0 else counter[LEFT]
     while counter[LEFT] > 0 and counter[FREE_LANES] > 0 and counter[LANES_BUSY] < most:

@@ -26,7 +26,7 @@ from ggp.solver.kernels.matrix import make_stage, solve_matrix
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
 
 LARGEST_MATRIX = 400
-"""Joint moves at most: with more, too few playouts support each."""
+"""Maximum joint moves: with more, too few playouts support each."""
 LARGEST_WITHOUT_SUM = 36
 SUM_TOLERANCE = 1e-6
 DOUBT = 0.6
@@ -121,7 +121,7 @@ def root_matrix(search: LanesSearch, state: PackedState) -> RootMatrix | None:
 def doubts(
     visits: NDArray[np.float64], is_over: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the means of each row and of each column may be too good by, in goals; see DOUBT.
+    """By how much the means of rows and columns may be too high, in goals; see DOUBT.
 
     visits    float64[rows, columns]: playouts of each joint move that does not end the match
     is_over   bool[rows, columns]: joint moves that do, whose payoffs are exact: a row is doubted by the share

@@ -59,10 +59,10 @@ class MctsOptions:
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
     grave_reference: int = number(
-        "grave_ref", 50, "GRAVE: playouts of a node that serves those below it.", least=1, most=MAX_COUNTED
+        "grave_ref", 50, "GRAVE: minimum playouts of a node whose table is used.", least=1, most=MAX_COUNTED
     )
     episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
-    feature_kind: str = choice("features", "auto", "FAST: what to learn values for.", FEATURE_KINDS)
+    feature_kind: str = choice("features", "auto", "FAST: features to learn values for.", FEATURE_KINDS)
     weights: str | None = file_path(
         "weights",
         None,
@@ -99,7 +99,7 @@ class MctsOptions:
         "lanes", None, "Lanes in use per tree.", least=1, most=MAX_LANES, default_text="all"
     )
     lanes_per_leaf: int = number(
-        "lanes_per_leaf", 8, "Most lanes that share one descent.", least=1, most=MAX_LANES
+        "lanes_per_leaf", 8, "Maximum lanes that share one descent.", least=1, most=MAX_LANES
     )
     ramp: int = number(
         "ramp",
@@ -112,7 +112,7 @@ class MctsOptions:
     fill: float = number(
         "fill",
         0.2,
-        "Share of the time after which all lanes may be in flight, whatever ramp says; 0: never.",
+        "Share of the time after which all lanes may be in flight, regardless of ramp; 0: never.",
         least=0.0,
         most=1.0,
     )
@@ -125,7 +125,7 @@ class MctsOptions:
         default_text="all cores; 1 with simulations",
     )
     memory_mebibytes: int = number(
-        "memory", 1024, "Mebibytes for all trees together.", least=1, most=MAX_MEBIBYTES
+        "memory", 1024, "Memory limit in MiB for all trees together.", least=1, most=MAX_MEBIBYTES
     )
 
     def __post_init__(self) -> None:
@@ -159,7 +159,7 @@ COUNTED_RAMP = 512
 
 
 def default_options(simulations: int | None = None) -> MctsOptions:
-    """The options that a player searches with unless told otherwise.
+    """The default options of a player's search.
 
     Against the clock: all cores, and lanes in flight as fast as the tree bears them. A counted search has one
     thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as

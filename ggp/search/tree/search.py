@@ -41,10 +41,10 @@ SLICE_SECONDS = 0.01
 """Target duration of one kernel call, during which nothing can stop the search."""
 
 STOP_SECONDS = 0.005
-"""The same of a search that can be stopped, and how often it looks whether to interrupt a slice of proofs."""
+"""The same for a search that can be stopped, and the interval for interrupting a slice of proofs."""
 
 COMPACTION_SECONDS = 2e-7
-"""At most what compacting a tree takes for each of its nodes."""
+"""Upper bound of the time that compacting a tree takes per node."""
 
 PROGRESS_SECONDS = 0.05
 
@@ -161,7 +161,7 @@ class LanesSearch:
             return None
 
     def warm_up(self, deadline: float = math.inf) -> None:
-        """Get ready for the first search: compile or load kernels, and learn features. Only learning respects
+        """Prepare the first search: compile or load kernels, and learn features. Only learning respects
         the deadline (clock seconds)."""
         with announced_compilation():
             self.engines[0].run(0)
@@ -233,15 +233,13 @@ class LanesSearch:
 
     @property
     def _is_stoppable(self) -> bool:
-        """Whether the present or latest search ends when it is asked to: pondering."""
+        """Whether the current or latest search can be stopped: pondering."""
         return self._budget.is_stopped is not None
 
     def _in_threads(self, work: Callable[[TreeEngine], None], engines: Sequence[TreeEngine]) -> None:
-        """Do `work` on each tree, in its thread."""
         list((map if self._pool is None else self._pool.map)(work, engines))
 
     def _run_threads(self, pool: ThreadPoolExecutor, budget: Budget, filling: float) -> None:
-        """Run all trees, each in its thread."""
         jobs = [pool.submit(self._run_engine, i, budget, filling, _nothing) for i in range(len(self.engines))]
         is_running = True
         noted = time.monotonic()
@@ -392,7 +390,6 @@ class LanesSearch:
         self._first = self._counted()
 
     def _counted(self) -> NDArray[np.int64]:
-        """The counters of `kernels.counters`, summed over the trees."""
         counts: NDArray[np.int64] = np.sum([engine.arrays.counter for engine in self.engines], axis=0)
         return counts
 
@@ -418,7 +415,7 @@ class LanesSearch:
         ]
 
     def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
-        """What `read` finds in each tree, at a time when it is not being compacted."""
+        """The results of `read` for each tree, called while it is not being compacted."""
         found = []
         for engine in self.engines:
             with engine.steady:

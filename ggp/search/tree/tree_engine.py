@@ -279,7 +279,7 @@ class TreeEngine:
         self.arrays.counter[c.MIN_IN_FLIGHT] = int(share * self.usable_lanes)
 
     def run(self, ticks: int) -> bool:
-        """Search for at most `ticks` ticks; whether all playouts have ended."""
+        """Search for at most `ticks` ticks; return whether all playouts have ended."""
         if self._linked is None:
             search, memory = Unboxed.made_once(in_words(self.memory)), Unboxed.made_once(self.memory)
             search_tree(search, NO_PARTS, memory.address, 0)  # compiled or loaded before the parts
@@ -340,7 +340,7 @@ class TreeEngine:
         ]
 
     def _goal_behind(self, edge: int, node: int, role: int) -> int | None:
-        """What `role` is proven to get behind an edge, whichever way the walker came that found it."""
+        """The proven goal of `role` behind an edge, whichever path found it."""
         goal, child = int(self.tree.goal[edge]), int(self.tree.child[edge])
         if goal != UNPROVEN:
             return goal
@@ -369,7 +369,7 @@ class TreeEngine:
         return self.shared_node(int(found[0])) if len(found) else None
 
     def shared_node(self, node: int) -> int:
-        """The node that stands for `node`: mostly itself."""
+        """The node that represents `node`: usually itself."""
         first = int(self.tree.first_edge[node, 0])
         return node if first >= MISSING else SAME_AS - first
 

@@ -55,13 +55,13 @@ class OracleRound:
 
     @property
     def exploitability(self) -> float:
-        """That of the best strategies so far, in goals."""
+        """Exploitability of the best strategies so far, in goals."""
         return (self.bounds[1] - self.bounds[0]) / 2
 
 
 @dataclass(frozen=True)
 class OracleBounds:
-    """What the rounds have proved.
+    """Bounds that the rounds have proved.
 
     last      the last round that was completed
     reason    why there was no other: "accurate", "interrupted", or what the limit says

@@ -110,7 +110,7 @@ class SequenceForm:
 
 @dataclass(frozen=True)
 class UnrollingProgress:
-    """How far unrolling is: histories so far, joint moves made, seconds."""
+    """Progress of unrolling: histories so far, joint moves made, seconds."""
 
     histories: int
     depth: int
@@ -118,7 +118,7 @@ class UnrollingProgress:
 
 
 class Restriction(Protocol):
-    """Which moves an agent may make, or makes with which probability."""
+    """The moves that an agent may make, or their probabilities."""
 
     is_strategy: bool
     """The moves are drawn with these probabilities, so the agent has no information sets of its own."""
@@ -147,7 +147,7 @@ def sequence_form(
 
 @dataclass(frozen=True)
 class _Layer:
-    """Histories of equal length that go on. N histories, A agents.
+    """Unfinished histories of equal length. N histories, A agents.
 
     state     int32[N]
     view      by agent int64[N]: number of its observation history within the layer
@@ -234,7 +234,7 @@ class _Views:
         return (view * max(self.moves) + slot) * self.percepts + percept
 
     def follow(self, keys: Int64Array) -> Int64Array:
-        """Go to the next layer, given the keys of its histories; the views of these."""
+        """Go to the next layer by the keys of its histories; return the views of these."""
         different, view = np.unique(keys, return_inverse=True)
         rest, percept = np.divmod(different, self.percepts)
         before, slot = np.divmod(rest, max(self.moves))
@@ -391,7 +391,7 @@ def _mixed(identity: Int64Array, step: Int64Array) -> Int64Array:
 
 
 def _merged(layer: _Layer) -> _Layer:
-    """One history for those that agree in state and views, with the sum of their chances."""
+    """Merge histories that agree in state and views, adding up their chances."""
     order = np.lexsort(np.array([layer.state, *layer.view]))
     state, view = layer.state[order], [of_agent[order] for of_agent in layer.view]
     is_new = np.append(True, state[1:] != state[:-1])

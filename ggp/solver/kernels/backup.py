@@ -22,7 +22,7 @@ from ggp.solver.chunk import Chunk, successor_count
 from ggp.solver.kernels.expand import UNKNOWN
 
 SLICE_TRANSITIONS = 1 << 17
-"""Transitions looked at in one call of a kernel: some milliseconds, after which limits are checked."""
+"""Transitions per kernel call: some milliseconds, after which limits are checked."""
 # Indices of a cursor, int64[3]: states and transitions of a chunk that are still to be walked, the result.
 STATES_LEFT, EDGES_LEFT, FOUND = range(3)
 ENDLESS = 65535

@@ -103,7 +103,6 @@ def _leaving_row(tableau: Floats, basis: NDArray[np.int64], m: Index, last: Inde
 
 @stage
 def _pivot(tableau: Floats, m: Index, width: Index, row: Index, column: Index) -> None:
-    """Make `column` a unit vector with its 1 in `row`."""
     pivot = tableau[row, column]
     for j in range(width):
         tableau[row, j] /= pivot
@@ -233,7 +232,6 @@ def _choosing(chunk: Chunk, place: Index, chance: Index, moves_of: NDArray[np.in
 
 @stage
 def _is_known(payoff: Floats, joints: Index) -> bool:
-    """Whether all successors have values."""
     is_known = True
     for joint in range(joints):
         is_known = is_known and not np.isnan(payoff[joint, 0])
@@ -242,7 +240,6 @@ def _is_known(payoff: Floats, joints: Index) -> bool:
 
 @stage
 def _best_joint_move(payoff: Floats, joints: Index, mover: Index) -> Index:
-    """The first joint move that is best for `mover`."""
     best = np.int64(0)
     for joint in range(joints):
         if payoff[joint, mover] > payoff[best, mover]:

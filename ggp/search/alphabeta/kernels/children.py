@@ -163,7 +163,6 @@ def _count_moves(tables: LaneTables, memory: AlphaBetaMemory, role: Index, moves
 def _find_movers(
     tables: LaneTables, first_move: Int32Array, memory: AlphaBetaMemory, top: Index, lanes: Index
 ) -> None:
-    """Find each child's mover and its number of moves."""
     digits = memory.planes
     for lane in range(lanes):
         memory.mover[top + lane] = 0
@@ -212,7 +211,6 @@ def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: 
 
 @inlined
 def _add_network(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """Add what the network says of the children that are not terminal."""
     option = memory.option
     for lane in range(lanes):
         if not has_lane(memory.live, 0, lane):
@@ -251,7 +249,7 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
 
 @inlined
 def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """Add what the goal distance says of the children, whose states are in `child_value`."""
+    """Add the goal distances of the children, whose states are in `child_value`."""
     option = memory.option
     for first in range(0, lanes, TOGETHER):
         set_degrees(memory.formula, memory.child_value, memory.degree, np.int64(first))
@@ -286,7 +284,7 @@ def order_by_distance(memory: AlphaBetaMemory, top: Index, count: Index) -> None
 
 @inlined
 def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index) -> None:
-    """end[child] = its goal where that is known although the child is not terminal."""
+    """end[child] = its goal if that is known although the child is not terminal."""
     known = memory.known
     prefetch_batch(known.table, known.keys, words, memory.key, top, top + lanes, memory.mixed)
     for lane in range(lanes):

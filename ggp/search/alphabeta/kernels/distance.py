@@ -95,7 +95,6 @@ def _bits_of(value: Rows, node: Index, first: Index) -> np.uint64:
 
 @inlined
 def _put_leaf(formula: GoalFormula, value: Rows, part: Rows, leaf: Index, first: Index) -> None:
-    """Store the degrees of a leaf in TOGETHER lanes."""
     number = np.int64(formula.leaf[leaf])
     holds = _bits_of(value, 1 + (number >> 1), first)
     if number & 1:
@@ -119,7 +118,6 @@ def _put_leaf(formula: GoalFormula, value: Rows, part: Rows, leaf: Index, first:
 
 @inlined
 def _put_gate(formula: GoalFormula, part: Rows, gate: Index, target: Index) -> None:
-    """Store the degrees of a gate in TOGETHER lanes."""
     one = fill_float(part, 1.0)
     x = one
     if formula.is_any[gate]:

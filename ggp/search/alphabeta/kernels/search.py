@@ -1,4 +1,4 @@
-"""search_tree: alpha-beta, fail-soft and depth-first, on a stack of its own.
+"""search_tree: fail-soft alpha-beta on an explicit stack.
 
 One turn of the loop in `search_tree` is one *step* of the node on top of the stack:
 
@@ -117,7 +117,7 @@ def _make_killer(memory: AlphaBetaMemory, ply: Index, move: Index) -> None:
 
 @inlined
 def _remember(memory: AlphaBetaMemory, ply: Index, words: Index) -> None:
-    """Store the bound that the finished node at `ply` has shown in the transposition table."""
+    """Store the bound of the finished node at `ply` in the transposition table."""
     frames = memory.frames
     best = frames.best[ply]
     if best >= frames.beta[ply]:
@@ -188,7 +188,7 @@ def _answer_from_table(memory: AlphaBetaMemory, ply: Index, data: np.uint64) -> 
 
 @inlined
 def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool:
-    """Whether the table knows a child that is good enough for a cutoff, which is then the node's result.
+    """Whether a child's table entry suffices for a cutoff, and is then the node's result.
     Otherwise children whose value is proven, or proven to be at most alpha, have it as their `end`."""
     frames = memory.frames
     first = frames.first[ply]
@@ -220,7 +220,7 @@ def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool
 
 @inlined
 def _ask_for_bounds(memory: AlphaBetaMemory) -> None:
-    """Decide whether the next node's children are asked for goal bounds: seldom if that is of little use."""
+    """Decide whether to find goal bounds of the next node's children: rarely if they seldom help."""
     counter = memory.counter
     counter[c.ASKING] = 0
     if not is_used(memory.bounds):
@@ -236,7 +236,7 @@ def _ask_for_bounds(memory: AlphaBetaMemory) -> None:
 
 @inlined
 def _cut_off_by_bounds(memory: AlphaBetaMemory, ply: Index) -> bool:
-    """Whether what a child can still end with suffices for a cutoff, and is then the node's result. Children
+    """Whether a child's goal bounds suffice for a cutoff, and are then the node's result. Children
     that can no longer end with more than the window asks for need no search."""
     frames = memory.frames
     mover = memory.mover[frames.place[ply]]
@@ -261,7 +261,6 @@ def _cut_off_by_bounds(memory: AlphaBetaMemory, ply: Index) -> bool:
 def _enter_node(
     tables: LaneTables, code: StateCode, first_move: Int32Array, memory: AlphaBetaMemory, ply: Index
 ) -> Any:
-    """Begin the node at `ply`; return its next step."""
     frames = memory.frames
     counter = memory.counter
     counter[c.NODES] += 1
@@ -328,7 +327,6 @@ def _push_first_search(memory: AlphaBetaMemory, ply: Index) -> None:
 
 @inlined
 def _horizon_score(memory: AlphaBetaMemory, child: Index) -> Index:
-    """The score of a child at the horizon, for role 0."""
     if memory.option[c.EVEN_HORIZON]:
         return np.int64(memory.option[c.NULL_SCORE])
     return np.int64(memory.score[child])

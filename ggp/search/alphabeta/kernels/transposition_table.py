@@ -20,7 +20,7 @@ from ggp.search.alphabeta.kernels.arrays import HITS, PROBES, STORED, AlphaBetaM
 _OFFSET = 1 << 15
 _EMPTY_DATA = np.uint64(0)
 _AHEAD = 24
-"""Slots between the one whose place is fetched and the one that is copied: cache misses overlap."""
+"""Prefetch distance in slots: cache misses overlap."""
 
 
 @inlined
@@ -73,7 +73,7 @@ def probe(memory: AlphaBetaMemory, place: Index, words: Index) -> np.uint64:
 
 @inlined
 def prefetch_entries(memory: AlphaBetaMemory, words: Index, first: Index, count: Index) -> None:
-    """Start loading what probing for `count` positions from `first` on reads."""
+    """Prefetch the table entries of `count` positions from `first` on."""
     slots = np.uint64(memory.table_data.shape[0] - 1)
     for place in range(first, first + count):
         slot = np.int64(hash_of(memory.key, place * words, words) & slots)

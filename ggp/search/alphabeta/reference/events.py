@@ -1,4 +1,4 @@
-"""What a listener is shown of a search: one event per step of a node."""
+"""Events of a search for its listener: one per step of a node."""
 
 from __future__ import annotations
 

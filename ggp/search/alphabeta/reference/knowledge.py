@@ -1,4 +1,4 @@
-"""What only a circuit can say of a game: its goals, symmetries and goal bounds."""
+"""Properties of a game that need its circuit: goals, symmetries and goal bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ggp.search.alphabeta.symmetry import fluent_symmetries
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the search takes for granted.
+    """Properties of the game that the search relies on.
 
     goals        that the first role can get, ascending
     canonical    state → the state that stands for all its mirror images
@@ -34,7 +34,7 @@ class Knowledge:
 
 
 def knowledge_of(game: Game[Any], *, symmetries: bool = True) -> Knowledge:
-    """What the circuit of a compiled game proves; nothing of other games."""
+    """Properties proven on the circuit of a compiled game; none for other games."""
     if not isinstance(game, CompiledGame):
         return Knowledge()
     goals = {int(v) for v, r in zip(game.tables.goal_value, game.tables.goal_role, strict=True) if r == 0}
@@ -43,7 +43,6 @@ def knowledge_of(game: Game[Any], *, symmetries: bool = True) -> Knowledge:
 
 
 def _canonical(game: CompiledGame) -> Callable[[PackedState], PackedState]:
-    """The image of a state with the smallest key."""
     images = fluent_symmetries(game)
     code: StateCode = make_code(len(game.terms.fluents), game.exclusive)
 

@@ -43,7 +43,7 @@ class Bound(IntEnum):
 
 
 class Entry(NamedTuple):
-    """What the transposition table knows of a position: a bound of its value for its mover.
+    """An entry of the transposition table: a bound of the position's value for its mover.
 
     is_resolved   it does not depend on a horizon, and so holds for every depth
     """

@@ -1,4 +1,4 @@
-"""Which child is searched first. The order may change how many nodes are searched, never a bound."""
+"""Move ordering: it may change how many nodes are searched, never a bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HISTORY_LIMIT = 1 << 24
 
 
 def rank_children(memory: Memory, node: Node) -> None:
-    """Give every child its rank: what is known and good, table move, killers, history, static score."""
+    """Rank the children: known good scores, table move, killers, history, static score."""
     use = memory.refinements
     for child in node.children:
         child.rank = static_rank(node, child) if use.static_order else 0

@@ -1,4 +1,4 @@
-"""A position and its children: who chooses, static scores, and children whose value is known already."""
+"""A position and its children: mover, static scores, and values that are already known."""
 
 from __future__ import annotations
 

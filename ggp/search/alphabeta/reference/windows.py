@@ -1,4 +1,4 @@
-"""Searches from the root: with the whole window, around a guess, by halves, and deeper and deeper."""
+"""Searches from the root: full window, aspiration, bisection, and iterative deepening."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def depths(depth: int | None, *, deepens: bool) -> Iterator[int]:
 
 
 def aspire(run: Run, lowest: int, highest: int, center: int, width: int) -> Node:
-    """The root searched with a window of half width `width` around a guess; its score is exact.
+    """Search the root with a window of half width `width` around a guess; the score is exact.
 
     A score up to alpha or from beta on is a bound only: that side opens twice as far below it, then wholly.
     Source: Slate and Atkin (1977).
@@ -43,7 +43,7 @@ def aspire(run: Run, lowest: int, highest: int, center: int, width: int) -> Node
 
 
 def bisect(run: Run, scores: list[int]) -> Node:
-    """The root with its exact score, one of `scores` (ascending), by null windows that halve them.
+    """Find the root's exact score among `scores` (ascending) by bisection with null windows.
 
     Each search says on which side of a score the value lies; the table keeps what it has shown. Source:
     Coplan's C* (1982); Plaat, Schaeffer, Pijls and de Bruin (1996) for the driver MTD with a table.

@@ -29,7 +29,7 @@ from ggp.search.tree.policies.fast_kernels import no_cases
 from ggp.search.tree.policies.policy import GRAVE, RAVE, Need, Policy
 
 HISTORY_TICKS = 1024
-"""A power of two. Playouts that are longer teach by their last moves only."""
+"""A power of two. Of longer playouts only the last moves are learned from."""
 
 BYTES_PER_PAIR = 24
 BYTES_PER_WEIGHED_MOVE = 12
@@ -132,7 +132,7 @@ def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
 
 
 def make_statistics(tables: LaneTables, policy: Policy) -> MoveStatistics:
-    """Nothing learned yet; room for all weights, and for the rest if the policy learns."""
+    """Empty statistics, with room for all weights, and for the rest if the policy learns."""
     learned = tables.move_count if policy.has_statistics else 1
     return MoveStatistics(
         visits=np.zeros(learned, np.float64),
@@ -146,7 +146,7 @@ def make_statistics(tables: LaneTables, policy: Policy) -> MoveStatistics:
 
 
 def make_contexts(tables: LaneTables, policy: Policy, words: int) -> ContextStatistics:
-    """Nothing learned yet; room for PAST's pairs if the policy has them."""
+    """Empty statistics, with room for PAST's pairs if the policy has them."""
     pairs = (tables.move_count, tables.fluent_count) if policy.needs(Need.STATES) else (1, 1)
     return ContextStatistics(
         pair=np.zeros((pairs[0], 2 * pairs[1]), np.float64),

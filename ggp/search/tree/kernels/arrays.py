@@ -45,7 +45,7 @@ before); those that made a move in it."""
 
 
 class Settings(NamedTuple):
-    """What a search does; see `ggp.search.tree.options` for meaning and defaults.
+    """Settings of a search; see `ggp.search.tree.options` for meaning and defaults.
 
     Lanes in flight are at most (root visits) // ramp, and at least 1, what counter[MIN_IN_FLIGHT] allows,
     or untried moves of the root. At most lanes_per_leaf of them share a descent, and one for every
@@ -128,7 +128,7 @@ class Walkers(NamedTuple):
 
 
 class MoveStatistics(NamedTuple):
-    """What playouts teach about moves, whatever the state."""
+    """Statistics of moves, whatever the state."""
 
     visits: Float64Array  # [M]
     total: Float64Array  # [M]
@@ -140,7 +140,7 @@ class MoveStatistics(NamedTuple):
 
 
 class ContextStatistics(NamedTuple):
-    """What playouts teach about moves in their context: facts or features."""
+    """Statistics of moves in their context: facts or features."""
 
     pair: Float64Array  # [M, 2F] PAST: visits and total of each fluent in turn, by move
     pair_mean: Float64Array  # [M, F] the mean goal, -1 below PAST_VISITS visits; read more than written
@@ -148,7 +148,7 @@ class ContextStatistics(NamedTuple):
 
 
 class WeighedMoves(NamedTuple):
-    """Scratch of PAST: what 64 lanes can do, and what that is worth."""
+    """Scratch of PAST: the legal moves of 64 lanes, and their values."""
 
     fact: Int32Array  # [64, F] the fluents that hold in each lane
     facts: Int64Array  # [64] how many

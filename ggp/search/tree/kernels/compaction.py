@@ -1,4 +1,4 @@
-"""When the match goes on: drop what is in flight, move the root, and move what is below it to the front."""
+"""Compaction after a move: drop what is in flight, move the root, and its subtree to the front."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> 
 
 
 def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
-    """Only a root, not expanded. Nothing may be in flight."""
+    """Reset the tree to an unexpanded root. Nothing may be in flight."""
     counter = arrays.counter
     _clear_buckets(arrays, tree)
     counter[c.NODES] = 1
@@ -74,7 +74,7 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
 
 
 def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
-    """Empty the hash table; free of cost if it was never used. Whether SEVERAL decide at any node."""
+    """Empty the hash table, unless it was never used; return whether SEVERAL decide at any node."""
     expanded = tree.expanded[: arrays.counter[c.EXPANSIONS]]
     has_several = bool((tree.decider[expanded] == SEVERAL).any())
     if has_several:
@@ -83,7 +83,7 @@ def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
 
 
 def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Keep what is below `root`, which becomes node 0; everything else is room for new nodes. Nothing may be
+    """Keep the subtree of `root`, which becomes node 0; free all else. Nothing may be
     in flight."""
     nodes = int(arrays.counter[c.NODES])
     listed = nodes if _clear_buckets(arrays, tree) else 0
@@ -91,7 +91,7 @@ def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
 
 
 def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Begin at `root`, in constant time: `make_root` drops the rest later. Nothing may be in flight."""
+    """Move to `root` in constant time: `make_root` drops the rest later. Nothing may be in flight."""
     _move_root(arrays, tree, root, 0, 0)
 
 
@@ -152,7 +152,6 @@ def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScr
 
 @inlined
 def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
-    """Mark the nodes below `root`."""
     if scratch.eldest.shape[0] > 0:
         _list_children(tree, nodes, scratch)
     # Depth first: `waiting` holds marked nodes whose children are not, until all below the root are.

@@ -1,4 +1,4 @@
-"""Ends of playouts: lanes that are over, stuck, cut or at a proven node; their goals go up the path."""
+"""Ends of playouts: lanes that are over, stuck, cut or at a proven node; backup of their goals."""
 
 from __future__ import annotations
 
@@ -134,7 +134,6 @@ def _look_ahead(search: SearchMemory, parts: Parts, walker: Index, node: Index, 
 
 @inlined
 def _go_to(search: SearchMemory, walker: Index, node: Index) -> Index:
-    """Move the walker to the shared node."""
     search.walkers.node[walker] = node
     search.walkers.leaf[walker] = node
     return node

@@ -23,7 +23,7 @@ from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import MISSING, ROOT, SAME_AS, SearchArrays, StatePlanes, Tree
 
 MIN_SLOTS = 1024
-"""Of the hash table of states, which grows with the graph: two slots or more for a state."""
+"""Minimum slots of the hash table of states; it grows with the graph: at least two slots per state."""
 
 _LOW = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
@@ -36,7 +36,7 @@ def has_graph(tree: Tree) -> bool:
 
 @inlined
 def shared_node(tree: Tree, node: Index) -> Index:
-    """The node that stands for `node`: mostly itself."""
+    """The node that represents `node`: usually itself."""
     first = np.int64(tree.first_edge[node, 0])
     return node if first >= MISSING else SAME_AS - first
 
@@ -102,5 +102,5 @@ def fill_slots(arrays: SearchArrays, tree: Tree, words: Index) -> None:
 
 @inlined
 def join(tree: Tree, node: Index, other: Index) -> None:
-    """Let `other` stand for `node`, which is not expanded."""
+    """Let `other` represent `node`, which is not expanded."""
     tree.first_edge[node, 0] = SAME_AS - other

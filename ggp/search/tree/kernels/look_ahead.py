@@ -21,10 +21,10 @@ from ggp.lanes.step import settle_states
 from ggp.search.tree.kernels.arrays import MISSING
 
 NODES, LOOKS, WINS = range(3)
-"""Of the counter: nodes in all; of the latest ones those looked at, and those at which a move wins."""
+"""Indices of the counter: all nodes; of the latest ones those checked, and those with a winning move."""
 
 MIN_LOOKS = 1024
-"""Looks before wins may be called rare; at twice as many both counts are halved."""
+"""Checks before wins may count as rare; at twice as many both counts are halved."""
 
 RARE = 1000
 """Wins are rare if fewer than one look in 1,000 finds one."""

@@ -1,4 +1,4 @@
-"""MCTS-Solver: exact goals found in the tree, passed up (Winands, Björnsson & Saito 2008).
+"""MCTS-Solver: exact goals found in the tree, backed up (Winands, Björnsson & Saito 2008).
 
 Used with one role, or with two whose goals sum up to 100 in every terminal state seen; then a value proven
 for the one proves the other's. Nodes at which both have a choice are never proven, so simultaneous moves

@@ -48,7 +48,7 @@ from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases
 
 NO_CAPTURE = -100.0
 MAX_LEVELS = 64
-"""Different values of a role at most; more are rounded to a grid."""
+"""Maximum different values of a role; more are rounded to a grid."""
 LARGEST_WEIGHT = 1023
 
 _logger = logging.getLogger("ggp.search")
@@ -181,7 +181,6 @@ def value_moves(
 
 
 def _value(features: Features, weights: FeatureWeights, role: int, case: Case) -> float:
-    """Q of a move of `role` in a case."""
     if weights.kind == PIECES:
         if not case.pieces:
             return NO_CAPTURE

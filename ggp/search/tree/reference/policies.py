@@ -76,7 +76,7 @@ class UniformPolicy:
         return [1 for _ in moves]
 
     def prepare(self, seconds: float) -> None:
-        """Learn beforehand, for about `seconds` at most; a second call does nothing."""
+        """Learn before the search, for at most about `seconds`; a second call does nothing."""
 
     def learn(self, steps: Sequence[Step], tree_depth: int, goals: Goals) -> None:
         """Learn from one simulation, of which `tree_depth` steps were in the tree."""

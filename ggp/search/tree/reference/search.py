@@ -250,8 +250,8 @@ class Search:
         return path, node
 
     def _open(self, path: Path, node: Node) -> Node:
-        """The node to go on from, at one that is to be left for the first time. Another one with the same
-        state stands for it in a graph. It is proven if a move wins at once."""
+        """Resolve a node on its first visit: in a graph, return the node with the same state; prove a node
+        with an immediate win."""
         if path and self.options.is_graph:
             opened = self._opened.setdefault(node.state, node)
             if opened is not node:

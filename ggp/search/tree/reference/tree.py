@@ -89,7 +89,7 @@ def proven_goal(node: Node, role: int, m: int) -> float | None:
 
 
 def pass_up(path: Path, goals: Goals) -> None:
-    """What lies behind the last step of `path` is proven to give `goals`: prove what follows from it."""
+    """Back up a proof: the last step of `path` leads to `goals`."""
     for node, indices in reversed(path):
         role = decider_of(node)
         if role is None:
@@ -102,7 +102,7 @@ def pass_up(path: Path, goals: Goals) -> None:
 
 
 def _prove_node(node: Node, role: int) -> bool:
-    """Prove `node`, where only `role` may have a choice, from its moves if they suffice; whether they do."""
+    """Prove `node`, where only `role` may have a choice, from its moves; return whether they suffice."""
     best = max(node.behind.values())
     if best < BEST_GOAL and len(node.behind) < len(node.moves[role]):
         return False

@@ -169,5 +169,5 @@ def test_impossible_forests_are_refused():
     game = compiled("tictactoe")
     with pytest.raises(ValueError, match="mast"):
         Forest(game, options=MctsOptions(policy="mast"))
-    with pytest.raises(ValueError, match="513 states in 512 lanes"):
+    with pytest.raises(ValueError, match="513 states do not fit into 512 lanes"):
         Forest(game, words=WORDS).search(unpacked(game, [game.initial_state()] * 513), [1] * 513)

@@ -101,7 +101,7 @@ def test_progress_is_reported_and_play_can_be_stopped():
 def test_no_matches_and_impossible_ones():
     game = compiled("tictactoe")
     assert self_play(game, 10, 0).moves.shape == (0, 0, 2)
-    with pytest.raises(ValueError, match="negative number of simulations, such as -1"):
+    with pytest.raises(ValueError, match="number of simulations must be at least 0, not -1"):
         self_play(game, -1, 1)
     with pytest.raises(GameError, match="hides information"):
         self_play(compiled("kuhn_poker"), 10, 1)
