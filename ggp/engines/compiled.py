@@ -128,7 +128,7 @@ class CompiledGame:
 
     @cached_property
     def reveals_everything(self) -> bool:
-        """Whether percepts provably tell every role the state; see `ggp.analysis.visibility`."""
+        """Whether percepts provably reveal the state to every role; see `ggp.analysis.visibility`."""
         return reveals_everything(self.tables, self.roles, self.exclusive)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -25,7 +25,7 @@ ENGINES = ("auto", "lanes", "reasoner", "prolog")
 
 
 class RulesNotFoundError(GdlError):
-    """There is no file and no game of this name.
+    """No file and no game has this name.
 
     >>> import ggp
     >>> ggp.load("tictactoo")

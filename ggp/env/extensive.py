@@ -17,7 +17,7 @@ from ggp.game import RANDOM_ROLE, GoalError, Move, has_percepts, illegal
 from ggp.integers import to_integer
 
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
-"""Players that are no agent; the numbers are those of OpenSpiel."""
+"""Players that are not agents; the numbers are those of OpenSpiel."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ExtensiveGame:
         return self._settled(Node(self.game.initial_state(), 0, nothing, ((),) * len(self.agents)))
 
     def is_terminal(self, node: Node) -> bool:
-        """Whether the game is over, or has come to `max_steps`."""
+        """Whether the game is over, or has reached `max_steps`."""
         return node.steps >= self.max_steps or self.game.is_terminal(node.state)
 
     def player(self, node: Node) -> int:

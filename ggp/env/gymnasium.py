@@ -124,8 +124,8 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Observations, Infos]:
         """New games; `options={"reset_mask": bool[N]}` restarts some, as Gymnasium defines it.
 
-        seed   a list with one for each environment, None where its stream goes on; a number s means
-               [s, s + 1, ...]; None: all streams go on. What happens in an environment depends on its own
+        seed   a list with one for each environment, None where its stream continues; a number s means
+               [s, s + 1, ...]; None: all streams continue. What happens in an environment depends on its own
                seed and actions only, functions as opponents aside: these share one generator
 
         Raises TypeError and ValueError for other seeds and masks.

@@ -100,7 +100,7 @@ def observe_facts(game: CompiledGame, view: PointOfView | None = None) -> Observ
 
 
 def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
-    """One plane per piece and one per fact beside the board, as each agent sees them; names as the first one.
+    """One plane per piece and one per fact off the board, as each agent sees them; names as the first one.
     Raises ValueError if no board is recognized."""
     literal, shape, names = _planes(game)
     fluent = np.concatenate([[0], 1 + view.fluent])  # literals here are of fluents or constant, never negated
@@ -109,7 +109,7 @@ def observe_board(game: CompiledGame, view: PointOfView) -> Observed:
 
 
 def observe_absolute_board(game: CompiledGame, agents: int) -> Observed:
-    """One plane per piece, one per fact beside the board, one per agent that says whether it is to move.
+    """One plane per piece, one per fact off the board, one per agent that shows whether it is to move.
     Raises ValueError if no board is recognized."""
     literal, (height, width, count), names = _planes(game)
     planes = np.full((agents, height * width, count + agents), _FALSE, np.int32)
@@ -122,7 +122,7 @@ def observe_absolute_board(game: CompiledGame, agents: int) -> Observed:
 
 
 def _planes(game: CompiledGame) -> tuple[NDArray[np.int32], tuple[int, int, int], tuple[str, ...]]:
-    """int32[H*W, C], (H, W, C) and the names of C planes: one per piece, one per fact beside the board."""
+    """int32[H*W, C], (H, W, C) and the names of C planes: one per piece, one per fact off the board."""
     features = recognize_features(game)
     if features is None:
         raise ValueError(f"{game.name}: no board is recognized; use observation='facts'")

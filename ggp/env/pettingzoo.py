@@ -5,7 +5,7 @@
         observation, reward, termination, truncation, info = env.last()
         ...
 
-Observations are `{"observation", "action_mask"}`. With `env`, agents move one after the other: those with a
+Observations are `{"observation", "action_mask"}`. With `env`, agents move in turn: those with a
 choice, in rule-sheet order; none sees what another one chose in the same state before
 all have. With `parallel_env` all act in every step, those without a choice by their only move.
 """
@@ -162,7 +162,7 @@ class _Spaces:
 
 
 class GgpAecEnv(_Spaces, AECEnv[str, Observation, int]):  # type: ignore[misc]
-    """Agents act one after the other; made by `env`."""
+    """Agents act in turn; made by `env`."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """A new game."""
@@ -192,7 +192,7 @@ class GgpAecEnv(_Spaces, AECEnv[str, Observation, int]):  # type: ignore[misc]
         return found
 
     def step(self, action: int | None) -> None:
-        """The action of `agent_selection`; the game goes on when all that choose at once have chosen.
+        """The action of `agent_selection`; the game proceeds when all that choose at once have chosen.
 
         Numbers that are not a legal action are illegal. Raises TypeError for what is not an integer,
         ActionError for None while the agent is to act.
@@ -286,7 +286,7 @@ class GgpParallelEnv(_Spaces, ParallelEnv[str, Observation, int]):  # type: igno
 
 
 def env(rules: str | Path | CompiledGame = "tictactoe", **options: Any) -> GgpAecEnv:
-    """A game in which agents act one after the other.
+    """A game in which agents act in turn.
 
     max_cycles    truncate games once every agent has acted this often, as PettingZoo counts cycles: where
                   agents move in turn, A agents make A moves a cycle, and one with `parallel_env`

@@ -1,5 +1,5 @@
 """Streams of random numbers, one for each environment, independent of the others' seeds. The
-generator is splitmix64 (Steele, Lea & Flood 2014), the one that the kernels draw chance with."""
+generator is splitmix64 (Steele, Lea & Flood 2014), as the kernels use for chance."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class _Captures:
             if not cases:
                 continue
             mover, *others = movers[move]
-            if mover is not None and not others:  # the move itself says which piece moves
+            if mover is not None and not others:  # the move itself names the piece that moves
                 given = 2 * mover
                 cases = [
                     replace(each, conditions=tuple(c for c in each.conditions if c != given))
@@ -214,7 +214,7 @@ class _Captures:
     def _passed(
         self, questions: Sequence[Question], moves: Sequence[int]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(question, fluent) of what is captured between the cells that a move names. If the rules say "what
+        """(question, fluent) of what is captured between the cells that a move names. Where rules say "what
         is there and is not captured stays", it must be known what is there."""
         pairs = [(q, f) for q, move in enumerate(moves) for f in self._between(move)]
         if not pairs:

@@ -75,7 +75,7 @@ def _contents(game: CompiledGame, board: Board) -> tuple[list[str], NDArray[np.i
     for f, place in enumerate(placed):
         if place is not None:
             index, (column, row), content = place
-            # Families that can say the same, such as one for even and one for odd cells, share pieces.
+            # Families with the same meaning, such as one for even and one for odd cells, share pieces.
             first = next(i for i, known in enumerate(contents) if known == contents[index])
             piece_of[f] = number.setdefault((first, content), len(number))
             cell_of[f] = row * len(board.across.values) + column

@@ -31,7 +31,7 @@ class FeatureReport:
 
     @property
     def board_names(self) -> tuple[str, ...]:
-        """The fluents that say what lies on the board."""
+        """The fluents that describe the board's contents."""
         return tuple(layer.name for layer in self.features.board.layers)
 
     @property

@@ -200,7 +200,7 @@ class _Progress:
         if self._is_over.wait(NOTICE_AFTER_SECONDS):
             return
         busy_polls = 2 if self.watch.is_busy else 0
-        while busy_polls < 2:  # a kernel of a moment is none to announce
+        while busy_polls < 2:  # do not announce short compilations
             if self._is_over.wait(POLL_SECONDS):
                 return
             busy_polls = busy_polls + 1 if self.watch.is_busy else 0
@@ -229,7 +229,7 @@ _is_announced = False
 def announced_compilation(announce: Callable[[str], None] | None = None) -> Iterator[None]:
     """Announce compilation if the calls in the `with` block compile for long, and its end.
 
-    Blocks inside or beside an announced one are silent: what a user waits for is said in one place.
+    Blocks inside or next to an announced one are silent: one place reports what a user waits for.
 
     announce   called with one line of text; default: a warning of the logger `ggp.kernels`
     """

@@ -3,7 +3,7 @@
 A piece is compiled first by itself, then again as part of every piece and kernel that calls it, and numba
 lets LLVM optimize each of these as far as it can. Kernels optimized a little less run as fast; kernels
 optimized still less are slower on large circuits. Half of the time is Python's, for numba's own passes:
-those that no kernel needs are left out, and what numba found out about an operator is remembered; LLVM gets
+those that no kernel needs are left out, and numba's findings about an operator are remembered; LLVM gets
 the same code as with them. Source: Numba's documentation,
 "Customizing the compiler".
 """
@@ -46,7 +46,7 @@ from ggp.jit.lowering import KernelLowering
 class PieceLibrary(JITCodeLibrary):
     """Code of a function that only kernels call.
 
-    It is optimized, but gets no machine code.
+    It is optimized, but not compiled to machine code.
     A kernel includes the optimized code of its pieces; machine code of the pieces alone would never run.
     Searches of large circuits ran some 4 % slower when pieces were only inlined and simplified here.
     """

@@ -1,7 +1,7 @@
 """Trial matches of alpha-beta against the tree of `mcts` in one game, counted from match to match.
 
 The sequential probability ratio test (Wald, 1945) ends them: alpha-beta wins half of the decided matches
-against it wins `EXPECTED_SHARE` of them, each mistaken with probability `ERROR`. Draws say nothing.
+against it wins `EXPECTED_SHARE` of them, each mistaken with probability `ERROR`. Draws do not count.
 """
 
 from __future__ import annotations

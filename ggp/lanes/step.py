@@ -3,7 +3,7 @@
     put      put_keys, put_key, put_state                  states into the rows of fluents
              clear_moves, put_move                         moves; `ggp.lanes.choose` draws random ones
     settle   settle_choices, settle_goals                  LEGAL: legal moves and the end; GOAL
-             settle_states                                 both: all that a state says by itself
+             settle_states                                 both: all that follows from a state alone
              settle_successors                             NEXT, and SEES if asked: what the moves lead to
     read     several_true, list_legal_moves, read_goals,
              sum_percepts                                  beyond `literal` and `ggp.lanes.bits`

@@ -1,5 +1,5 @@
 """Small networks that value the states and moves of one game.
 
-network   Network: its weights, and what they say of states, in numpy
+network   Network: its weights, and its values of states, in numpy
 kernels   the same for one lane, within a search
 """

@@ -1,6 +1,6 @@
 """What can be proved during a match, within the cores, the memory and the clock of a search.
 
-enumeration   solves all states from here on if a forecast says that they are few enough
+enumeration   solves all states from here on if they are few enough by a forecast
 forecast      how much work a proof by alpha-beta still takes
 planning      one role: a way to a good end
 proofs        alpha-beta on the current state: two searches that take turns

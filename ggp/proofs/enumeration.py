@@ -57,7 +57,7 @@ class MatchEnumeration:
     def solve(self, state: PackedState, budget: Budget, *, is_patient: bool) -> Solution | None:
         """The solution of all states reachable from `state`, or None if they are too many.
 
-        Without hope it ends after PROBE_SHARE of the time left; an attempt that was stopped says nothing
+        Without hope it ends after PROBE_SHARE of the time left; an attempt that was stopped shows nothing
         about later ones.
 
         is_patient   it ends after PATIENT_SHARE if the forecast is vague

@@ -19,7 +19,7 @@ _logger = logging.getLogger("ggp.search")
 FIRST_SHARE = 0.5
 """Share of the first clock, and ..."""
 LATER_SHARE = 0.1
-"""... of later ones: what was out of reach then hardly comes into reach with one move."""
+"""... of later ones: what was out of reach is hardly in reach one move later."""
 ROLLOUT_SHARE = 0.5
 """Nested rollouts get this much of what was given to the search breadth first, if that found nothing best."""
 MAX_CHUNK_SECONDS = 0.02

@@ -277,7 +277,7 @@ class MatchProofs:
             line.search.interrupt()
 
     def advance_counted(self, nodes: int) -> None:
-        """Expand `nodes` positions, half of them in each line, if there is no proof before."""
+        """Expand `nodes` positions, half of them in each line, unless there is a proof before."""
         for line in self.lines:
             while not self.is_over and not line.is_over and line.nodes < max(1, nodes // 2):
                 line.advance(max(1, nodes // 2) - line.nodes)

@@ -1,11 +1,11 @@
 """Prover: exact values in one match, in a share of the tree search's time.
 
-all kinds of games        In the start clock every reachable state is found and valued if a forecast says that
-                          clock and memory suffice; then no search is needed any more.
+all kinds of games        In the start clock every reachable state is found and valued if clock and memory suffice
+                          by a forecast; then no search is needed any more.
 one role                  Before that a way to a good end is looked for, breadth first and by nested rollouts:
                           three quarters of the first clock and 15 % of later ones.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
-alternate, constant sum   it begins with a tenth of the time, then gets three quarters, a fifth, 3 % or a
+alternate, constant sum   it begins with a tenth of the time, then receives three quarters, a fifth, 3 % or a
                           hundredth, by the forecast (`SHARES`). If the end was a thousand times too far, the
                           next move begins with the hundredth. Two searches take turns, see `proofs`.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
@@ -153,7 +153,7 @@ class Prover:
             self._give_up(error)
 
     def solve(self, state: PackedState, budget: Budget, *, is_patient: bool) -> None:
-        """Enumerate the states from `state` on if a forecast says that the time suffices.
+        """Enumerate the states from `state` on if the time suffices by a forecast.
 
         is_patient   whether a tenth of the time may pass on a vague forecast
         """

@@ -65,7 +65,7 @@ def search_state(
         raise GameError("the match is over in this state: there is nothing to search")
     if role is None:
         role = _choosing_role(game, state)
-    game.legal_moves(state, role)  # names the roles if this is none, and says if the rules are at fault
+    game.legal_moves(state, role)  # names the roles if this is not one, and reports faults of the rules
     texts = {name: _option_text(value) for name, value in options.items()}
     search = _make_search(game, role, seed, parse_options(texts, default_options(simulations)))
     try:

@@ -68,7 +68,7 @@ class SolverLimits:
     deadline      time.monotonic() seconds
     stop          the solver gives up, within milliseconds, when this is set
     estimated_states    it gives up when `ggp.solver.estimate` expects more than this many; asked once
-                        `estimate_from` are known, since fewer say little about the rest
+                        `estimate_from` are known, since fewer show little about the rest
     work_folder   folder for transitions and all else that is needed to resume after an interruption; None:
                   memory, and a temporary folder for what memory cannot hold
     chunk_seconds   about how often progress is reported, and limits other than `stop` and `deadline` checked

@@ -92,7 +92,7 @@ def closed_states(
 
     No move leads out of the set, so that its values are those of the whole game.
 
-    batches   bool[B, F] each, taken one after the other; the first is not empty. Where a limit ends the work,
+    batches   bool[B, F] each, in this order; the first is not empty. Where a limit ends the work,
               the set is that of the batches finished until then
     Raises SolverLimitError if that is none, UnsolvableError as `reachable_states` does.
     """

@@ -1,9 +1,9 @@
 """Teaching a network to play one game, by self-play.
 
-play         matches side by side, and what their searches say as samples
+play         matches side by side, and their searches as samples
 players      matches in this process, or in others while this one learns
-samples      what a network is to say of states, and the window of recent ones
+samples      training targets, and the window of recent ones
 teacher      fits a network to samples, in torch
-state        the file from which teaching goes on
+state        the file from which teaching resumes
 generations  play, teach, compare with the generation before, keep: again and again
 """

@@ -87,7 +87,7 @@ class TeachingProgress:
 class Teaching:
     """Teaches one game; `best` is usable at any time.
 
-    begin   the network to go on from, or None; state: what else was there when teaching ended
+    begin   the network to resume from, or None; state: the rest of what teaching saved
     pool    of processes that play while this one fits and compares; None: this one plays as well
 
     With a number of generations instead of a time everything is reproducible, whatever the machine's speed:

@@ -35,7 +35,7 @@ IDLE = 251
 """NO_CHOICE as a byte."""
 
 LIVE = 0
-"""Row of `Batch.flags`: the game goes on.
+"""Row of `Batch.flags`: the game is not over.
 
 Row 1 + a: agent a acts (if agents act at once: has a choice). Row 1 + A: the game ended by its rules.
 """
@@ -143,7 +143,7 @@ class Scratch(NamedTuple):
 class StepRules(NamedTuple):
     """How to step: blocks first .. end - 1; steps after which a game is truncated; switches 0 or 1.
 
-    begins_alike   every game begins with the choice that `EnvTables.first_acts` and `first_legal` tell
+    begins_alike   every game begins with the choice in `EnvTables.first_acts` and `first_legal`
     """
 
     first: int

@@ -3,7 +3,7 @@
 Each literal of the goals' circuit gets two gates: whether it is *sure* to hold from now on, and whether it
 may *possibly* hold at the end. A fluent is sure if it holds and is a latch, and impossible if it does not
 hold and cannot come to hold any more. So a line is lost for good once the other side has a stone on it, and
-a win with the last open line. `Latches` says what is proven of the fluents; the rest follows as in
+a win with the last open line. `Latches` holds what is proven about the fluents; the rest follows as in
 three-valued logic, so that every goal the rules can still give is among the possible ones.
 """
 
@@ -37,7 +37,7 @@ class GoalBounds(NamedTuple):
 def goal_bounds(game: CompiledGame) -> GoalBounds | None:
     """The goal bounds of a game, made once.
 
-    None if the circuit is too large or would never say anything, or if it is not plain from the rules that
+    None if the circuit is too large or would never decide anything, or if it is not plain from the rules that
     the goals of two roles always have the same sum: a search that ends by bounds never sees that they do not.
     """
     circuit = circuit_of(game.tables, game.terms, game.exclusive)

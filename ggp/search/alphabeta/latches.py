@@ -30,7 +30,7 @@ class Latches:
 
     stays      once they hold, they always will
     gone       once they do not hold, they never will
-    blockers   fluent → members of `stays` next to which it can never come to hold
+    blockers   fluent → members of `stays` that keep it from ever holding
     """
 
     stays: frozenset[int] = frozenset()

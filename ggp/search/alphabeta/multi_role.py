@@ -61,7 +61,7 @@ class MultiRoleSearch:
     star1     prune chance nodes; only with "paranoid", where it never changes the value
     prune     alpha-beta; only with "paranoid"
     members   indices of the roles of a coalition, with "paranoid"; None: the searching role alone. A role
-              that is no member searches for the side that minimizes the coalition's sum.
+              that is not a member searches for the side that minimizes the coalition's sum.
     error     probability, 0..1, of a random move of each role of the other side (with "maxn": of each other
               role); nothing is pruned below such moves
     is_cut    whether the latest search reached its horizon

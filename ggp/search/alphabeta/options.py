@@ -2,7 +2,7 @@
 
 An *evaluation* is one of PARTS, or several joined by `+`:
 
-    mobility   the moves of the role to move; alone, with half of what goals of nonterminal states say
+    mobility   the moves of the role to move; alone, with half of the goals of nonterminal states
     distance   how near the roles are to their goals (`ggp.search.alphabeta.goal_distance`)
     features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
     network    the value of a network that was taught to play the game (`ggp.networks`)

@@ -7,7 +7,7 @@ knows of lines that reach a position later.
 
 `StraightProof` has no horizon: it searches to the end at once, moves in the order of the goal distance alone.
 If every line ends before long, as on a board that fills up, it needs a quarter of the positions or fewer; if
-one side can keep the game going, it gets lost. How far it has come shows which of the two is the case.
+one side can prolong the game, it gets lost. How far it has come shows which of the two is the case.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Proven:
 
     goal   of the first role
     move   of the role that chooses: it keeps the value, to win fast or to lose slowly; None if no role has a
-           choice, or if every move gives the worst goal and nothing says which of them lasts longest
+           choice, or if every move gives the worst goal and it is unknown which of them lasts longest
     """
 
     goal: int

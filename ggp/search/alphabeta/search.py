@@ -233,7 +233,7 @@ class AlphaBeta:
         is_resumed = counter[arrays.PAUSED] > 0
         score = (self._continue if is_resumed else self._run)(depth, *self.window)
         if score is None:
-            counter[arrays.NODES] -= 1  # the one that was counted but not expanded
+            counter[arrays.NODES] -= 1  # a node that was counted but not expanded
         return score
 
     @property

@@ -24,7 +24,7 @@ _lock = threading.Lock()
 def symmetries_in_time(game: CompiledGame, deadline: float) -> NDArray[np.int32]:
     """Those of `fluent_symmetries`, or the identity alone if they are not known at `deadline`.
 
-    deadline   time.monotonic() seconds. A thread looks for them, and goes on: a later match may know them
+    deadline   time.monotonic() seconds. A thread looks for them and continues: a later match may know them
     """
     if game not in _known and len(game.tables.input) <= MAX_INPUTS:
         with _lock:

@@ -10,11 +10,11 @@ other games are left alone.
 Whether a move wins is a function of the state, and so a piece of circuit: `terminal` and `goal`, read in the
 next state, whose fluents are read from `next` with that move made. For most moves it folds to false, for the
 others to a few gates, since much is known of a state in which it may be asked: it is not terminal, and the
-move is legal. Read in the next state once more, the same gates say whether a move lets the other one win.
+move is legal. Read in the next state once more, the same gates show whether a move lets the other one win.
 That takes games in which one role chooses at a time while the other one has a single move (`noop`).
 
     decisive_game      the game on a circuit with legality narrowed, if that is worth its gates
-    winnable_circuit   a circuit that says which role has a move that wins at once
+    winnable_circuit   a circuit that shows which role has an immediate win
     decisive_circuit   the circuit with legality narrowed
 """
 
@@ -110,7 +110,7 @@ class _TooLargeError(Exception):
 
 
 class _Narrowing:
-    """Adds gates that say which moves win and which are safe; literals are those of the new gates."""
+    """Adds gates for winning moves and for safe moves; literals are those of the new gates."""
 
     def __init__(self, circuit: Circuit, watched: WatchedEnds, most_literals: int) -> None:
         self.circuit = circuit

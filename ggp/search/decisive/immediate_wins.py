@@ -28,7 +28,7 @@ WHILE_BUILT = 20_000
 
 @once_per_game
 def immediate_wins(game: CompiledGame) -> tuple[LaneTables, LaneTables] | None:
-    """Tables of two circuits: the goal of role r in circuit r says that a legal move of r wins.
+    """Tables of two circuits: the goal of role r in circuit r means that a legal move of r wins.
 
     It gets 100 then and the other role 0. In most states only one role can move, so that the other circuit
     need not be settled. None if the game is not suitable (see `kept_circuit`) or a circuit is too large.
@@ -45,7 +45,7 @@ def _made(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
 
 
 def _of_role(circuit: Circuit, role: int) -> LaneTables:
-    """The part of the circuit that says whether `role` wins at once; the other role's goal is false."""
+    """The part of the circuit that shows whether `role` wins at once; the other role's goal is false."""
     wins = [FALSE_LITERAL, FALSE_LITERAL]
     wins[role] = next((goal.literal for goal in circuit.goals if goal.role == role), FALSE_LITERAL)
     return arrange(tabulate(with_wins(circuit, as_tuples(circuit.gates), wins)))

@@ -86,7 +86,7 @@ class Forest:
     """One tree per lane, in one kernel call; playouts are uniform.
 
     Of two searches with the same seed, words and roots everything is the same. What a tree finds depends on
-    the trees beside it, though, because all lanes draw from one generator.
+    the trees next to it, though, because all lanes draw from one generator.
 
     >>> import ggp, numpy as np
     >>> game = ggp.load("tictactoe")

@@ -2,7 +2,7 @@
 
 The tick of `search_forest`, with PUCT (Rosin 2011; Silver et al. 2017) in place of UCT: a node is expanded as
 soon as a walker reaches it, and the network gives its moves their prior and its state a value. The walker
-then ends with that value, or goes on into a playout; `Guide.share` says what part of the result is the
+then ends with that value, or continues into a playout; `Guide.share` is the part of the result that is the
 network's.
 Several lanes may search one tree: moves in flight count as losses.
 """
@@ -107,7 +107,7 @@ def _put_priors(search: SearchMemory, guide: Guide, node: Index) -> None:
 @stage
 def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
     """Expand and value the nodes that walkers have reached; returns the lanes at proven nodes or stuck ones.
-    A walker that ends with the network's value does so here; one that goes on leaves the tree."""
+    A walker that ends with the network's value does so here; one that continues leaves the tree."""
     tables, arrays, tree, walkers = search.tables, search.arrays, search.tree, search.walkers
     settings = search.settings
     store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
@@ -231,7 +231,7 @@ def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots
         over = over | (lanes_to_cut(arrays, search.walkers, search.settings) & ~load(arrays.mask, IN_TREE))
         if any_lane(over):
             _end_lanes(search, parts, guide, over)
-        # Only lanes at new nodes or in playouts that go on are busy.
+        # Only lanes at new nodes or in running playouts are busy.
         over = _reach_nodes(search, parts, guide)
         playing = load(arrays.mask, BUSY) & ~load(arrays.mask, IN_TREE)
         planes = search.settings.choice_planes

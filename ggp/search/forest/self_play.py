@@ -287,7 +287,7 @@ class MatchBatch:
         """
 
     def _any_move(self, legal: BoolArray, role: int, is_random: BoolArray) -> Int32Array:
-        """int32[N]: a random legal move of a role where bool[N] says so, else its first one."""
+        """int32[N]: a random legal move of a role where bool[N] is true, else its first one."""
         of_role = legal[self._first_move[role] : self._first_move[role + 1]]
         weight = np.where(is_random, self._rng.random(of_role.shape), 1.0) if is_random.any() else 1.0
         chosen: Int32Array = np.where(of_role, weight, -1.0).argmax(axis=0).astype(np.int32)
@@ -332,7 +332,7 @@ class MatchBatch:
         """Search bool[T, F] states, as many at a time as there are lanes and memory; after each part, which.
 
         Ends before the last part if play was stopped. A part whose trees had no room is searched again in
-        smaller ones: a tree that stops growing would play worse than its simulations say.
+        smaller ones: a tree that stops growing would play worse than its simulations suggest.
         """
         begin = 0
         while begin < len(states):

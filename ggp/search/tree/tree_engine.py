@@ -256,7 +256,7 @@ class TreeEngine:
         arrays.counter[c.REFUSED] = 0
 
     def compact(self) -> None:
-        """Drop what is in flight and what is not below the root; the search may go on."""
+        """Drop what is in flight and what is not below the root; the search may resume."""
         launches = self.arrays.counter[c.LAUNCHES_LEFT]
         self._free_lanes()
         make_root(self.arrays, self.tree, self.root)

@@ -64,7 +64,7 @@ class OracleBounds:
     """Bounds that the rounds have proved.
 
     last      the last round that was completed
-    reason    why there was no other: "accurate", "interrupted", or what the limit says
+    reason    why there was no other: "accurate", "interrupted", or the limit that was reached
     """
 
     graph: StateGraph

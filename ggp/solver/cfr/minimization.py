@@ -231,7 +231,7 @@ def uniform_strategy(plex: Treeplex) -> Floats:
 
 
 def realization_plan(plex: Treeplex, strategy: Floats) -> Floats:
-    """float64[Q]: how often a behavior strategy float64[Q] comes to each sequence, chance and others aside.
+    """float64[Q]: how often a behavior strategy float64[Q] reaches each sequence, chance and others aside.
     Raises ValueError for another number of sequences."""
     given = np.ascontiguousarray(strategy, np.float64)
     if given.shape != (plex.sequence_count,):
@@ -258,7 +258,7 @@ def _learner(plex: Treeplex) -> Learner:
 
 
 def _average_strategy(learner: Learner) -> Floats:
-    """The behavior strategy of the average plan; the current one where it never comes to."""
+    """The behavior strategy of the average plan; the current one where it is never reached."""
     average, first = learner.regrets.average, learner.sets.first
     counts = np.diff(first)
     total = np.repeat(np.add.reduceat(average[1:], first[:-1] - 1), counts) if len(counts) else average[1:]

@@ -319,7 +319,7 @@ class _Unrolling:
     def _expand(
         self, layer: _Layer, first: int, last: int
     ) -> tuple[list[Int64Array], Int32Array, NDArray[np.float64]]:
-        """Make all joint moves of some histories; keep those that end, return keys of those that go on."""
+        """Make all joint moves of some histories; keep those that end, return keys of the others."""
         graph = self.graph
         state = layer.state[first:last]
         degree = self.degree[state]

@@ -94,7 +94,7 @@ def back_up(
 ) -> bool:
     """Value the states of one chunk whose successors all have values, and add the others to cursor[FOUND].
 
-    From `cursor` on, for SLICE_TRANSITIONS or to the end of the chunk; whether it has come to the end.
+    From `cursor` on, for SLICE_TRANSITIONS or to the end of the chunk; return whether that was reached.
 
     The mover takes what is best for itself; of such moves the one that ends the game soonest if the mover
     gets more than 50 or is the only role, else the one that ends it latest; of those the first.

@@ -66,7 +66,7 @@ class Expansion(NamedTuple):
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, STUCK states (not
                 terminal, and a role with no move or over MAX_MOVES), BACKWARD edges (to a state whose number
                 is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
-                where `expand` goes on: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
+                where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
                 is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING
     """
 
@@ -249,7 +249,7 @@ def expand(
     """Expand states first .. end-1, after `begin_expansion`; whether that is done.
 
     If not, counter[PASSES] are used up, or `space` has no room for the transitions in counter[WANTED], which
-    are at most one per lane; the next call goes on in the midst of it. What is found does not depend on the
+    are at most one per lane; the next call resumes in the middle of it. What is found does not depend on the
     number of calls.
 
     move_count   uint16[(end-first)*R], overwritten: legal moves per role; all 0 in terminal states

@@ -38,7 +38,7 @@ _ALL_TOGETHER = np.uint64((1 << TOGETHER) - 1)
 
 
 class GoalFormula(NamedTuple):
-    """The goals that the roles want, as gates over leaves; a leaf says that a fluent holds, or does not.
+    """The goals that the roles want, as gates over leaves; a leaf means that a fluent holds, or does not.
 
     leaf            int32[V]: literal 2 * fluent + negated, fluents from 0
     away            float64[V]: degree of a leaf that does not hold, nor any of its sources

@@ -381,7 +381,7 @@ def search_tree(
     """The score of the node at place 0 of the arena for its mover, within the window (alpha, beta).
 
     The result r bounds v, the value of the tree that is cut off `depth` plies below the root and scored there
-    by the static estimate: r <= alpha says v <= r, r >= beta says v >= r, anything between says v = r. Table
+    by the static estimate: r <= alpha means v <= r, r >= beta means v >= r, all else v = r. Table
     entries from deeper searches may stand for parts of that tree, which only brings v closer to the game's
     value. If frames.is_open[0] is 0, no score that counts came from the horizon, and the same holds for the
     game's value: it is proven. The order of moves may change how many nodes are searched, never the bound.

@@ -1,7 +1,7 @@
 """Alpha-beta in plain Python, to be read next to a lecture: one function per refinement.
 
 refinements   which refinements are used; an option table
-knowledge     what only a circuit can say of a game: its goals, symmetries and goal bounds
+knowledge     properties that need the circuit: goals, symmetries and goal bounds
 position      a position and its children: who chooses, static scores, immediate wins
 evaluation    the static score, with the goal distance of one state
 events        what a listener is shown of each node

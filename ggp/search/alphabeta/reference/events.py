@@ -15,7 +15,7 @@ class EventKind(StrEnum):
     Of the node itself, whose `move` led to it:
         ENTER       it begins, with this window and depth
         TABLE_HIT   the transposition table answers it
-        LEAVE       it is over; score and window say what is known (`Event.bound`)
+        LEAVE       it is finished; score and window show what is known (`Event.bound`)
 
     Of its child behind `move`:
         LEAF        it needs no search: its score is certain, or that of the horizon

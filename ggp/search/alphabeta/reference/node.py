@@ -30,7 +30,7 @@ class StoppedError(Exception):
 
 
 class Bound(IntEnum):
-    """What a score r says of the value v: EXACT v = r, LOWER v >= r, UPPER v <= r."""
+    """The meaning of a score r for the value v: EXACT v = r, LOWER v >= r, UPPER v <= r."""
 
     EXACT = 1
     LOWER = 2
@@ -65,7 +65,7 @@ class Node:
 
     depth         plies to the horizon
     alpha, beta   the window; floor: alpha at the beginning
-    best          best score so far: the result at the end, as `negamax` says
+    best          best score so far; in the end the result, see `negamax`
     is_open       whether a score that counts comes from the horizon, so that nothing is proven
     tried         children picked so far
     excluded      a move left out, for the test of singular extensions

@@ -50,7 +50,7 @@ def may_extend(memory: Memory, node: Node) -> bool:
 
 
 def extend_forced(memory: Memory, node: Node) -> None:
-    """Forced extension: a single move is no choice and costs no depth. Source: Slate and Atkin (1977)."""
+    """Forced extension: an only move costs no depth. Source: Slate and Atkin (1977)."""
     is_forced = len(node.children) == 1 and node.excluded is None
     if memory.refinements.forced_extension and is_forced and may_extend(memory, node):
         node.extends = "all"

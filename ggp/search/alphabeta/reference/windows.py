@@ -45,7 +45,7 @@ def aspire(run: Run, lowest: int, highest: int, center: int, width: int) -> Node
 def bisect(run: Run, scores: list[int]) -> Node:
     """Find the root's exact score among `scores` (ascending) by bisection with null windows.
 
-    Each search says on which side of a score the value lies; the table keeps what it has shown. Source:
+    Each search shows on which side of a score the value lies; the table keeps what it has shown. Source:
     Coplan's C* (1982); Plaat, Schaeffer, Pijls and de Bruin (1996) for the driver MTD with a table.
     """
     low, high = 0, len(scores) - 1

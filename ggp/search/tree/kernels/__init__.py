@@ -11,5 +11,5 @@ look_ahead   wins in one, seen when a node is expanded
 values       what UCT compares
 ends         where playouts end, and the back-up of their goals
 proofs       MCTS-Solver
-compaction   keeping a subtree when the match goes on
+compaction   keeping a subtree after a move of the match
 """

@@ -1,6 +1,6 @@
 """Transpositions: nodes with the same state are one, so that the tree is a graph.
 
-A walker that is the first to go on from a node looks its state up. If another node has it, that one stands
+The first walker that leaves a node looks up its state. If another node has it, that one stands
 for this one from then on, with all that is below it: moves, statistics and proofs. Statistics are those of
 edges, so that each parent keeps its own of the way to the shared node: UCT1 of Childs, Brodeur & Kocsis,
 "Transpositions and move groups in Monte Carlo tree search" (2008). A proof reaches the other parents when a

@@ -32,7 +32,7 @@ def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> 
     store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
     if counter[c.TICK] < counter[c.NEXT_CUT]:
         return load(arrays.mask, CUT)
-    # `oldest` is the earliest first tick of the playouts that go on: none is cut before its limit.
+    # `oldest` is the earliest first tick of the running playouts: none is cut before its limit.
     oldest = counter[c.TICK]
     for lane in range(walkers.of_lane.shape[0]):
         walker = walkers.of_lane[lane]

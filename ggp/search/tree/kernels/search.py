@@ -116,7 +116,7 @@ def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
     """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
     walkers, counter = search.walkers, search.arrays.counter
     kept = 0
-    # descending[:kept] are those that go on; the list is compacted in place, in its order.
+    # descending[:kept] are those that continue; the list is compacted in place, in its order.
     for i in range(counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])
         if walkers.left[walker] == 0:

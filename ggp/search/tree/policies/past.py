@@ -84,7 +84,7 @@ def _value_of(search: SearchMemory, move: Index, lane: Index) -> float:
     """The value of `move` in a lane: the largest mean with a fact that holds there, or its own mean."""
     mean = search.contexts.pair_mean[move]
     fact, facts = search.arrays.weighed.fact[lane], search.arrays.weighed.facts[lane]
-    # Four at a time: one after the other, each comparison would wait for the one before it.
+    # Four at a time: in sequence, each comparison would wait for the one before it.
     a, b, c, d = -1.0, -1.0, -1.0, -1.0
     for i in range(0, facts - 3, 4):
         a = max(a, mean[fact[i]])

@@ -37,7 +37,7 @@ class Need(Flag):
     STATISTICS   means per move
     STATES       the states of the lanes for some ticks, and pairs of facts and moves
     FEATURES     features of the game, learned before the first search
-    MAST plays where STATES or FEATURES cannot be had.
+    MAST plays where STATES or FEATURES are unavailable.
     """
 
     NOTHING = 0
