@@ -1,7 +1,7 @@
 """Prover: exact values in one match, in a share of the tree search's time.
 
-all kinds of games        In the start clock every reachable state is found and valued if clock and memory suffice
-                          by a forecast; then no search is needed any more.
+all kinds of games        In the start clock every reachable state is found and valued if clock and memory
+                          suffice by a forecast; then no search is needed any more.
 one role                  Before that a way to a good end is looked for, breadth first and by nested rollouts:
                           three quarters of the first clock and 15 % of later ones.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
