@@ -1,4 +1,4 @@
-"""What a role can know of the state in games with hidden information.
+"""A role's knowledge of the state in games with hidden information.
 
 observation  what a role learns from a step: its own move and its percepts
 tracking     a match followed from one role's PLAY messages, lost and odd ones included

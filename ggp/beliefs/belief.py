@@ -45,7 +45,7 @@ _SHARE_OF_CLOCK = 0.4
 
 
 class Belief:
-    """Follows a match of a game with hidden information from what one role observes.
+    """Follows a match of a game with hidden information by one role's observations.
 
     >>> import ggp, random
     >>> game = ggp.load("kuhn_poker", engine="reasoner")
@@ -102,7 +102,7 @@ class Belief:
     def foreseen(
         self, own_move: Move, deadline: float, is_over: Callable[[], bool] = lambda: False
     ) -> tuple[Weights, UInt64Array] | None:
-        """States that may follow `own_move`, with weights, and the keys of what each role has observed then.
+        """States that may follow `own_move`, with weights, and the keys of each role's observations.
 
         They follow on a sample of the states held, without those that have too many joint moves; nothing is
         known yet of what the role observes. None if time runs out, or `is_over()`. `keep_keys` comes first.
@@ -145,7 +145,7 @@ class Belief:
         return self.position
 
     def _apply(self, observation: Observation, until: float) -> str:
-        """Replace the states held by their successors; returns the note."""
+        """Replace the states held by their successors; return the note."""
         found = self._advanced(observation, until)
         if found:
             self._keep(found)

@@ -239,7 +239,7 @@ class LanesExpansion:
     def _make(
         self, origins: Origins, percepts: PerceptTables, found: _Found, blocks: NDArray[np.int64]
     ) -> int:
-        """Make the joint moves of some ticks; returns how many agree."""
+        """Make the joint moves of some ticks; return how many agree."""
         reached, lanes = found.with_room(len(blocks) * self._lanes.lane_count), self._lanes
         return make_joint_moves(
             lanes.tables, lanes.arrays.value, self._step, origins, percepts, reached, blocks

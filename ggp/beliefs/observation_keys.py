@@ -68,7 +68,7 @@ class ObservationKeys:
 
 
 class ObservationNumbers(NamedTuple):
-    """What the keys of all roles are made of, for kernels.
+    """The numbers of which all roles' keys are made, for kernels.
 
     first        int64[R+1]: the percepts of role r are first[r] .. first[r+1] - 1
     of_percept   uint64[P], of_move uint64[M]: see `ObservationKeys`, role by role

@@ -59,7 +59,7 @@ Float64Array = NDArray[np.float64]
 
 
 class StepLanes(NamedTuple):
-    """What each lane holds in a tick; scratch.
+    """The contents of each lane in a tick; scratch.
 
     code        of the states: a fluent a bit
     planes      64*D rows, scratch
@@ -377,7 +377,7 @@ def make_joint_moves(
     found: Reached,
     blocks: Int64Array,
 ) -> int:
-    """Make L joint moves from each of the places `blocks` on; returns how many agree.
+    """Make L joint moves from each of the places `blocks` on; return how many agree.
 
     found   has room for len(blocks) * L successors more
     """

@@ -89,7 +89,7 @@ class StateTracker:
         return self.position
 
     def _apply(self, joint_move: tuple[Move, ...], own_move: Move | None, deadline: float) -> str:
-        """Make `joint_move`, or what explains it best; returns the note."""
+        """Make `joint_move`, or its best explanation; return the note."""
         if self._try(joint_move):
             return ""
         if self._joint_moves and joint_move == self._joint_moves[-1]:
@@ -109,7 +109,7 @@ class StateTracker:
         return f"{reason}; ignored"
 
     def _try(self, joint_move: tuple[Move, ...]) -> bool:
-        """Make `joint_move` in every possible state; returns whether any of them allows it."""
+        """Make `joint_move` in every possible state; return whether any of them allows it."""
         candidates = [self._states[-1], *self._others]
         successors = dict.fromkeys(self._successor(state, joint_move) for state in candidates)
         possible = [state for state in successors if state is not None]

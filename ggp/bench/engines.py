@@ -83,7 +83,7 @@ class _Tally:
         self.playouts = self.states = self.finished_states = self.stuck = self.without_goal = 0
 
     def play(self, seconds: float) -> float:
-        """Play for `seconds` of CPU time; returns the CPU seconds that passed."""
+        """Play for `seconds` of CPU time; return the CPU seconds that passed."""
         begin = self.cpu_clock()
         while self.playout(begin + seconds) and self.cpu_clock() < begin + seconds:
             pass

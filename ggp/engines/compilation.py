@@ -133,7 +133,7 @@ def simplify_circuit(
     cache: GameCache | None = None,
     in_background: bool = False,
 ) -> CompiledCircuit:
-    """Simplify what `build_circuit` made of `program`, and store it in `cache`.
+    """Simplify the circuit that `build_circuit` made of `program`, and store it in `cache`.
 
     built           or a circuit simplified before, which is simplified further
     in_background   no caller is waiting: large circuits get more time

@@ -275,7 +275,7 @@ class CompiledGame:
         advance(self._single, with_percepts)
 
     def _settle_single(self, state: PackedState) -> list[int]:
-        """Evaluate `state` in `_single`, whose lock must be held; returns what `evaluate` found."""
+        """Evaluate `state` in `_single`, whose lock must be held; return what `evaluate` found."""
         count = evaluate(self._single, self._bytes_of(state))
         self._settled_state = state
         found: list[int] = self._single.found[:count].tolist()

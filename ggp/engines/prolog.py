@@ -1,4 +1,4 @@
-"""`Game` on SWI-Prolog (extra `prolog`): an independent second opinion on what rules mean.
+"""`Game` on SWI-Prolog (extra `prolog`): an independent second opinion on the meaning of rules.
 
 A system that shares no code with `gdl.reasoning.reasoner` proves the rules top-down, so agreement of the two
 on a trace is strong evidence. Slow: for checking, not for play.

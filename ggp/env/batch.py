@@ -98,11 +98,11 @@ class SettingsOptions(TypedDict, total=False):
 
 
 Shares = list[Unboxed[Share]]
-"""What each thread steps with."""
+"""The data of each thread's steps."""
 
 
 class _BufferStep(NamedTuple):
-    """A step from the buffer at `place` to the next one, ready to be called: what a loop of steps does."""
+    """A step from the buffer at `place` to the next one, ready to be called, for loops of steps."""
 
     place: int
     next_place: int

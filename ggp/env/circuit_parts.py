@@ -1,4 +1,4 @@
-"""The circuit in two parts: what is read of a state, and what a step from it needs.
+"""The circuit in two parts: one for reading a state, one for a step from it.
 
 A state is settled when a step leads to it and again before the next step: gates would be too many to keep. In
 one circuit the goals and the end of the game would be settled both times, though only the new state's are

@@ -216,7 +216,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         return np.where((given >= 0) & (given < self.action_count), given, ILLEGAL).astype(np.int32)
 
     def _restart_ended(self, infos: Infos) -> Infos:
-        """Begin new games where games have ended; what was last seen goes to `final_obs`."""
+        """Begin new games where games have ended; the last observations go to `final_obs`."""
         ended = self._ended
         final = self._observation(self.state)
         observations = np.empty(self.num_envs, object)

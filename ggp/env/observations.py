@@ -29,7 +29,7 @@ _TRUE, _FALSE = 0, 1
 
 @dataclass(frozen=True)
 class Observed:
-    """What agents see.
+    """The observation of agents.
 
     literal   int32[V, K]: literals of `LaneTables`; V is 1, or one view per agent
     shape     of one observation; its product is K
@@ -45,7 +45,7 @@ class Observed:
 
 
 def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView | None = None) -> Observed:
-    """What the agents of a game see, facts and boards from the point of view of each if there is a `view`.
+    """The observation of a game's agents, from the point of view of each if there is a `view`.
     Raises ValueError for an unknown kind, and for a board if none is recognized."""
     if kind not in OBSERVATIONS:
         raise ValueError(f"observation is one of {', '.join(OBSERVATIONS)}, not {kind!r}")

@@ -179,7 +179,7 @@ class GgpObserver:
             self.dict = {"observation": self.tensor}
 
     def set_from(self, state: GgpState, player: int) -> None:
-        """Fill the tensor with what an agent sees. Raises ValueError with perfect recall."""
+        """Fill the tensor with an agent's observation. Raises ValueError with perfect recall."""
         if self.tensor is None:
             raise ValueError("ggp has no information_state_tensor: use information_state_string")
         self.tensor.fill(0)
@@ -192,7 +192,7 @@ class GgpObserver:
                 self.tensor[self._place[player][name]] = 1
 
     def string_from(self, state: GgpState, player: int) -> str:
-        """What an agent knows, or sees now."""
+        """An agent's information, or its current observation."""
         tell = self._tree.information if self._recalls else self._tree.observation
         return tell(state.node, player)
 

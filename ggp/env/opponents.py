@@ -94,7 +94,7 @@ def _require_options(options: dict[str, str], spec: str) -> None:
 def _ask(
     opponent: Opponent, state: EnvState, environments: NDArray[np.int64], streams: Streams
 ) -> NDArray[np.int32]:
-    """Actions of a function of the user. Raises ValueError for other shapes and for what is not integers."""
+    """Actions of a function of the user. Raises ValueError for other shapes and types."""
     found = np.asarray(opponent(state, streams.generator))
     shape = state.legal_action_mask.shape[:-1]
     if found.shape != shape or found.dtype.kind not in "iu":

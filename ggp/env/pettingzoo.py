@@ -37,7 +37,7 @@ _METADATA = {"render_modes": ["ansi"], "is_parallelizable": True}
 
 
 class _OneGame:
-    """What both kinds of environments share: one game with an observation and a mask for every agent.
+    """The base of both kinds of environments: one game with an observation and a mask for every agent.
 
     illegal      "lose": an illegal action ends the game with -1 for its agent; "first": the first legal
                  action is taken instead
@@ -99,7 +99,7 @@ class _OneGame:
         return {"observation": seen.copy(), "action_mask": self.mask(agent)}
 
     def choosers(self) -> list[int]:
-        """Agents that act, in order: who has a choice; else who has another move than waiting; else one."""
+        """Acting agents, in order: those with a choice, else with another move than waiting, else one."""
         masks = [self.mask(agent) for agent in range(len(self.names))]
         several = [agent for agent, mask in enumerate(masks) if mask.sum() > 1]
         return several or [next((a for a in range(len(masks)) if self._acts(a, masks[a])), 0)]
@@ -125,7 +125,7 @@ class _OneGame:
 
 
 class _Spaces:
-    """What both kinds of environments have in common; options as for `env`."""
+    """The common part of both kinds of environments; options as for `env`."""
 
     def __init__(
         self,
@@ -146,11 +146,11 @@ class _Spaces:
         self.agents: list[str] = []
 
     def observation_space(self, agent: str) -> Dict:
-        """The same object each time."""
+        """The space; the same object each time."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
-        """The same object each time."""
+        """The space; the same object each time."""
         return self.action_spaces[agent]
 
     def render(self) -> str | None:
@@ -184,7 +184,7 @@ class GgpAecEnv(_Spaces, AECEnv[str, Observation, int]):  # type: ignore[misc]
         self.agent_selection = self.possible_agents[self._waiting[0]]
 
     def observe(self, agent: str) -> Observation:
-        """What an agent sees; its mask is empty unless it is to act."""
+        """An agent's observation; its mask is empty unless it is to act."""
         number = self.possible_agents.index(agent)
         found = self._game.observe(number)
         if number not in self._waiting or any(self.truncations.values()):

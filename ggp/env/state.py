@@ -24,7 +24,7 @@ _Words: TypeAlias = list[NDArray[Any]]
 
 
 class Layout(NamedTuple):
-    """What the arrays of a state look like and mean: the same for a state and the environments that step it.
+    """Layout and meaning of a state's arrays: the same for a state and the environments that step it.
 
     game      its name, for messages
     digest    of the rules and of the numbering of facts, actions and observations

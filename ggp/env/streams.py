@@ -32,7 +32,7 @@ def streams_of(seed: int | Sequence[int] | NDArray[Any], count: int) -> NDArray[
 
 @dataclass
 class Streams:
-    """What opponents draw from: a stream for each environment, and a generator for functions of the user.
+    """Sources of opponents' draws: a stream for each environment, and a generator for functions of the user.
 
     start   uint64[N]: state of each stream
 

@@ -27,7 +27,7 @@ MAX_CASES = 48
 
 @dataclass(frozen=True)
 class Case:
-    """What a move does if all conditions hold: literals `2 * fluent + negated`, fluents from 0."""
+    """The effect of a move if all conditions hold: literals `2 * fluent + negated`, fluents from 0."""
 
     conditions: tuple[int, ...]
     pieces: tuple[int, ...] = ()

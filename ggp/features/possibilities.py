@@ -41,7 +41,7 @@ class Question:
     def knowing(
         self, move: int | None = None, true: Iterable[int] = (), false: Iterable[int] = ()
     ) -> Question:
-        """The same with more known."""
+        """The same question with more known."""
         return Question(
             self.move if move is None else move,
             (*self.true, *map(int, true)),

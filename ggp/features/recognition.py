@@ -280,7 +280,7 @@ class _MoveCells:
         return np.asarray(can_appear.any(axis=1))
 
     def _following(self, fluents: Sequence[NDArray[np.int64]]) -> NDArray[np.int32]:
-        """int32[Q, A]: what each of the fluents asked about will be, padded with FALSE."""
+        """int32[Q, A]: the next values of the fluents asked about, padded with FALSE."""
         asked = np.full((len(fluents), max(map(len, fluents), default=0)), FALSE_LITERAL, np.int32)
         for row, each in zip(asked, fluents, strict=True):
             row[: len(each)] = self.tables.next[each]

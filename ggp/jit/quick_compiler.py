@@ -236,7 +236,7 @@ _LEFT_OUT = {
     RewriteDynamicRaises,
     WithLifting,
 }
-"""Passes for what no kernel has: closures, `with`, exceptions, loops over tuples, sums of whole arrays.
+"""Passes that no kernel needs: closures, `with`, exceptions, loops over tuples, sums of whole arrays.
 
 Each visits every function, and some then find out again where which variable is used.
 """

@@ -22,7 +22,7 @@ ALIGNMENT = 64
 
 
 def _name_by_content(record: types.Record) -> tuple[str, tuple[str]]:
-    """What stands for a record type, such as that of rows, in the names of compiled functions.
+    """Name of a record type, such as that of rows, within the names of compiled functions.
 
     Numba's own choice is a number that counts the types of a process. So a function for rows of one word and
     the same function for rows of eight, compiled in two processes, had one name; a third process that loaded

@@ -29,7 +29,7 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True)
 class BookMove:
-    """What a search found in one position.
+    """The result of a search in one position.
 
     role, move   whose move, and the best one, as text
     mean         expected goal of the role

@@ -78,7 +78,7 @@ def read_knowledge(path: str | Path, file_format: str) -> dict[str, Any]:
 
 @dataclass
 class Knowledge:
-    """What is kept about the game with these rules, as JSON. Subclasses are dataclasses.
+    """Saved knowledge about the game with these rules, as JSON. Subclasses are dataclasses.
 
     game    name of the game
     rules   digest of its rules

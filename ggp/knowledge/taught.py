@@ -25,7 +25,7 @@ MAX_WEIGHTS = 1 << 24
 
 @dataclass(frozen=True)
 class TaughtNetwork:
-    """A network of the game with these rules, and what became of it.
+    """A network of the game with these rules, and its test results.
 
     rules        digest of the rules
     generation   how often it was taught

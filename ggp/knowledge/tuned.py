@@ -24,7 +24,7 @@ MAX_EXPLORATION = 10_000.0
 
 @dataclass(frozen=True)
 class TunedOptions:
-    """What tuning chooses: the policy and C of UCT, and whether alpha-beta chooses the moves instead.
+    """The choices of tuning: the policy and C of UCT, and whether alpha-beta chooses the moves instead.
 
     >>> str(TunedOptions("mast", 20.0))
     'policy=mast,c=20'

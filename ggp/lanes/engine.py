@@ -174,7 +174,7 @@ class Lanes:
         return bool(play(self.tables, self.arrays, self._planes, max(1, step_limit), ticks))
 
     def statistics(self) -> PlayoutStatistics:
-        """Statistics of what has been played since `begin`."""
+        """Statistics of the playouts since `begin`."""
         arrays, roles = self.arrays, self.tables.role_count
         counter = [int(c) for c in arrays.counter]
         goals = words_of(arrays.goal_count).sum(axis=1).astype(np.int64)

@@ -240,7 +240,7 @@ def _note_stuck(
 def _end_playouts(
     tables: LaneTables, arrays: PlayoutArrays, terminal: Row, stuck: Row, step_limit: Index
 ) -> Row:
-    """Count the playouts that ended; returns the lanes that restart."""
+    """Count the playouts that ended; return the lanes that restart."""
     counter = arrays.counter
     active = load(arrays.active, 0)
     planes = counter[PLANES_USED]

@@ -137,13 +137,13 @@ def settle_states(tables: LaneTables, value: Rows) -> None:
 
 @inlined
 def settle_successors(tables: LaneTables, value: Rows, has_percepts: bool) -> None:
-    """Settle what the moves lead to and, if asked, what the roles perceive; after `settle_states`."""
+    """Settle the next states and, if asked, the percepts; after `settle_states`."""
     settle_apart(tables.schedule, value, 2, 4 if has_percepts else 3)
 
 
 @stage
 def move_at_random(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows) -> Row:
-    """Settle all but the percepts, with a uniformly random move of each role; returns the lanes stuck.
+    """Settle all but the percepts, with a uniformly random move of each role; return the lanes stuck.
 
     See `ggp.lanes.choose.choose_moves`. Here `settle` is part of the kernel: for ticks of less than a
     microsecond.

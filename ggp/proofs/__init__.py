@@ -1,4 +1,4 @@
-"""What can be proved during a match, within the cores, the memory and the clock of a search.
+"""Proofs during a match, within the cores, the memory and the clock of a search.
 
 enumeration   solves all states from here on if they are few enough by a forecast
 forecast      how much work a proof by alpha-beta still takes

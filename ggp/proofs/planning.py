@@ -21,7 +21,7 @@ FIRST_SHARE = 0.5
 LATER_SHARE = 0.1
 """... of later ones: what was out of reach is hardly in reach one move later."""
 ROLLOUT_SHARE = 0.5
-"""Nested rollouts get this much of what was given to the search breadth first, if that found nothing best."""
+"""Time for nested rollouts as a share of that of breadth-first search, if that found no best goal."""
 MAX_CHUNK_SECONDS = 0.02
 UNHURRIED_SECONDS = 1e6
 """For searches that are counted: chunks grow by their number alone."""

@@ -86,7 +86,7 @@ class ProofLine:
         self._promised_seconds = inf
 
     def leave(self) -> None:
-        """Forget the current state and what was proven about it."""
+        """Forget the current state and its proofs."""
         self.proof = None
         self.root_goals = {}
         self.spent_seconds = 0.0
@@ -206,7 +206,7 @@ class MatchProofs:
         return self.deepening, self.straight
 
     def leave(self) -> None:
-        """Forget the current state and what was proven about it."""
+        """Forget the current state and its proofs."""
         self.root_goals = {}
         for line in self.lines:
             line.leave()
@@ -297,7 +297,7 @@ class MatchProofs:
         return straight if straight.spent_seconds <= weight * deepening.spent_seconds else deepening
 
     def _note(self, line: ProofLine) -> None:
-        """Take over what a line has proven about the root. Raises AlphaBetaError if the sums differ."""
+        """Take over the proofs of a line about the root. Raises AlphaBetaError if the sums differ."""
         if not line.root_goals.items() <= self.root_goals.items():
             self.root_goals = {**self.root_goals, **line.root_goals}
         if len({each.search.goal_sum for each in self.lines if each.search.goal_sum >= 0}) > 1:

@@ -63,7 +63,7 @@ PLAN_SHARE = 0.5
 """Of the memory, for the states of a plan."""
 
 _PREPARED_POSITIONS = 20
-"""Enough that the root is expanded and what is proven about its moves is read, by a kernel of its own."""
+"""Enough to expand the root and to read the proofs of its moves, by a kernel of its own."""
 
 
 class Prover:
@@ -210,7 +210,7 @@ class Prover:
             self.solution = solve_counted(self.game, self.state, nodes, mebibytes=self.mebibytes)
 
     def interrupt(self) -> None:
-        """End what `keep_pace` does in another thread; call again until it has."""
+        """End the work of `keep_pace` in another thread; call again until it has ended."""
         proofs = self.proofs
         if proofs is not None:
             proofs.interrupt()
@@ -257,7 +257,7 @@ class Prover:
             self.root_goals = self._own_goals(proofs.root_goals)
 
     def _own_goals(self, goals: Mapping[Move, int]) -> Mapping[Move, int]:
-        """What is proven about moves of the own role, in its goals; nothing if it has no choice."""
+        """Proven goals of the own role's moves; none if it has no choice."""
         role = self.game.roles[self.role_index]
         if not goals or self.state is None or len(self.game.legal_moves(self.state, role)) < 2:
             return {}

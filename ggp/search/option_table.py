@@ -94,7 +94,7 @@ class Option:
             raise OptionError(f"{self.name} must be the path of a file, not {text!r}")
 
     def checked(self, value: Any) -> Any:
-        """`value` if the field may hold it, None aside if that is its default; OptionError else."""
+        """`value` if the field may hold it, or None if that is its default; else OptionError."""
         if value is None and self.default is None:
             return value
         if self.kind == "whole number":

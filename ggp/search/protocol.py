@@ -37,7 +37,7 @@ class Search(Protocol):
         ...
 
     def report(self) -> SearchReport:
-        """What is known about the moves, and the effort so far."""
+        """Statistics of the moves, and the effort so far."""
         ...
 
 
@@ -69,7 +69,7 @@ class Companion(Protocol):
         ...
 
     def interrupt(self) -> None:
-        """End what `keep_pace` does in another thread; called again until it has ended."""
+        """End the work of `keep_pace` in another thread; called again until it has ended."""
         ...
 
 

@@ -42,7 +42,7 @@ _COALITION, _OTHERS = Symbol("coalition"), Symbol("others")
 
 @dataclass(frozen=True)
 class CoalitionSolution:
-    """The sum of goals that a coalition can be sure of, in every reachable state.
+    """The sum of goals that a coalition can secure, in every reachable state.
 
     space     the reachable states, with the moves and goals of sides
     members   indices of the roles of the coalition
@@ -114,7 +114,7 @@ def solve_coalition(
     start: PackedState | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> CoalitionSolution:
-    """The sum of goals that the roles with indices `members` can be sure of, in every state from `start` on.
+    """The sum of goals that the roles with indices `members` can secure, in every state from `start` on.
 
     >>> import ggp
     >>> game = ggp.load("tictactoe")

@@ -63,7 +63,7 @@ class EndingMeasure:
 
 
 def recognize_ending_measure(game: CompiledGame) -> EndingMeasure | None:
-    """What runs out on the board of `game`; None without a board, or if nothing does in random playouts.
+    """The ending measure of `game`; None without a board, or if nothing runs out in random playouts.
 
     >>> import ggp
     >>> recognize_ending_measure(ggp.load("tictactoe")).counted
@@ -104,7 +104,7 @@ def draw_endings(
     seed: int = 0,
     deadline: float = math.inf,
 ) -> dict[int, BoolArray]:
-    """For each number up to `most` the states bool[N, F] in which random playouts first had so few.
+    """For each number up to `most` the states bool[N, F] in which random playouts first had this few.
 
     States that are met twice are listed once; a number that no playout had is left out.
 

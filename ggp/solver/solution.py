@@ -320,7 +320,7 @@ def _mixed_weights(
 
 
 def _correlated_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArray[np.float64]:
-    """The same for three and more players."""
+    """`_mixed_weights` for three and more players."""
     exact = [[rounded(float(worth)) for worth in joint] for joint in payoff]
     return np.array([float(p) for p in correlated_equilibrium(exact, moves)])
 

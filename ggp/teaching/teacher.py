@@ -54,7 +54,7 @@ class Teacher:
         return Network(*(self._weights[name].detach().numpy().copy() for name in self._names))
 
     def memory(self) -> dict[str, NDArray[np.float32]]:
-        """What Adam remembers of earlier steps: arrays by name, none before the first step."""
+        """Adam's memory of earlier steps: arrays by name, none before the first step."""
         found = {}
         for name, weight in self._weights.items():
             for key, value in self._adam.state.get(weight, {}).items():

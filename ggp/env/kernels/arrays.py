@@ -106,7 +106,7 @@ class Batch(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """What agents read. Bytes are padded by 64 behind the end, so that whole vectors can be stored there.
+    """The outputs for agents. Bytes are padded by 64 at the end, so that whole vectors can be stored there.
 
     observation   uint8[N*K + 64], or [N*V*K + 64] if agents act at once
     mask   uint8[N*M + 64], or [N*A*M + 64] if agents act at once
@@ -155,7 +155,7 @@ class StepRules(NamedTuple):
 
 
 class Step(NamedTuple):
-    """From which states to which, and what is read of these."""
+    """The states before and after a step, and the readings of the latter."""
 
     old: Batch
     new: Batch
@@ -163,7 +163,7 @@ class Step(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What one thread steps with: the part of the blocks that `rules` names."""
+    """The data of one thread's steps: the part of the blocks that `rules` names."""
 
     of_state: LaneTables
     of_step: LaneTables

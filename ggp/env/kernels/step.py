@@ -72,7 +72,7 @@ def _sense(env: EnvTables, scratch: Scratch) -> None:
 
 @inlined
 def _recall(env: EnvTables, scratch: Scratch, old: Batch, playing: Row, block: Index) -> None:
-    """Fetch the memory of a block; what preceded the action of an agent that acts now is no longer recent."""
+    """Fetch the memory of a block, without the recent percepts of agents that act now."""
     views, count = env.sensed.shape
     flags = block * (2 + env.agent_role.shape[0])
     for v in range(views):

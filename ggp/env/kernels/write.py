@@ -216,7 +216,7 @@ def _write_observation(
 
 @inlined
 def _write_mask(share: Share, readings: Readings, total: Index, block: Index) -> None:
-    """Legal actions of who acts, or of every agent; all of them where the game is over."""
+    """Legal actions of the agent that acts, or of every agent; all of them where the game is over."""
     tables, env, scratch = share.of_state, share.env, share.scratch
     value, mask, rows = scratch.value, scratch.mask, scratch.rows
     agents = env.agent_role.shape[0]
@@ -256,7 +256,7 @@ def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Inde
 
 @inlined
 def write_block(share: Share, batch: Batch, readings: Readings, block: Index) -> None:
-    """Keep the state, and write what agents read. OVER and WORK must be right."""
+    """Keep the state, and write the outputs for agents. OVER and WORK must be right."""
     tables, env, scratch = share.of_state, share.env, share.scratch
     mask = scratch.mask
     agents = env.agent_role.shape[0]

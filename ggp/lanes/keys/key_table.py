@@ -51,7 +51,7 @@ def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Inde
 def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
-    """Hash keys of `reached` and prefetch what looking them up reads. The keys are first .. end-1, the hashes
+    """Hash keys of `reached` and prefetch their lookups. The keys are first .. end-1, the hashes
     go to mixed[0 ..]."""
     mask = np.uint64(table.shape[0] - 1)
     for i in range(first, end):

@@ -26,7 +26,7 @@ _TOGETHER = 2048
 
 @dataclass(frozen=True)
 class Latches:
-    """What is proven about the fluents of a game, by number.
+    """Proven properties of a game's fluents, by number.
 
     stays      once they hold, they always will
     gone       once they do not hold, they never will

@@ -81,13 +81,13 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
 
 
 def with_immediate_wins(memory: AlphaBetaMemory, tables: tuple[LaneTables, LaneTables]) -> AlphaBetaMemory:
-    """The same memory for a search that asks `tables` (of `immediate_wins`) which children need no search."""
+    """The same memory for a search that looks for immediate wins by `tables` (of `immediate_wins`)."""
     words = width_of(memory.node_value)
     return memory._replace(wins=side_circuit(tables[0], words), other_wins=side_circuit(tables[1], words))
 
 
 def with_goal_bounds(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
-    """The same memory for a search that asks `tables` (of `goal_bounds`) what children can still end with."""
+    """The same memory for a search with goal bounds by `tables` (of `goal_bounds`)."""
     least, most = np.zeros((2, len(memory.move)), np.int32)
     return memory._replace(bounds=side_circuit(tables, width_of(memory.node_value)), least=least, most=most)
 

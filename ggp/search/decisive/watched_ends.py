@@ -23,7 +23,7 @@ WATCHED_PLAYOUTS, WATCHED_STEPS = 512, 256
 
 
 class WatchedEnds(NamedTuple):
-    """What random playouts showed; moves are counted over all roles.
+    """Findings of random playouts; moves are counted over all roles.
 
     passive           by role the move that it has while another one chooses
     winning           moves that ended a match with goal 100 for their role

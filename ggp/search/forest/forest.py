@@ -220,7 +220,7 @@ class Forest:
         words_of(self._engine.arrays.value)[1 : 1 + fluents] = rows
 
     def root_moves(self, role: int) -> RootMoves:
-        """What the last search found about the moves of a role in all its roots."""
+        """Statistics of a role's moves at all roots of the last search."""
         tree = self._engine.tree
         first_edge = tree.first_edge[: self._count].astype(np.int64)
         begin, end = first_edge[:, role], first_edge[:, role + 1]

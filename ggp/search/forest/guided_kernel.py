@@ -106,7 +106,7 @@ def _put_priors(search: SearchMemory, guide: Guide, node: Index) -> None:
 
 @stage
 def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
-    """Expand and value the nodes that walkers have reached; returns the lanes at proven nodes or stuck ones.
+    """Expand and value the nodes that walkers have reached; return the lanes at proven nodes or stuck ones.
     A walker that ends with the network's value does so here; one that continues leaves the tree."""
     tables, arrays, tree, walkers = search.tables, search.arrays, search.tree, search.walkers
     settings = search.settings
@@ -216,7 +216,7 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
 
 @kernel
 def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether all trees are done.
+    """Search for at most `ticks` ticks; return whether all trees are done.
 
     parts   none: playouts are uniform
     """

@@ -55,7 +55,7 @@ def launch_in_trees(search: SearchMemory, roots: Roots) -> None:
 
 @kernel
 def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether all trees are done.
+    """Search for at most `ticks` ticks; return whether all trees are done.
 
     parts   none: playouts are uniform
     """

@@ -71,7 +71,7 @@ class NetworkSearch:
         return None if best < 0 else self._game.moves[self._role][best]
 
     def report(self) -> SearchReport:
-        """What the last search found, the best move first."""
+        """The result of the last search, the best move first."""
         best = self.best_move()
         reports = self._forest.root_moves(self._role).reports(self._game.moves[self._role])
         moves = sorted((each for each in reports if each.visits), key=lambda each: each.move != best)

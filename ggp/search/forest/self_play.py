@@ -168,7 +168,7 @@ class EndedMatches:
 
 @dataclass(frozen=True)
 class MatchContext:
-    """What all batches of matches share; `options` are those of the search."""
+    """Shared data of all batches of matches; `options` are those of the search."""
 
     game: CompiledGame
     seed: int

@@ -173,7 +173,7 @@ class SetForest:
         self.abandon()
 
     def abandon(self) -> None:
-        """Drop what is in flight."""
+        """Drop the playouts in flight."""
         memory = self._memory
         memory.trees.flight[: memory.counter[EDGES]] = 0
         words_of(memory.arrays.mask)[[BUSY, IN_TREE]] = 0
@@ -410,7 +410,7 @@ class ManyTreeSearch:
         forest.put_roots(states, keys[drawn])
 
     def report(self) -> SearchReport:
-        """What the search knows of the current set; the moves by their visits."""
+        """Statistics of the current set; the moves by their visits."""
         visits: dict[Move, int] = {}
         total: dict[Move, float] = {}
         for forest in self._forests:

@@ -75,7 +75,7 @@ class SetTrees(NamedTuple):
 
 
 class SetLanes(NamedTuple):
-    """What each lane knows of its match.
+    """The match in each lane.
 
     key          uint64[R, L]: of what each role has observed
     root_key     uint64[R, L]: the same in the lane's root state
@@ -396,7 +396,7 @@ def _find_late(memory: SetMemory) -> None:
 
 @kernel
 def search_sets(memory: SetMemory, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether nothing is in flight and nothing left to start."""
+    """Search for at most `ticks` ticks; return whether nothing is in flight and nothing left to start."""
     tables, arrays, counter = memory.tables, memory.arrays, memory.counter
     value, mask = arrays.value, arrays.mask
     for _ in range(ticks):

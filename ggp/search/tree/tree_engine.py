@@ -211,7 +211,7 @@ class TreeEngine:
         return bool(self.arrays.counter[c.IS_CONSTANT_SUM])
 
     def stop_proving(self) -> None:
-        """Forget what was proven, for good: another tree of the search has seen such an end."""
+        """Forget all proofs for good: another tree of the search has seen such an end."""
         self.arrays.counter[c.IS_CONSTANT_SUM] = 0
         self.tree.proof[: self.node_count] = UNPROVEN
         self.tree.goal[: self.edge_count] = UNPROVEN
@@ -238,7 +238,7 @@ class TreeEngine:
         self.is_loose = False
 
     def move_root(self, node: int, fluents: NDArray[np.bool_], *, is_late: bool = False) -> None:
-        """Keep what is below `node`, whose state is given; `is_late`: the rest is dropped by `compact`."""
+        """Keep the subtree of `node`, whose state is given; `is_late`: the rest is dropped by `compact`."""
         self._put_root(fluents)
         (move_root if is_late else make_root)(self.arrays, self.tree, node)
         self.is_loose = is_late
@@ -249,14 +249,14 @@ class TreeEngine:
         self.arrays.counter[c.DEEPEST] = 0
 
     def _free_lanes(self) -> None:
-        """Drop what is in flight; all lanes are in the root state."""
+        """Drop playouts in flight; all lanes are in the root state."""
         arrays = self.arrays
         abandon(arrays, self.tree, self.memory.walkers, self.usable_lanes)
         words_of(arrays.value)[1 : 1 + len(arrays.root)] = arrays.root[:, None]
         arrays.counter[c.REFUSED] = 0
 
     def compact(self) -> None:
-        """Drop what is in flight and what is not below the root; the search may resume."""
+        """Drop playouts in flight and all that is not below the root; the search may resume."""
         launches = self.arrays.counter[c.LAUNCHES_LEFT]
         self._free_lanes()
         make_root(self.arrays, self.tree, self.root)
@@ -297,7 +297,7 @@ class TreeEngine:
         self._link_parts(Unboxed.made_once(self.memory))
 
     def _link_parts(self, memory: Unboxed[SearchMemory]) -> tuple[Parts, Unboxed[LookAhead] | None]:
-        """The parts of the search, and what looking ahead works on."""
+        """The parts of the search, and the data of looking ahead."""
         parts = link_parts(memory)
         if self._winning is None or not self.memory.settings.is_solving:
             return parts, None

@@ -175,7 +175,7 @@ class _DoubleOracle:
         return OracleRound(self.number, self.bounds, form.histories, histories, added, seconds)
 
     def strategy(self, form: SequenceForm, agent: int, strategy: Floats) -> MoveTable:
-        """What an agent plays in the whole game: its equilibrium, and the first move allowed elsewhere."""
+        """An agent's strategy in the whole game: its equilibrium, and the first move allowed elsewhere."""
         table, allowed = MoveTable(self.width, is_strategy=True), self.allowed[agent]
         is_first = (allowed.share > 0).cumsum(axis=1) == 1
         table.put(allowed.identity, (is_first & (allowed.share > 0)).astype(np.float64))

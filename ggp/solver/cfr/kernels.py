@@ -28,7 +28,7 @@ class Sets(NamedTuple):
 
 
 class Regrets(NamedTuple):
-    """What one agent has learned so far; float64[Q] each.
+    """Regrets and plans of one agent; float64[Q] each.
 
     regret     sum of regrets, never below 0 (regret matching+)
     last       regrets of the last iteration, the prediction for the next one
@@ -45,7 +45,7 @@ class Regrets(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """One agent: its sets, what it has learned, and worth float64[Q] to work in."""
+    """One agent: its sets, its regrets, and worth float64[Q] as scratch."""
 
     sets: Sets
     regrets: Regrets

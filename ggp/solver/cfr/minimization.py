@@ -99,7 +99,7 @@ class ApproximateEquilibrium:
 
     @property
     def exploitability(self) -> float:
-        """What a best response gains on average over both agents, in goals; half of NashConv."""
+        """The mean gain of a best response over both agents, in goals; half of NashConv."""
         return (self.bounds[1] - self.bounds[0]) / 2
 
     @property

@@ -1,4 +1,4 @@
-"""sequence_form: the information sets of each agent, and what pairs of their sequences pay.
+"""sequence_form: the information sets of each agent, and the payoffs of pairs of sequences.
 
 The tree of histories is unrolled breadth-first from the state graph. A history is known by its state and by
 what each agent has observed, its own moves and percepts: histories that agree in all of this continue alike

@@ -109,7 +109,7 @@ def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion
 
 
 class SpaceArrays(NamedTuple):
-    """What an expansion reads from and appends to. The caller replaces arrays that have become too small.
+    """The arrays that an expansion reads and extends. The caller replaces those that have become too small.
 
     known        the states found: their keys and the key table
     edge         uint32[*]: numbers of the successors, appended at counter[EDGES]

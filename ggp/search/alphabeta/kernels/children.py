@@ -140,7 +140,7 @@ def _enter_in_lanes(
 
 @inlined
 def _count_moves(tables: LaneTables, memory: AlphaBetaMemory, role: Index, moves: Index) -> Any:
-    """Count the legal moves of a role in all children; returns how many binary digits that takes. Digit k of
+    """Count the legal moves of a role in all children; return how many binary digits that takes. Digit k of
     the counts is row k of `planes`."""
     value, digits = memory.child_value, memory.planes
     first = tables.first_slot[role]

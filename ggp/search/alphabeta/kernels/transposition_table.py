@@ -108,7 +108,7 @@ def store_entry(memory: AlphaBetaMemory, place: Index, words: Index, data: np.ui
 
 @kernel
 def copy_entries(old_key: Words, old_data: Words, key: Words, data: Words, words: int) -> int:
-    """Copy the entries of a transposition table to an empty one; returns how many found a place.
+    """Copy the entries of a transposition table to an empty one; return how many found a place.
 
     old_key, key     uint64[slots * words]
     old_data, data   uint64[slots], a power of two

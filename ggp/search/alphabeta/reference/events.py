@@ -10,7 +10,7 @@ from ggp.game import Move
 
 
 class EventKind(StrEnum):
-    """What happened at a node.
+    """The kind of event at a node.
 
     Of the node itself, whose `move` led to it:
         ENTER       it begins, with this window and depth

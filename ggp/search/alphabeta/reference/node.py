@@ -1,4 +1,4 @@
-"""A node under search, and what the search remembers: transposition table, killers, history."""
+"""A node under search, and the memory of the search: transposition table, killers, history."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Node:
 
 @dataclass(eq=False)
 class Memory:
-    """One search: the game, its settings, and what is remembered from node to node.
+    """One search: the game, its settings, and its memory between nodes.
 
     table     state → entry; holds all positions
     killers   ply → the two moves that last caused cutoffs there

@@ -20,7 +20,7 @@ from ggp.search.budget import NO_LIMIT, Budget
 
 
 class ReferenceSearch:
-    """Search of one game; what it remembers persists between searches.
+    """Search of one game; its memory persists between searches.
 
     memory    transposition table, killers, history, and the count of nodes
     windows   searched from the root in the latest search

@@ -10,7 +10,7 @@ from ggp.search.alphabeta.reference.node import MAX_PLIES, UNLIMITED, Node
 from ggp.search.alphabeta.result import SearchResult
 
 Run: TypeAlias = Callable[[int, int], Node]
-"""Searches the root with a window (alpha, beta); returns the finished root."""
+"""Searches the root with a window (alpha, beta); return the finished root."""
 
 
 def depths(depth: int | None, *, deepens: bool) -> Iterator[int]:

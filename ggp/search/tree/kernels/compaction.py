@@ -1,4 +1,4 @@
-"""Compaction after a move: drop what is in flight, move the root, and its subtree to the front."""
+"""Compaction after a move: drop playouts in flight, move the root, and its subtree to the front."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ggp.search.tree.policies.rave import free_lost_tables, give_table
 
 
 def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> None:
-    """Drop everything in flight; afterwards all walkers and the first `usable` lanes are free.
+    """Drop all playouts in flight; afterwards all walkers and the first `usable` lanes are free.
 
     This and `clear_tree` are not kernels: they run once per move, and each would take a second to compile
     because of its many arguments.
@@ -136,7 +136,7 @@ def _list_children(tree: Tree, nodes: Index, scratch: KeepScratch) -> None:
 
 @inlined
 def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScratch) -> Index:
-    """Mark a node; returns how many wait, this one included if anything may be below it.
+    """Mark a node; return how many wait, this one included if anything may be below it.
 
     The old root is dropped even where states recur and something leads back to it: so no new number is higher
     than the old one.
@@ -179,7 +179,7 @@ def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> 
 
 @inlined
 def _number_kept_nodes(nodes: Index, root: Index, number: Int32Array) -> Index:
-    """Number the marked nodes, `root` first, the others in their old order; returns how many there are. No
+    """Number the marked nodes, `root` first, the others in their old order; return how many there are. No
     new number is higher than the old one."""
     kept = 1
     for node in range(1, nodes):
@@ -230,7 +230,7 @@ def _slide_edges(
 
 @inlined
 def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
-    """Move what is known of a kept node, edges aside, to its new number."""
+    """Move the data of a kept node, except its edges, to its new number."""
     new = number[node]
     roles = tree.came.shape[1]
     stands = shared_node(tree, node)
@@ -285,7 +285,7 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepSc
 
 @kernel
 def _follow(arrays: SearchArrays, tree: Tree, node: int, scratch: KeepScratch) -> None:
-    """Make `node` the root; drop what is not below it if there is scratch for that."""
+    """Make `node` the root; drop all that is not below it if there is scratch for that."""
     counter = arrays.counter
     root: Index = node
     if scratch.number.shape[0] > 0:

@@ -47,7 +47,7 @@ def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> 
 
 @stage
 def settle_and_end(search: SearchMemory) -> Row:
-    """Settle what choices depend on; returns the busy lanes that are over: terminal, or to be cut."""
+    """Settle the inputs of choices; return the busy lanes that are over: terminal, or to be cut."""
     tables = search.tables
     arrays = search.arrays
     settle_states(tables, arrays.value)
@@ -63,7 +63,7 @@ def lanes_in_playouts(arrays: SearchArrays, over: Row) -> Row:
 
 @kernel
 def finish_tick(memory: Unboxed[SearchMemory]) -> None:
-    """Settle what follows from the moves, and step; lanes that made none take the root state."""
+    """Settle the next states, and step; lanes that made no move take the root state."""
     search = unboxed(memory)
     tables = search.tables
     arrays = search.arrays

@@ -33,7 +33,7 @@ SAMPLED = 16
 
 
 class LookAhead(NamedTuple):
-    """What `find_win` works on; first_edge and move are those of the tree."""
+    """The data of `find_win`; first_edge and move are those of the tree."""
 
     tables: LaneTables  # of the circuit whose only outputs are goals: role r wins by the joint move
     value: Rows  # of 64 lanes: that circuit

@@ -30,7 +30,7 @@ def stop_proving(arrays: SearchArrays, tree: Tree) -> None:
 
 @inlined
 def _prove_node(tree: Tree, node: Index, role: Index) -> bool:
-    """Prove `node`, at which only `role` may have a choice, from its edges; returns whether they suffice."""
+    """Prove `node`, at which only `role` may have a choice, from its edges; return whether they suffice."""
     best: Index = UNPROVEN
     has_open = False
     for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):

@@ -216,7 +216,7 @@ def _launch(search: SearchMemory) -> None:
 
 @kernel
 def search_tree(search_in_words: Unboxed[SearchMemory], parts: Parts, memory: int, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; returns whether nothing is in flight and nothing left to start.
+    """Search for at most `ticks` ticks; return whether nothing is in flight and nothing left to start.
 
     search_in_words   with rows as words
     memory            address of the same with rows, which the parts are called with

@@ -119,7 +119,7 @@ def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCase
 
 @inlined
 def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
-    """The weight of each legal level as bit planes, by what the best level of the lane is."""
+    """The weight of each legal level as bit planes, relative to the best level of the lane."""
     zero = fill(value, np.uint64(0))
     rows = cases.rows
     most = cases.weight.shape[1]
@@ -142,7 +142,7 @@ def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
 
 @inlined
 def _sum_cases(value: Rows, cases: FeatureCases, count: Index, planes: Rows) -> Index:
-    """Sum the weights of the listed cases into planes SUM ...; returns how many planes that takes."""
+    """Sum the weights of the listed cases into planes SUM ...; return how many planes that takes."""
     zero = fill(value, np.uint64(0))
     used = WEIGHT_PLANES
     for p in range(used):
@@ -196,7 +196,7 @@ def _select_case(
 def choose_by_cases(
     tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, lanes: Row
 ) -> Row:
-    """Select one legal move per role in each of `lanes`; returns those in which some role has none.
+    """Select one legal move per role in each of `lanes`; return those in which some role has none.
 
     planes   those of a RouletteScratch
     """

@@ -21,7 +21,7 @@ from ggp.search.tree.kernels.arrays import MoveStatistics, SearchArrays, SearchM
 def choose_by_weights(
     tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, lanes: Row
 ) -> Row:
-    """Select one move per role in each of `lanes` by its weight; returns the lanes that are stuck."""
+    """Select one move per role in each of `lanes` by its weight; return the lanes that are stuck."""
     fewest = FEWEST * word_count(arrays.value)
     return roulette_moves(
         tables, arrays.value, statistics.weight, arrays.roulette, arrays.random, lanes, SPARSE, fewest

@@ -47,7 +47,7 @@ def record_states(tables: LaneTables, arrays: SearchArrays) -> None:
 
 @inlined
 def _read_facts(arrays: SearchArrays, tick: Index, lane: Index, fact: Int32Array) -> Index:
-    """fact[:n] = the fluents that held in `lane` before the move of `tick`; returns n."""
+    """fact[:n] = the fluents that held in `lane` before the move of `tick`; return n."""
     t = tick & (arrays.states.shape[0] - 1)
     n = 0
     for group in range(arrays.states.shape[1]):
