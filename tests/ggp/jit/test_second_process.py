@@ -5,8 +5,23 @@ import sys
 import time
 
 import pytest
+from numba.core import event
 
 from ggp.jit.second_process import begin_second_process, compiled_beside
+
+
+class Noting(event.Listener):
+    """Notes the compilations of kernels."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def on_start(self, event):
+        self.seen.append("start")
+
+    def on_end(self, event):
+        self.seen.append("end")
+
 
 WRITES = """
 with open({path!r}, "a") as file:
@@ -57,6 +72,16 @@ def test_it_does_not_run_without_a_cache_or_a_second_core(modules, tmp_path, has
     with compiled_beside("compiles", folder=tmp_path if has_cache else None, cores=cores):
         pass
     assert not written.exists()
+
+
+def test_waiting_for_it_counts_as_compiling(modules, tmp_path):
+    """Else a process whose limits leave compilation out is ended while its second process compiles."""
+    (modules / "compiles.py").write_text("")
+    seen = []
+    watching = event.install_listener("numba:compile", Noting(seen))
+    with watching, compiled_beside("compiles", folder=tmp_path, cores=2):
+        assert seen == []
+    assert seen == ["start", "end"]
 
 
 def test_it_ends_with_its_block(modules, tmp_path):
