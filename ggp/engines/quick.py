@@ -59,8 +59,9 @@ class QuickGame(CompiledGame):
             finished = CompiledGame(
                 self.program, tabulate(circuit), circuit.terms, self.name, exclusive=circuit.exclusive
             )
-        except (MemoryError, OSError):
-            _logger.warning("%s: not enough memory to simplify its circuit", self.name)
+        except (MemoryError, OSError) as error:
+            reason = str(error) or "not enough memory"
+            _logger.warning("%s: playing on the circuit as built: %s", self.name, reason)
             return
         number = {fluent: f for f, fluent in enumerate(self.terms.fluents)}
         self._kept = [number[fluent] for fluent in finished.terms.fluents]

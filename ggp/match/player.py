@@ -239,8 +239,8 @@ class Player:
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         """Continue to search between two calls of `choose`, until `is_over()` or `deadline`."""
 
-    def stop(self, told: tuple[Term, ...] | None) -> None:
-        """End the match. `told` is the last joint move, or in games with `sees` the role's percepts of it;
+    def stop(self, terms: tuple[Term, ...] | None) -> None:
+        """End the match. `terms` is the last joint move, or in games with `sees` the role's percepts of it;
         None if the match was aborted.
         """
         self._setup = self._belief = None

@@ -252,9 +252,9 @@ class PlayerMatch:
         if self._is_closed or worker is not self._worker:
             return
         started = worker.ask("start", program=self._states.program, **self._start_request)
-        worker.tell("ponder", may_ponder=self._may_ponder)
+        worker.send("ponder", may_ponder=self._may_ponder)
         for request in self._play_requests:
-            worker.tell("play", **request)
+            worker.send("play", **request)
         self._is_fed = True
         with contextlib.suppress(ChildError):
             await asyncio.wrap_future(started)
@@ -265,7 +265,7 @@ class PlayerMatch:
         if is_allowed != self._may_ponder:
             self._may_ponder = is_allowed
             if self._worker is not None and self._is_fed:
-                self._worker.tell("ponder", may_ponder=is_allowed)
+                self._worker.send("ponder", may_ponder=is_allowed)
 
     def _receive(self, worker: Child, event: dict[str, Any], line: str) -> None:
         """Take an event of `ggp.player_server.worker`."""
@@ -391,7 +391,7 @@ class PlayerMatch:
         }
         self._play_requests.append(request)
         if self._worker is not None and self._is_fed:
-            self._worker.tell("play", **request)
+            self._worker.send("play", **request)
         self._watch({"event": "wait", "roles": [str(self.role)]})
         advancing = asyncio.create_task(self._advance(request, deadline))
         finding = asyncio.create_task(self._find_move(play, advancing))

@@ -276,8 +276,8 @@ class AdvisedPlayer(Player):
             earlier.stop()
             self._position = Position(game.initial_state(), rng=self._rng)
 
-    def stop(self, told: tuple[Term, ...] | None) -> None:
-        super().stop(told)
+    def stop(self, terms: tuple[Term, ...] | None) -> None:
+        super().stop(terms)
         if self._team is not None:
             self.simulation_count = self._count_simulations()
             self._team.stop()

@@ -84,10 +84,10 @@ class HumanPlayer(Player):
         self._show_knowledge()
         return self._ask_move(position.legal, position.state)
 
-    def stop(self, told: tuple[Term, ...] | None) -> None:
-        if told is not None and hides_information(self.setup.game):
-            self._show_percepts(told)
-        super().stop(told)
+    def stop(self, terms: tuple[Term, ...] | None) -> None:
+        if terms is not None and hides_information(self.setup.game):
+            self._show_percepts(terms)
+        super().stop(terms)
 
     def _show_percepts(self, percepts: tuple[Term, ...]) -> None:
         self._say(f"{self.setup.role} sees: {', '.join(map(words_of, percepts)) or 'nothing'}")

@@ -122,10 +122,10 @@ class _Agent:
     def ponder(self, deadline: float) -> None:
         self.player.ponder(self._parent.has_requests, deadline)
 
-    def stop(self, told: Sequence[str] | None) -> bool:
+    def stop(self, terms: Sequence[str] | None) -> bool:
         """End the match; return whether nothing of it still runs, so that the process can be reused."""
-        terms: tuple[Term, ...] | None = None if told is None else tuple(map(parse_term_or_name, told))
-        self.player.stop(terms)
+        parsed: tuple[Term, ...] | None = None if terms is None else tuple(map(parse_term_or_name, terms))
+        self.player.stop(parsed)
         return threading.active_count() <= self._threads and not _has_children()
 
 

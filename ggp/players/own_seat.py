@@ -243,20 +243,20 @@ class OwnSeat(Player):
         pondering = self._child.ask("ponder", deadline=deadline)
         while not is_over() and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
-        self._child.tell("halt")
+        self._child.send("halt")
         with contextlib.suppress(PlayerFaultError):  # the next move shows it
             self._result(pondering, time.monotonic() + self.setup.grace_seconds)
 
-    def stop(self, told: tuple[Term, ...] | None) -> None:
+    def stop(self, terms: tuple[Term, ...] | None) -> None:
         may_serve = False
         if self._setup is not None and self._child is not None and self.fault is None:
-            texts = None if told is None else list(map(str, told))
+            texts = None if terms is None else list(map(str, terms))
             try:
-                may_serve = bool(self._ask("stop", time.monotonic() + _STOP_SECONDS, told=texts))
+                may_serve = bool(self._ask("stop", time.monotonic() + _STOP_SECONDS, terms=texts))
             except PlayerFaultError as error:
                 _logger.warning("%s after its match: %s", self._spec, error)
         self._release(may_serve=may_serve)
-        super().stop(told)
+        super().stop(terms)
 
     # --- the process ------------------------------------------------------------------------------
 

@@ -112,8 +112,8 @@ class TextPlayer(Player):
                 self._has_warned = True
             raise
 
-    def stop(self, told: tuple[Term, ...] | None) -> None:
-        super().stop(told)
+    def stop(self, terms: tuple[Term, ...] | None) -> None:
+        super().stop(terms)
         self._history = []
 
 

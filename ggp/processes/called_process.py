@@ -26,7 +26,7 @@ def result_of_process(call: Callable[[], Result]) -> Result:
     >>> result_of_process(partial(divmod, 17, 5))
     (3, 2)
 
-    Raises OSError if the process cannot be started, MemoryError if it ends without a result.
+    Raises OSError if the process cannot be started, ChildProcessError if it ends without a result.
     """
     process = subprocess.run(
         isolated_command(__name__),
@@ -36,7 +36,7 @@ def result_of_process(call: Callable[[], Result]) -> Result:
         check=False,
     )
     if process.returncode:
-        raise MemoryError
+        raise ChildProcessError(f"the process ended with code {process.returncode}")
     return cast("Result", pickle.loads(process.stdout))
 
 

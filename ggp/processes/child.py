@@ -137,7 +137,7 @@ class Child:
 
     # --- requests ---------------------------------------------------------------------------------
 
-    def tell(self, do: str, **arguments: Any) -> None:
+    def send(self, do: str, **arguments: Any) -> None:
         """Send a request that has no answer; a dead child ignores it."""
         self._unsent.put(json.dumps({"do": do, **arguments}).encode() + b"\n")
 
@@ -151,7 +151,7 @@ class Child:
             self._number += 1
             number = self._number
             self._waiting[number] = future
-        self.tell(do, number=number, **arguments)
+        self.send(do, number=number, **arguments)
         return future
 
     async def answer(self, future: Future[Any], seconds: float, *, compiling_seconds: float = 0.0) -> Any:

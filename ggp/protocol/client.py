@@ -208,9 +208,9 @@ class RemotePlayer(Player):
     def choose_by_observations(self, deadline: float) -> Move:
         return self._play(self._percepts, deadline)
 
-    def _play(self, told: tuple[Term, ...] | None, deadline: float) -> Move:
-        """The player's answer to PLAY. told: the last joint move, or the role's percepts of it."""
-        message = Play(self.setup.match_id, self._scramble_all(told))
+    def _play(self, terms: tuple[Term, ...] | None, deadline: float) -> Move:
+        """The player's answer to PLAY. terms: the last joint move, or the role's percepts of it."""
+        message = Play(self.setup.match_id, self._scramble_all(terms))
         limit = _remaining(deadline) + self.setup.grace_seconds
         reply, stated = self.requests.run(self._ask(message, limit))
         move, fault = None, parse_fault(stated)
@@ -227,18 +227,18 @@ class RemotePlayer(Player):
             raise PlayerFaultError(fault or Illegal(""), f"{self.url}: {problem}: {shorten(reply)!r}", move)
         return move
 
-    def stop(self, told: tuple[Term, ...] | None) -> None:
+    def stop(self, terms: tuple[Term, ...] | None) -> None:
         if self._setup is None:
             return
         match_id = self.setup.match_id
-        if told is None:
+        if terms is None:
             request = self._ask(Abort(match_id), ABORT_SECONDS)
         else:
-            message = Stop(match_id, self._scramble_all(told))
+            message = Stop(match_id, self._scramble_all(terms))
             request = self._ask(message, max(ABORT_SECONDS, self.setup.play_clock_seconds))
         with contextlib.suppress(PlayerFaultError):
             self.requests.run_last(request)
-        super().stop(told)
+        super().stop(terms)
 
     def require_listener(self) -> None:
         """Raises NoConnectionError if no connection opens; the player need not support INFO or be quick."""

@@ -99,11 +99,11 @@ class AgentThread:
         requests = []
         for (role, _, _), player in tuple(self._players.items()):
             if isinstance(player, RemotePlayer) and self._game is not None:
-                told = None
+                terms = None
                 if step is not None:
                     percepts = step.percepts[self._game.roles.index(role)]
-                    told = percepts if hides_information(self._game) else step.joint_move
-                requests.append(threading.Thread(target=player.stop, args=(told,), daemon=True))
+                    terms = percepts if hides_information(self._game) else step.joint_move
+                requests.append(threading.Thread(target=player.stop, args=(terms,), daemon=True))
         for request in requests:
             request.start()
         deadline = time.monotonic() + wait_seconds

@@ -68,7 +68,7 @@ class LivePage:
         if self._has_ended.is_set() or self._child is None:
             return
         arguments = dict(event)
-        self._child.tell(arguments.pop("event"), match=match, **arguments)
+        self._child.send(arguments.pop("event"), match=match, **arguments)
         if self._child.unsent_count > _WAITING_EVENTS:
             self._give_up("it does not keep up with the match")
 

@@ -271,14 +271,14 @@ class ShownMatch:
         last = len(history.steps)
         if step <= last or self._is_lost or step > STEP_LIMIT:
             return
-        told, self._is_changed = tuple(map(parse_term, terms)), True
+        observed, self._is_changed = tuple(map(parse_term, terms)), True
         if self._viewer is not None:
-            history.note(self._viewer, None if own_move is None else parse_term(own_move), told)
+            history.note(self._viewer, None if own_move is None else parse_term(own_move), observed)
             return
         try:
             if step > last + 1:
                 raise GameError("a step is missing")
-            history.play(told)
+            history.play(observed)
         except (GameError, ValueError):
             self._is_lost = True
 
