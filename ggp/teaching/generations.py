@@ -132,12 +132,15 @@ class Teaching:
         return self._state
 
     def run(self, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[TeachingProgress]:
-        """Teach until the time is over; yields after each generation."""
+        """Teach until the time is over, but at least one generation; yields after each."""
         options = self.options
-        last = None if options.generations is None else self._state.generation + options.generations
+        first = self._state.generation
+        last = None if options.generations is None else first + options.generations
 
         def is_over() -> bool:
-            return is_stopped() or self.seconds >= options.seconds or self._state.generation == last
+            generation = self._state.generation
+            is_late = generation > first and self.seconds >= options.seconds
+            return is_stopped() or generation == last or is_late
 
         if not is_over():
             self._begin_matches(self._state.generation)
