@@ -29,7 +29,10 @@ KEPT = "the best network so far is kept"
 @click.command("network")
 @click.argument("file", metavar="FILE")
 @click.option(
-    "--minutes", default=60.0, type=Amount(0.0), help="Time for training (at least one generation), before the final matches."
+    "--minutes",
+    default=60.0,
+    type=Amount(0.0),
+    help="Time for training, one generation at least.",
 )
 @workers_option
 @out_option
