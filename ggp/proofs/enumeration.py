@@ -6,6 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.search.budget import Budget
@@ -116,6 +117,7 @@ class Stopping:
         return self.is_given_up or self._budget.is_interrupted()
 
 
+@dataclass
 class _Watch:
     """Decides whether an enumeration is worth its time.
 
@@ -125,11 +127,10 @@ class _Watch:
     excess         how many times more states than can be afforded there are by the last forecast, if any
     """
 
-    def __init__(self, seconds: float, most_states: int, vague_share: float) -> None:
-        self.seconds = seconds
-        self.most_states = most_states
-        self.vague_share = vague_share
-        self.excess: float | None = None
+    seconds: float
+    most_states: int
+    vague_share: float
+    excess: float | None = None
 
     def is_promising(self, progress: Progress) -> bool:
         """Whether to continue after this chunk."""

@@ -53,47 +53,29 @@ class MatchPlans:
         return found is not None and found[1].is_best
 
     def seek(self, state: PackedState, budget: Budget) -> None:
-        """Look for a plan from `state`, once unless stopped, for a share of the time of the budget."""
+        """Look for a plan from `state`, once unless stopped, for a share of the time of the budget, or among
+        about as many states as it has simulations: then no clock decides anything."""
         seconds = budget.seconds_left()
         if seconds <= 0 or state == self._sought or self.has_best(state):
             return
-        part = budget.part(self._share)
+        chunk_seconds = min(MAX_CHUNK_SECONDS, self._share * seconds / 10)
         limits = SolverLimits(
             mebibytes=self._mebibytes,
-            deadline=part.deadline,
+            states=budget.simulations,
+            deadline=budget.part(self._share).deadline,
             stop=Stopping(budget),
-            chunk_seconds=min(MAX_CHUNK_SECONDS, self._share * seconds / 10),
+            chunk_seconds=chunk_seconds if budget.simulations is None else UNHURRIED_SECONDS,
             may_use_disk=False,
         )
-        self._search_breadth_first(state, limits)
+        try:
+            self._take(state, self._planner.find(state, limits))
+        except (SolverError, MemoryError) as error:
+            _logger.debug("no plan from here: %s", error)
         if not self.has_best(state):
             end = time.monotonic() + ROLLOUT_SHARE * self._share * seconds
             self._roll_out(state, replace(budget, deadline=min(end, budget.deadline)))
         if not budget.is_interrupted():
             self._sought, self._share = state, LATER_SHARE
-
-    def seek_counted(self, state: PackedState, states: int) -> None:
-        """Look for a plan from `state` among about `states` states: no clock decides anything."""
-        if state == self._sought or self.has_best(state):
-            return
-        self._sought = state
-        limits = SolverLimits(
-            mebibytes=self._mebibytes,
-            states=states,
-            chunk_seconds=UNHURRIED_SECONDS,
-            may_use_disk=False,
-        )
-        self._search_breadth_first(state, limits)
-        if not self.has_best(state):
-            self._roll_out(state, Budget(simulations=states))
-
-    def _search_breadth_first(self, state: PackedState, limits: SolverLimits) -> None:
-        try:
-            found = self._planner.find(state, limits)
-        except (SolverError, MemoryError) as error:
-            _logger.debug("no plan from here: %s", error)
-            return
-        self._take(state, found)
 
     def _roll_out(self, state: PackedState, budget: Budget) -> None:
         highest = self._planner.highest_goal

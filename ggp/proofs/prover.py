@@ -28,8 +28,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move, hides_information
 from ggp.proofs.enumeration import MatchEnumeration, solve_counted
 from ggp.proofs.planning import MatchPlans
-from ggp.proofs.proofs import FIRST_MEBIBYTES, IN_REACH, SLICE_SECONDS, MatchProofs
-from ggp.search.alphabeta.proof import Proven
+from ggp.proofs.proofs import FIRST_MEBIBYTES, IN_REACH, SLICE_SECONDS, MatchProofs, Proven
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.budget import Budget
 from ggp.search.protocol import NO_SUM
@@ -73,7 +72,7 @@ class Prover:
                is none
     state      the current one; None before `move_to`
     root_goals what is proven about the moves of the own role there, in the role's goals; replaced whole
-    proofs     alpha-beta; None before `prepare`, and if it does not apply
+    proofs     alpha-beta; None if it does not apply
     plans      in a game of one role: a way to an end with a high goal
     """
 
@@ -85,7 +84,8 @@ class Prover:
         mebibytes: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up proofs of `game`; `role_index`: the role whose moves `root_goals` and `stage` are about."""
+        """Set up proofs of `game`; `role_index`: the role whose moves `root_goals` and `stage` are about.
+        Maps the memory of alpha-beta and loads its kernels, or its first slice would wait for that."""
         self.game = game
         self.role_index = role_index
         self.mebibytes = mebibytes
@@ -93,19 +93,27 @@ class Prover:
         self.solution: Solution | None = None
         self._clock = clock
         self.state: PackedState | None = None
-        self.proofs: MatchProofs | None = None
         self._is_blind = hides_information(game)
-        self._has_alphabeta = not self._is_blind
         has_plans = len(game.roles) == 1 and not self._is_blind
         self.plans = MatchPlans(game, int(PLAN_SHARE * mebibytes)) if has_plans else None
         self._is_far = False
         self.root_goals: Mapping[Move, int] = {}
         self._noted: Mapping[Move, int] = {}
+        self.proofs: MatchProofs | None = None
+        if not self._is_blind:
+            try:
+                self.proofs = MatchProofs(game, mebibytes=mebibytes)
+                initial = game.initial_state()
+                if not game.is_terminal(initial):
+                    self.proofs.move_to(initial)
+                    self.proofs.advance_counted(2)
+            except (AlphaBetaError, GameError, MemoryError) as error:
+                self._give_up(error)
 
     @property
     def proven(self) -> Proven | None:
         """The proof by alpha-beta for the current state, if there is one."""
-        proofs = self.proofs
+        proofs = self.proofs  # another thread may give them up
         return None if proofs is None or self.state is None else proofs.proven
 
     @property
@@ -119,8 +127,7 @@ class Prover:
         """Whether a move is known that no search can improve on."""
         if self.plans is not None and self.state is not None and self.plans.has_best(self.state):
             return True
-        proofs = self.proofs
-        proven = self.proven
+        proofs, proven = self.proofs, self.proven
         return proofs is not None and proofs.is_over and proven is not None and proven.move is not None
 
     def stage(self, state: PackedState) -> Stage | None:
@@ -139,19 +146,6 @@ class Prover:
         facts = set(self.game.facts(state))
         return solution.game.pack(np.array([fluent in facts for fluent in solution.game.terms.fluents]))
 
-    def prepare(self) -> None:
-        """Map the memory of alpha-beta and load its kernels, or its first slice would wait for that."""
-        if not self._has_alphabeta or self.proofs is not None:
-            return
-        try:
-            self.proofs = MatchProofs(self.game, mebibytes=self.mebibytes)
-            initial = self.game.initial_state()
-            if not self.game.is_terminal(initial):
-                self.proofs.move_to(initial)
-                self.proofs.advance_counted(2)
-        except (AlphaBetaError, GameError, MemoryError) as error:
-            self._give_up(error)
-
     def solve(self, state: PackedState, budget: Budget, *, is_patient: bool) -> None:
         """Enumerate the states from `state` on if the time suffices by a forecast.
 
@@ -167,8 +161,6 @@ class Prover:
     def begin(self, state: PackedState, budget: Budget) -> bool:
         """Start work on `state`, which is not terminal, before the tree; return whether that decides. A
         counted search has all its proofs here, a position for every SIMULATIONS_PER_NODE simulations."""
-        if self.solution is None and self.stage(state) is not None:
-            return True
         self.move_to(state)
         if self.solution is not None:
             return True
@@ -186,7 +178,6 @@ class Prover:
             return
         self.state, self.root_goals = state, {}
         if self.solution is None:
-            self.prepare()
             self._try(lambda proofs: proofs.move_to(state))
         else:
             self._try(MatchProofs.leave)
@@ -194,7 +185,7 @@ class Prover:
     @property
     def needs_enumeration(self) -> bool:
         """Whether alpha-beta does not apply, so that only an enumeration from the current state can help."""
-        return not self._has_alphabeta and not self._is_blind and self.solution is None
+        return self.proofs is None and not self._is_blind and self.solution is None
 
     def prove_counted(self, nodes: int) -> None:
         """Expand about `nodes` (> 0) positions, or enumerate that many states: no clock decides anything."""
@@ -202,7 +193,7 @@ class Prover:
         if self._is_blind or self.solution is not None:
             return
         if self.plans is not None:
-            self.plans.seek_counted(self.state, nodes)
+            self.plans.seek(self.state, Budget(simulations=nodes))
             if self.plans.has_best(self.state):
                 return
         self._try(lambda proofs: proofs.advance_counted(nodes))
@@ -275,7 +266,6 @@ class Prover:
 
     def _give_up(self, error: Exception) -> None:
         _logger.info("%s: alpha-beta does not apply: %s", self.game.name, error)
-        self._has_alphabeta = False
         self.proofs = None
         self.root_goals = {}
 

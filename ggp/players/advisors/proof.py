@@ -49,7 +49,6 @@ class ProofAdvisor(Advisor):
             self._late = None
             game = cast("CompiledGame", setup.game)
             self.prover = Prover(game, game.roles.index(setup.role), mebibytes=self._mebibytes)
-            self.prover.prepare()
         return self.prover
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:

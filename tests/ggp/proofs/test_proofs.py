@@ -1,15 +1,242 @@
-"""The two ways of proving a state, and whose turn it is."""
+"""Lines of proof: in slices as in one go, with the values of the retrograde solver, and whose turn it is."""
+
+import itertools
+import threading
+from functools import lru_cache
 
 import pytest
 
 from ggp.engines.loading import load
-from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, MatchProofs
+from ggp.lanes.keys.state_code import decode_keys
+from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, Deepening, MatchProofs, Straight
+from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
 from ggp.solver import solve
 
+PLENTY = 10_000_000
+WITHOUT_SHORTCUTS = ("tictactoe", "othello_4x4")
+"""Here equal positions lie at equal depths, so the table never knows more than the iteration has searched."""
 
-def proofs_of(name, **changes):
+
+@lru_cache
+def solved(name):
+    return solve(load(name, "lanes"))
+
+
+def mover(game, state):
+    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), None)
+
+
+def some_states(name, step):
+    """Nonterminal states of a solved game in which a role has a choice."""
+    solution = solved(name)
+    keys = solution.space.keys.reshape(-1, solution.space.code.word_count)[1::step]
+    states = map(solution.game.pack, decode_keys(solution.space.code, keys))
+    return [s for s in states if not solution.game.is_terminal(s) and mover(solution.game, s) is not None]
+
+
+def after(game, state, move):
+    legal = [game.legal_moves(state, role) for role in game.roles]
+    return game.next_state(state, tuple(move if move in moves else moves[0] for moves in legal))
+
+
+def line_of(kind, game, state=None, mebibytes=8):
+    line = kind(game, mebibytes)
+    line.move_to(game.initial_state() if state is None else state)
+    return line
+
+
+def finish(line, nodes=PLENTY):
+    """Prove the state of the line, so many positions at a time; the number of slices."""
+    for count in itertools.count():
+        if line.is_over:
+            return count
+        before = line.nodes
+        line.advance(nodes)
+        assert line.nodes - before <= nodes
+    return 0
+
+
+@pytest.mark.parametrize(("name", "nodes"), [("tictactoe", 1), ("hex_3x3", 7), ("othello_4x4", 50)])
+def test_proof_in_slices_is_the_proof_in_one_go(name, nodes):
+    game = solved(name).game
+    whole, sliced = line_of(Deepening, game), line_of(Deepening, game)
+    finish(whole)
+    assert finish(sliced, nodes) >= whole.nodes / nodes
+    assert (sliced.proven, sliced.sizes) == (whole.proven, whole.sizes)
+    assert whole.proven.goal == solved(name).values()[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("tictactoe", 97), ("nim", 29), ("othello_4x4", 1999), ("maze", 101), ("hex_3x3", 499)]
+)
+def test_proofs_have_the_value_and_keep_it_and_deepening_wins_fast_and_loses_slowly(name, step):
+    solution = solved(name)
+    game = solution.game
+    outcomes = set()
+    straight = Straight(game, 2)
+    for state in some_states(name, step):
+        role = mover(game, state)
+        depth = {each.move: each.depth for each in solution.stage(state).best_moves[game.roles[role]]}
+        straight.move_to(state)
+        deepening = line_of(Deepening, game, state, mebibytes=2)
+        for line, nodes in ((deepening, PLENTY), (straight, 7)):
+            finish(line, nodes)
+            goal, move = line.proven.goal, line.proven.move
+            assert goal == solution.worth(state).values[0]
+            own = goal if role == 0 else 100 - goal
+            assert move in depth or (move is None and own == 0)
+            assert all(value == goal for known, value in line.root_goals.items() if known in depth)
+        outcomes.add(own)
+        move = deepening.proven.move
+        if move is not None and name in WITHOUT_SHORTCUTS:
+            fitting = {100: min, 0: max}.get(own)
+            assert fitting is None or depth[move] == fitting(depth.values())
+    assert len(outcomes) >= 2 or len(game.roles) == 1
+
+
+@pytest.mark.parametrize(("name", "states"), [("tictactoe", 5478), ("connectfour_4x4", 161_029)])
+def test_proven_goals_of_root_moves_are_their_values(name, states):
+    solution = solved(name)
+    game = solution.game
+    found = 0
+    for state in some_states(name, states // 40):
+        line = line_of(Deepening, game, state, mebibytes=2)
+        for _ in range(4):
+            line.advance(200)
+        for move, goal in line.root_goals.items():
+            assert goal == solution.worth(after(game, state, move)).values[0]
+            found += 1
+    assert found > 20
+
+
+def test_table_can_be_replaced_while_a_proof_is_under_way():
+    line = line_of(Deepening, solved("tictactoe").game, mebibytes=2)
+    for _ in range(20):
+        line.advance(100)
+    line.search.replace_table(1)
+    finish(line)
+    assert line.proven.goal == 50
+
+
+def entries(search):
+    """Key and data of every entry of the transposition table."""
+    data = search._memory.table_data
+    keys = search._memory.table_key.reshape(-1, search.code.word_count)
+    return {(tuple(key.tolist()), int(each)) for key, each in zip(keys, data, strict=True) if each}
+
+
+@pytest.mark.parametrize("name", ["connectfour_4x5", "connectfour_5x4"])
+def test_a_larger_table_knows_what_the_smaller_one_knew(name):
     game = load(name, "lanes")
-    proofs = MatchProofs(game, mebibytes=32, **changes)
+    nodes = {}
+    for is_kept in (True, False):
+        line = line_of(Straight, game, mebibytes=1)
+        search = line.search
+        line.advance(4000)
+        before = entries(search)
+        assert len(before) > 1000
+        if is_kept:
+            search.replace_table(8)
+        else:
+            search._memory.table_data[:] = 0
+            search.counter[STORED] = 0
+        known = entries(search)
+        assert known == (before if is_kept else set())
+        assert search.table_fill * search.table_slots == len(known)
+        finish(line)
+        nodes[is_kept] = line.nodes
+    assert nodes[True] < nodes[False]
+
+
+def test_a_table_that_is_not_replaced_in_time_stays():
+    search = line_of(Deepening, load("connectfour", "lanes"), mebibytes=1).search
+    search.advance(UNLIMITED, 3000)
+    slots, fill, asked = search.table_slots, search.table_fill, itertools.count(1)
+    assert not search.replace_table(4, lambda: next(asked) == 10)
+    assert next(asked) == 11
+    assert (search.table_slots, search.table_fill) == (slots, fill)
+    assert search.replace_table(4, lambda: False)
+    assert search.table_slots == 4 * slots
+    assert search.table_fill == pytest.approx(fill / 4, rel=0.01)
+
+
+def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions():
+    """From a tenth of the way on within a factor of ten, and never above the whole."""
+    line = line_of(Straight, load("connectfour_5x4", "lanes"))
+    assert line.needed_positions() is None
+    forecasts = []
+    while not line.advance(500):
+        assert 0.0 <= line.progress <= 1.0
+        forecasts.append((line.nodes, line.progress))
+    ratios = [
+        progress * line.nodes / nodes
+        for nodes, progress in forecasts
+        if 0.1 * line.nodes <= nodes <= 0.9 * line.nodes
+    ]
+    assert len(ratios) > 10
+    assert all(0.1 < ratio < 10 for ratio in ratios)
+
+
+def test_a_straight_proof_that_gets_on_step_by_step_is_not_stuck():
+    """However short the slices: the gain counts from the last one that was large enough."""
+    line = line_of(Straight, load("connectfour_4x4", "lanes"))
+    late = []
+    while not line.advance(20):
+        if line.progress > 0.9:
+            late.append(line.needed_positions() / line.nodes)
+    assert min(late) < 1.0
+
+
+def test_a_straight_proof_that_is_stuck_asks_for_more_and_more():
+    """In checkers it goes on in one line for hundreds of moves."""
+    line = line_of(Straight, load("checkers", "lanes"))
+    line.advance(1000)
+    early = line.needed_positions()
+    line.advance(9000)
+    assert line.needed_positions() > 2 * early
+    assert line.needed_positions() >= 5000
+
+
+def test_a_slice_of_few_passes_ends_with_the_node_that_uses_them_up():
+    """What takes time are passes of lanes, not nodes: the table answers thousands of these in no time."""
+    whole, sliced = (line_of(Deepening, load("connectfour", "lanes")).search for _ in range(2))
+    expected = whole.advance(6, PLENTY)
+    score, nodes = None, 0
+    while score is None:
+        before = sliced.passes
+        score = sliced.advance(6, PLENTY, passes=3)
+        assert sliced.passes - before <= 3  # seven moves at most: one pass for each node
+        assert score is not None or sliced.nodes > nodes
+        nodes = sliced.nodes
+    assert (score, nodes) == (expected, whole.nodes)
+
+
+def test_a_search_that_is_interrupted_in_the_midst_of_a_node_resumes_there():
+    """A node of hex has more moves than lanes, and a stop is looked at between two passes of them."""
+    game = load("hex_11x11", "lanes")
+    search = line_of(Deepening, game).search
+    whole = search.advance(2, PLENTY)
+    search.forget()
+    search.put_root(game.initial_state())
+    is_over = threading.Event()
+
+    def interrupt():
+        while not is_over.wait(0.002):
+            search.interrupt()
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    score = None
+    while score is None:
+        score = search.advance(2, PLENTY)
+    is_over.set()
+    interrupting.join()
+    assert score == whole
+
+
+def proofs_of(name):
+    game = load(name, "lanes")
+    proofs = MatchProofs(game, mebibytes=32)
     proofs.move_to(game.initial_state())
     return proofs
 
@@ -23,56 +250,49 @@ def turns(proofs, count, left=1.0):
     return [line.spent_seconds for line in proofs.lines]
 
 
-@pytest.mark.parametrize(
-    ("deepening", "straight", "weight"),
-    [
+def test_the_better_forecast_gets_more_of_the_time():
+    proofs = proofs_of("connectfour")
+    for deepening, straight, weight in (
         (None, None, 1.0),
         (5.0, 4.0, 1.0),
         (100.0, 4.0, BETTER_WEIGHT),
         (None, 4.0, 1.0),
         (4.0, 100.0, FAR_WEIGHT),
         (1e9, 1e6, FAR_WEIGHT),
-    ],
-)
-def test_the_better_forecast_gets_more_of_the_time(deepening, straight, weight):
-    proofs = proofs_of("connectfour")
-    proofs.deepening.needed_seconds = lambda length: deepening
-    proofs.straight.needed_seconds = lambda length: straight
-    first, second = turns(proofs, 400)
-    assert second / first == pytest.approx(weight, rel=0.05)
+    ):
+        proofs.deepening.needed_seconds = lambda length, seconds=deepening: seconds
+        proofs.straight.needed_seconds = lambda length, seconds=straight: seconds
+        first, second = turns(proofs, 400)
+        assert second / first == pytest.approx(weight, rel=0.05)
 
 
 def test_a_line_without_anything_left_to_do_gets_no_turn():
     proofs = proofs_of("connectfour")
-    proofs.straight.proof = None
+    proofs.straight.leave()
     assert turns(proofs, 10) == [10.0, 0.0]
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "othello_4x4", "breakthrough_4x4"])
 def test_slices_prove_the_value(name):
-    proofs = proofs_of(name)
-    solution = solve(proofs.deepening.search.game)
+    proofs, solution = proofs_of(name), solved(name)
     while not proofs.is_over:
         proofs.slice(10.0, 8.0)
     assert proofs.proven.goal == solution.values()[0]
     assert proofs.spent_seconds > 0.0
     state = solution.game.initial_state()
-    role = next(r for r in solution.game.roles if len(solution.game.legal_moves(state, r)) > 1)
+    role = solution.game.roles[mover(solution.game, state)]
     best = {rated.move for rated in solution.stage(state).best_moves[role]}
     assert proofs.proven.move in best or proofs.proven.move is None
     assert {move for move, goal in proofs.root_goals.items() if goal == proofs.proven.goal} <= best
 
 
 def test_a_long_way_is_proven_straight_and_a_short_one_by_deepening():
-    won = proofs_of("connectfour_5x4")
-    won.advance_counted(400_000)
-    assert won.straight.proof.proven is not None
-    assert won.deepening.proof.proven is None
-    assert won.proven.goal == won.straight.proof.proven.goal
-    race = proofs_of("breakthrough_4x4")
-    race.advance_counted(8_000)
-    assert race.deepening.proof.proven is not None
-    assert race.straight.proof.proven is None
+    for name, positions, is_long in (("connectfour_5x4", 400_000, True), ("breakthrough_4x4", 8_000, False)):
+        proofs = proofs_of(name)
+        proofs.advance_counted(positions)
+        assert (proofs.straight.proven is not None) is is_long
+        assert (proofs.deepening.proven is None) is is_long
+        assert proofs.proven.goal == proofs.lines[is_long].proven.goal
 
 
 def test_a_lost_state_is_defended_for_as_long_as_deepening_could_see():
@@ -80,36 +300,24 @@ def test_a_lost_state_is_defended_for_as_long_as_deepening_could_see():
     game = load("tictactoe", "lanes")
     state = game.initial_state()
     for text in ("(mark 1 1)", "(mark 1 2)", "(mark 2 2)"):
-        legal = [{str(move): move for move in game.legal_moves(state, role)} for role in game.roles]
-        state = game.next_state(state, tuple(m.get(text) or next(iter(m.values())) for m in legal))
+        moves = {str(m): m for role in game.roles for m in game.legal_moves(state, role)}
+        state = after(game, state, moves[text])
     proofs = MatchProofs(game, mebibytes=32)
     proofs.move_to(state)
     proofs.deepening.advance(2)
-    while not proofs.straight.is_over:
-        proofs.straight.advance(100)
-    assert proofs.straight.proof.proven.move is None
+    finish(proofs.straight, 100)
+    assert proofs.straight.proven.move is None
     assert (proofs.proven.goal, str(proofs.proven.move)) == (100, "(mark 3 3)")
 
 
 def test_broken_promises_are_believed_less_and_less_and_forgiven_in_time():
-    proofs = proofs_of("connectfour")
-    line = proofs.straight
+    line = proofs_of("connectfour").straight
     line.seconds_per_node = 1.0
-    line._needed_positions = lambda length: 1.0
-    line._note_promise(None)
-    assert line.needed_seconds(None) == 1.0
-    line.spent_seconds = 4.5
-    line._note_promise(None)
-    assert line.needed_seconds(None) == 4.0
-    line.spent_seconds = 9.0
-    line._note_promise(None)
-    assert line.needed_seconds(None) == 4.0
-    line.spent_seconds = 41.0
-    line._note_promise(None)
-    assert line.needed_seconds(None) == 16.0
-    state = proofs.deepening.search.game.initial_state()
-    line.move_to(state)
-    assert line.distrust == 8.0
-    for _ in range(4):
-        line.move_to(state)
-    assert line.distrust == 1.0
+    line.needed_positions = lambda length: 1.0
+    for spent, needed in ((0.0, 1.0), (4.5, 4.0), (9.0, 4.0), (41.0, 16.0)):
+        line.spent_seconds = spent
+        line.note_promise(None)
+        assert line.needed_seconds(None) == needed
+    for distrust in (8.0, 4.0, 2.0, 1.0, 1.0):
+        line.move_to(line.search.game.initial_state())
+        assert line.distrust == distrust

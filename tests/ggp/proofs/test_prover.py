@@ -4,8 +4,6 @@ import itertools
 import time
 from math import inf
 
-import pytest
-
 from ggp.engines.loading import load
 from ggp.proofs.proofs import MatchProofs
 from ggp.proofs.prover import FIRST_SHARE, HOPELESS_SHARE, Prover, prepare_proving
@@ -48,21 +46,24 @@ def forecast(prover, seconds, is_known=True):
     prover.proofs.needed_seconds = lambda length: (seconds, is_known)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "is_known", "share"),
-    [
-        (inf, False, FIRST_SHARE),
-        (1000.0, True, FIRST_SHARE),
-        (100.0, True, FIRST_SHARE),
-        (30.0, True, 0.2),
-        (7.0, True, 0.75),
-        (7.0, False, 0.75),
-    ],
-)
-def test_share_of_the_time_follows_the_forecast(seconds, is_known, share):
+def share(prover, length=30.0):
+    return prover._share(total=10.0, left=8.0, length=length)
+
+
+def test_share_of_the_time_follows_the_forecast_and_patience_ends():
     prover = prover_of("connectfour")
-    forecast(prover, seconds, is_known)
-    assert prover._share(total=10.0, left=8.0, length=30.0) == share
+    for seconds, is_known, patient, impatient in (
+        (inf, False, FIRST_SHARE, HOPELESS_SHARE),
+        (1000.0, True, FIRST_SHARE, HOPELESS_SHARE),
+        (100.0, True, FIRST_SHARE, 0.03),
+        (30.0, True, 0.2, 0.2),
+        (7.0, True, 0.75, 0.75),
+        (7.0, False, 0.75, 0.75),
+    ):
+        forecast(prover, seconds, is_known)
+        for spent, expected in ((0.0, patient), (0.5, impatient)):
+            prover.proofs.straight.spent_seconds = spent
+            assert share(prover) == expected
 
 
 def test_a_move_after_a_hopeless_one_begins_with_the_hopeless_share():
@@ -70,25 +71,16 @@ def test_a_move_after_a_hopeless_one_begins_with_the_hopeless_share():
     prover = prover_of("connectfour")
     game = prover.game
     forecast(prover, 1e6)
-    assert prover._share(total=10.0, left=8.0, length=60.0) == HOPELESS_SHARE
+    assert share(prover, length=60.0) == HOPELESS_SHARE
     joint_move = tuple(game.legal_moves(game.initial_state(), role)[0] for role in game.roles)
     prover.move_to(game.next_state(game.initial_state(), joint_move))
-    forecast(prover, inf, is_known=False)
-    assert prover._share(total=10.0, left=8.0, length=None) == HOPELESS_SHARE
-    forecast(prover, 4.0)
-    assert prover._share(total=10.0, left=8.0, length=4.0) == 0.75
-    forecast(prover, inf, is_known=False)
-    assert prover._share(total=10.0, left=8.0, length=None) == FIRST_SHARE
-
-
-def test_patience_ends_with_its_share_of_the_time():
-    prover = prover_of("connectfour")
-    forecast(prover, 1000.0)
-    assert prover._share(total=10.0, left=8.0, length=30.0) == FIRST_SHARE
-    prover.proofs.straight.spent_seconds = 0.5
-    assert prover._share(total=10.0, left=8.0, length=30.0) == HOPELESS_SHARE
-    forecast(prover, 100.0)
-    assert prover._share(total=10.0, left=8.0, length=30.0) == 0.03
+    for seconds, is_known, expected in (
+        (inf, False, HOPELESS_SHARE),
+        (4.0, True, 0.75),
+        (inf, False, FIRST_SHARE),
+    ):
+        forecast(prover, seconds, is_known)
+        assert share(prover, length=4.0 if is_known else None) == expected
 
 
 def test_one_slow_slice_does_not_end_a_proof():
@@ -168,16 +160,11 @@ def test_proofs_of_root_moves_hold_in_the_tree_from_the_start():
     assert not prover.has_decided
     blind = Prover(prover.game, 1, mebibytes=32)
     reports = [search_with(each, state, 40).report() for each in (prover, blind)]
-    told, untold = [
-        {move.move: move for move in report.moves if move.move in prover.root_goals} for report in reports
-    ]
-    assert {move.goal for move in told.values()} == {0}
-    assert sum(move.visits for move in told.values()) < sum(move.visits for move in untold.values())
-
-
-def test_counted_search_with_proofs_is_reproducible():
-    reports = [search_with(*threatened(), 300).report().moves for _ in range(2)]
-    assert reports[0] == reports[1]
+    told, untold = [[each for each in report.moves if each.move in prover.root_goals] for report in reports]
+    assert {each.goal for each in told} == {0}
+    assert sum(each.visits for each in told) < sum(each.visits for each in untold)
+    again = [search_with(*threatened(), 300).report().moves for _ in range(2)]
+    assert again[0] == again[1]
 
 
 def test_decision_of_the_prover_ends_the_search():
@@ -237,7 +224,7 @@ def test_counted_plans_do_not_depend_on_a_clock():
     assert plans[0] == plans[1]
     assert plans[0].goal == 100
     few = prover_of("eightpuzzle")
-    few.plans.seek_counted(few.game.initial_state(), 100)
+    few.plans.seek(few.game.initial_state(), Budget(simulations=100))
     assert not few.has_decided
 
 
