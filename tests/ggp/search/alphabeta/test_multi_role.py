@@ -5,7 +5,7 @@ import time
 import pytest
 
 from ggp.engines.loading import load
-from ggp.game import RANDOM_ROLE
+from ggp.game import RANDOM_ROLE, GameError
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.multi_role import LOWEST, MultiRoleSearch
@@ -45,39 +45,21 @@ def test_maxn_agrees_with_backward_induction():
     assert values == solve(load(THREE, "lanes")).values()
 
 
-def test_paranoid_is_what_the_role_can_be_sure_of():
-    game = load(THREE, "reasoner")
-
-    def surely(state, role):
-        if game.is_terminal(state):
-            return game.goal(state, role)
-        moves = [game.legal_moves(state, each) for each in game.roles]
-        mover = max(range(3), key=lambda r: len(moves[r]))
-        found = [surely(successor, role) for successor in naive_solver.successors(game, state)]
-        return max(found) if game.roles[mover] == role else min(found)
-
-    for place, role in enumerate(game.roles):
-        expected = surely(game.initial_state(), role)
-        for prune in (True, False):
-            search = MultiRoleSearch(game, role, "paranoid", prune=prune)
-            assert search.value(game.initial_state())[place] == expected
-
-
-@pytest.mark.parametrize("members", [{0}, {0, 1}, {1, 2}, {0, 1, 2}])
+@pytest.mark.parametrize("members", [None, {0}, {0, 1}, {1, 2}, {0, 1, 2}])
 def test_every_coalition_gets_what_it_can_be_sure_of(members):
-    """For searchers of both sides, with and without pruning; alone a member is paranoid."""
+    """For searchers of both sides; a role without allies is paranoid."""
     game = load(THREE, "reasoner")
-    members = frozenset(members)
-    expected = naive_solver.coalition_sum(game, members, game.initial_state())
     for place, role in enumerate(game.roles):
-        for prune in (True, False):
-            search = MultiRoleSearch(game, role, prune=prune, members=members)
-            assert search.value(game.initial_state())[place] == expected
-    move, worth = MultiRoleSearch(game, game.roles[0], members=members).best_move(game.initial_state())
-    assert worth == expected
-    others = (game.legal_moves(game.initial_state(), role)[0] for role in game.roles[1:])
-    following = game.next_state(game.initial_state(), (move, *others))
-    assert naive_solver.coalition_sum(game, members, following) == expected
+        allies = frozenset({place} if members is None else members)
+        search = MultiRoleSearch(game, role, members=None if members is None else allies)
+        expected = naive_solver.coalition_sum(game, allies, game.initial_state())
+        assert search.value(game.initial_state())[place] == expected
+        move, worth = search.best_move(game.initial_state())
+        assert worth == expected
+        joint = [game.legal_moves(game.initial_state(), each)[0] for each in game.roles]
+        joint[place] = move
+        following = game.next_state(game.initial_state(), joint)
+        assert naive_solver.coalition_sum(game, allies, following) == expected
 
 
 @pytest.mark.parametrize("error", [0.25, 1.0])
@@ -135,10 +117,40 @@ def test_a_trap_is_set_for_an_opponent_who_errs():
         MultiRoleSearch(game, game.roles[0], error=1.5)
 
 
-def test_expectimax_and_star1_agree_with_the_solver():
-    """Near the end of the race exactly, and farther from it, at a horizon, with each other."""
+def expected_goal(game, state, depth):
+    """The goal of the first role by the definition, with the others against it; and the states visited."""
+    if game.is_terminal(state) or depth == 0:
+        return goal_so_far(game, state, game.roles[0]), 1
+    order = sorted(range(len(game.roles)), key=lambda r: game.roles[r] == RANDOM_ROLE)
+    visited = 1
+
+    def chosen(made):
+        nonlocal visited
+        if len(made) == len(order):
+            following = game.next_state(state, tuple(made[r] for r in range(len(order))))
+            worth, count = expected_goal(game, following, depth - 1)
+            visited += count
+            return worth
+        r = order[len(made)]
+        worths = [chosen({**made, r: move}) for move in game.legal_moves(state, game.roles[r])]
+        if game.roles[r] == RANDOM_ROLE:
+            return sum(worths) / len(worths)
+        return min(worths) if r else max(worths)
+
+    return chosen({}), visited
+
+
+def goal_so_far(game, state, role):
+    try:
+        return game.goal(state, role)
+    except GameError:
+        return 50
+
+
+def test_chance_is_averaged_and_star1_prunes_without_changing_the_value():
+    """Near the end of the race by the solver, and farther from it, at a horizon, by the definition."""
     game = load("dicerace", "lanes")
-    red = game.roles[0]
+    search = MultiRoleSearch(game, game.roles[0])
     states = [game.initial_state()]
     while True:
         joint = [game.legal_moves(states[-1], role)[-1] for role in game.roles]
@@ -148,24 +160,16 @@ def test_expectimax_and_star1_agree_with_the_solver():
         states.append(following)
     solution = solve(game)
     for state in states[-6:]:
-        for star1 in (False, True):
-            search = MultiRoleSearch(game, red, star1=star1)
-            assert search.value(state, 14)[0] == pytest.approx(solution.values(state)[0])
-            assert not search.is_cut
-    state = states[-8]
-    nodes, values = [], []
-    for star1 in (False, True):
-        search = MultiRoleSearch(game, red, star1=star1)
-        values.append(search.value(state, 6)[0])
-        nodes.append(search.nodes)
-    assert values[0] == pytest.approx(values[1])
-    assert values[0] > LOWEST
-    assert nodes[1] <= nodes[0]
-    plain = MultiRoleSearch(game, red, prune=False)
-    assert plain.value(state, 6)[0] == pytest.approx(values[0])
+        assert search.value(state, 14)[0] == pytest.approx(solution.values(state)[0])
+        assert not search.is_cut
+    worth, visited = expected_goal(game, states[-8], 6)
+    assert search.value(states[-8], 6)[0] == pytest.approx(worth)
+    assert worth > LOWEST
+    assert search.is_cut
+    assert search.nodes <= visited
 
 
-def test_star1_prunes_without_changing_the_value():
+def test_star1_leaves_out_dice_that_cannot_matter():
     rules = """
     (role r) (role random) (init (at top)) (pick x) (pick y) (roll 1) (roll 2) (roll 3)
     (<= (legal r (take ?p)) (true (at top)) (pick ?p))
@@ -179,10 +183,9 @@ def test_star1_prunes_without_changing_the_value():
     (<= (goal r 100) (true (end y 1))) (<= (goal r 0) (true (end y 2))) (<= (goal r 0) (true (end y 3)))
     """
     game = load(rules, "reasoner")
-    searches = [MultiRoleSearch(game, game.roles[0], star1=star1) for star1 in (False, True)]
-    assert [search.value(game.initial_state())[0] for search in searches] == [95, 95]
-    assert searches[1].nodes < searches[0].nodes
-    assert game.roles[1] == RANDOM_ROLE
+    search = MultiRoleSearch(game, game.roles[0])
+    assert search.value(game.initial_state())[0] == 95
+    assert search.nodes < expected_goal(game, game.initial_state(), 9)[1]
 
 
 def test_best_move_takes_the_sure_win_of_three_roles():
