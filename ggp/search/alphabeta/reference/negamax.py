@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ggp.search.alphabeta.reference import bounds, ordering, selective
-from ggp.search.alphabeta.reference.events import EventKind
-from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, Memory, Node
+from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, EventKind, Memory, Node
 from ggp.search.alphabeta.reference.position import Position, signed
 
 

@@ -1,19 +1,24 @@
-"""A node under search, and the memory of the search: transposition table, killers, history."""
+"""A node under search, its events, and the memory of the search: transposition table, killers, history."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from enum import IntEnum
-from typing import Any, NamedTuple
+from enum import IntEnum, StrEnum
+from typing import Any, NamedTuple, TypeAlias
 
-from ggp.game import Game
+from ggp.game import Game, Move
 from ggp.search.alphabeta.estimate import SCALE, Estimate
-from ggp.search.alphabeta.reference.evaluation import static_score
-from ggp.search.alphabeta.reference.events import Event, EventKind, Listener
-from ggp.search.alphabeta.reference.knowledge import Knowledge
-from ggp.search.alphabeta.reference.position import Choice, Position, immediate_win, position_of, successors
+from ggp.search.alphabeta.reference.position import (
+    Choice,
+    Knowledge,
+    Position,
+    immediate_win,
+    position_of,
+    static_score,
+    successors,
+)
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.budget import NO_LIMIT, Budget
@@ -23,6 +28,66 @@ UNLIMITED = 1 << 20
 """A depth that no game reaches."""
 MAX_PLIES = 200
 """Deeper nodes are scored statically: Python's stack is limited."""
+
+
+class EventKind(StrEnum):
+    """The kind of event at a node.
+
+    Of the node itself, whose `move` led to it:
+        ENTER       it begins, with this window and depth
+        TABLE_HIT   the transposition table answers it
+        LEAVE       it is finished; score and window show what is known (`Event.bound`)
+
+    Of its child behind `move`:
+        LEAF        it needs no search: its score is certain, or that of the horizon
+        KILLER      it is tried early because its move is a killer
+        EXTENSION, REDUCTION   it is searched deeper, or less deep at first
+        RE_SEARCH   a null window or a reduction failed high: search it again with this window
+        CUTOFF      its score ends the node: beta is reached
+        TABLE_CUTOFF, GOAL_CUTOFF   the same by its table entry or its goal bounds, before any search
+        PRUNED      it and all moves after it are left out
+    """
+
+    ENTER = "enter"
+    TABLE_HIT = "table hit"
+    LEAVE = "leave"
+    LEAF = "leaf"
+    KILLER = "killer"
+    EXTENSION = "extension"
+    REDUCTION = "reduction"
+    RE_SEARCH = "re-search"
+    CUTOFF = "cutoff"
+    TABLE_CUTOFF = "table cutoff"
+    GOAL_CUTOFF = "goal cutoff"
+    PRUNED = "pruned"
+
+
+class Event(NamedTuple):
+    """One step of a node. Scores are hundredths of a goal for `mover`, the role that chooses at the node.
+
+    ply, depth    plies from the root, and to the horizon
+    alpha, beta   the window: of the node's beginning for ENTER, TABLE_HIT and LEAVE, else the present one
+    move          see `EventKind`; None at the root, or where there is only one
+    score         None where there is none yet
+    """
+
+    kind: EventKind
+    ply: int
+    depth: int
+    alpha: int
+    beta: int
+    mover: int
+    move: Move | None
+    score: int | None = None
+
+    @property
+    def bound(self) -> str:
+        """Whether the score of LEAVE or TABLE_HIT is `exact`, a `lower` or an `upper` bound of the value."""
+        assert self.score is not None
+        return "lower" if self.score >= self.beta else "upper" if self.score <= self.alpha else "exact"
+
+
+Listener: TypeAlias = Callable[[Event], None]
 
 
 class StoppedError(Exception):
@@ -146,8 +211,10 @@ class Memory:
 
     def children_of(self, node: Node) -> list[Position]:
         """The children with their scores, in the order of the rules. Raises AlphaBetaError."""
-        children = []
-        for choice, state in successors(self.game, node.position):
+        children: list[Position] = []
+        position = node.position
+        for move, state in successors(self.game, position.state, position.mover):
+            choice = Choice(position.mover, move) if position.mobility > 1 else None
             if choice is not None and choice == node.excluded:
                 continue
             child = position_of(self.game, self.knowledge.canonical(state), choice)

@@ -1,12 +1,25 @@
-"""A position and its children: mover, static scores, and values that are already known."""
+"""A position and its children: who chooses, static scores, mirror images, scores known already."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from ggp.game import Game, Move
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Phase
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import Game, GameError, Move
+from ggp.lanes.engine import Lanes
+from ggp.lanes.keys.state_code import encode_states, make_code
+from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.goal_bounds import goal_bounds
+from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.result import AlphaBetaError
+from ggp.search.alphabeta.symmetry import fluent_symmetries
 
 
 class Choice(NamedTuple):
@@ -45,7 +58,7 @@ def signed(score: int, mover: int) -> int:
 def position_of(game: Game[Any], state: Any, choice: Choice | None = None) -> Position:
     """A position without scores. Raises AlphaBetaError if two roles choose at the same time."""
     if game.is_terminal(state):
-        return Position(state, choice=choice, end=100 * game.goal(state, game.roles[0]))
+        return Position(state, choice=choice, end=SCALE * game.goal(state, game.roles[0]))
     counts = [len(game.legal_moves(state, role)) for role in game.roles]
     choosing = [role for role, count in enumerate(counts) if count > 1]
     if len(choosing) > 1:
@@ -54,16 +67,12 @@ def position_of(game: Game[Any], state: Any, choice: Choice | None = None) -> Po
     return Position(state, mover, choice, mobility=counts[mover])
 
 
-def successors(game: Game[Any], position: Position) -> list[tuple[Choice | None, Any]]:
-    """The choice and the state behind each move, in the order of the rules."""
-    legal = [game.legal_moves(position.state, role) for role in game.roles]
-    moves = legal[position.mover]
-    found: list[tuple[Choice | None, Any]] = []
-    for move in moves:
-        joint = [move if role == position.mover else other[0] for role, other in enumerate(legal)]
-        choice = Choice(position.mover, move) if len(moves) > 1 else None
-        found.append((choice, game.next_state(position.state, joint)))
-    return found
+def successors(game: Game[Any], state: Any, mover: int) -> Iterator[tuple[Move, Any]]:
+    """Each move of `mover` and the state behind it, in the order of the rules."""
+    legal = [game.legal_moves(state, role) for role in game.roles]
+    for move in legal[mover]:
+        joint = [move if role == mover else other[0] for role, other in enumerate(legal)]
+        yield move, game.next_state(state, joint)
 
 
 def immediate_win(game: Game[Any], state: Any) -> int | None:
@@ -72,13 +81,117 @@ def immediate_win(game: Game[Any], state: Any) -> int | None:
     None if there is no such move. With a constant sum the score is the exact value of the state: no move is
     better. Source: decisive moves (Teytaud and Teytaud, 2010).
     """
-    legal = [game.legal_moves(state, role) for role in game.roles]
-    for role, moves in enumerate(legal):
-        if any(len(others) > 1 for other, others in enumerate(legal) if other != role):
-            continue
-        for move in moves:
-            joint = [move if each == role else others[0] for each, others in enumerate(legal)]
-            after = game.next_state(state, joint)
-            if game.is_terminal(after) and game.goal(after, game.roles[role]) == 100:
-                return 100 * game.goal(after, game.roles[0])
+    choosing = {r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1}
+    for r, role in enumerate(game.roles):
+        for _, after in successors(game, state, r) if choosing <= {r} else ():
+            if game.is_terminal(after) and game.goal(after, role) == 100:
+                return SCALE * game.goal(after, game.roles[0])
     return None
+
+
+def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int:
+    """Hundredths of a goal for the first role; between those of a lost and a won game, unless it only orders.
+    Weights, formula and network need a compiled game."""
+    even = estimate.null_score
+    score = even + signed(estimate.mobility_weight * position.mobility, position.mover)
+    try:
+        goal = game.goal(position.state, game.roles[0])
+        score += estimate.goal_weight * (SCALE * goal - even) // 100
+    except GameError:
+        pass
+    if estimate.weights is not None or estimate.formula is not None or estimate.network is not None:
+        held = cast("CompiledGame", game).unpack(position.state)
+        if estimate.weights is not None:
+            score += int(estimate.weights[:-1][held].sum() + estimate.weights[-1])
+        if estimate.network is not None:
+            value = float(estimate.network.evaluate(held[None, :])[0][0, 0])
+            score += estimate.network_weight * (round(100 * SCALE * value) - even) // 100
+        if estimate.formula is not None:
+            worth = round(SCALE * distance_goal(estimate.formula, held))
+            score += estimate.distance_weight * (worth - even) // 100
+    return score if estimate.is_for_order else min(max(score, 1), 100 * SCALE - 1)
+
+
+def distance_goal(formula: GoalFormula, state: NDArray[np.bool_]) -> float:
+    """The goal of role 0 that the formula expects of a state bool[F].
+
+    Its share of both roles' degrees; alone 1 / (1 + steps to go). Source: Schiffel and Thielscher (2007), see
+    `ggp.search.alphabeta.goal_distance`.
+    """
+    part = degrees(formula, state)
+    own = part[formula.wanted[0]]
+    if formula.wanted[1] < 0:
+        share = 1 / (1 + math.log(own) / math.log(formula.near[0])) if own > 0 else 0.0
+    else:
+        other = part[formula.wanted[1]]
+        share = own / (own + other) if own + other > 0 else 0.5
+    return math.floor(10000 * share + 0.5) / 100
+
+
+def degrees(formula: GoalFormula, state: NDArray[np.bool_]) -> list[float]:
+    """The degree of every part: leaves, then gates."""
+    part: list[float] = []
+    for v, leaf in enumerate(formula.leaf):
+        of = slice(formula.first_source[v], formula.first_source[v + 1])
+        reached = formula.degree[of][state[formula.source[of]]]
+        blockers = formula.blocker[formula.first_blocker[v] : formula.first_blocker[v + 1]]
+        if state[leaf >> 1] != bool(leaf & 1):
+            part.append(1.0)
+        elif state[blockers].any():
+            part.append(0.0)
+        else:
+            part.append(float(reached[0]) if len(reached) else float(formula.away[v]))
+    for g, is_any in enumerate(formula.is_any):
+        inputs = [part[p] for p in formula.input[formula.first_input[g] : formula.first_input[g + 1]]]
+        part.append(1 - math.prod(1 - degree for degree in inputs) if is_any else math.prod(inputs))
+    return part
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Properties of the game that the search relies on; those of a compiled game are proven on its circuit.
+
+    goals        that the first role can get, ascending
+    canonical    state → the state that stands for all its mirror images
+    goal_range   state that is not terminal → the least and the greatest goal the first role can still get;
+                 None: not known
+    """
+
+    goals: tuple[int, ...] = tuple(range(101))
+    canonical: Callable[[Any], Any] = lambda state: state
+    goal_range: Callable[[Any], tuple[int, int]] | None = None
+
+
+def knowledge_of(game: Game[Any], *, symmetries: bool) -> Knowledge:
+    """What is known of the game; nothing unless it is compiled."""
+    if not isinstance(game, CompiledGame):
+        return Knowledge()
+    goals = game.tables.goal_value[game.tables.goal_role == 0]
+    canonical = _canonical(game) if symmetries else Knowledge.canonical
+    return Knowledge(tuple(np.unique(goals).tolist()), canonical, _goal_range(game))
+
+
+def _canonical(game: CompiledGame) -> Callable[[PackedState], PackedState]:
+    images, code = fluent_symmetries(game), make_code(len(game.terms.fluents), game.exclusive)
+
+    def canonical(state: PackedState) -> PackedState:
+        mirrored = game.unpack(state)[images]
+        keys = encode_states(code, mirrored).tolist()
+        return game.pack(mirrored[keys.index(min(keys))])
+
+    return canonical
+
+
+def _goal_range(game: CompiledGame) -> Callable[[PackedState], tuple[int, int]] | None:
+    bounds = goal_bounds(game)
+    if bounds is None:
+        return None
+    tables, lanes, goals = bounds.tables, Lanes(bounds.tables, words=1), np.asarray(bounds.tables.goal_value)
+
+    def goal_range(state: PackedState) -> tuple[int, int]:
+        lanes.set_states(game.unpack(state)[:, None])
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        possible = goals[lanes.read(tables.goal_literal, 1)[:, 0]]
+        return int(possible.min()), int(possible.max())
+
+    return goal_range

@@ -8,7 +8,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
-from ggp.search.alphabeta.reference.evaluation import degrees, distance_goal
+from ggp.search.alphabeta.reference.position import degrees, distance_goal
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 
 GAMES = ["tictactoe", "connectfour_4x4", "hex_3x3", "breakthrough_small", "nim", "eightpuzzle"]

@@ -14,8 +14,7 @@ from ggp.players.factory import make_player
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels import arrays
-from ggp.search.alphabeta.reference.events import EventKind
-from ggp.search.alphabeta.reference.node import UNLIMITED
+from ggp.search.alphabeta.reference.node import UNLIMITED, EventKind
 from ggp.search.alphabeta.reference.position import position_of
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
