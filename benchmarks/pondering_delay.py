@@ -40,7 +40,7 @@ MEMORY_MEBIBYTES = 6144
 SEARCHES = (
     ("ggp.search.tree.tree_engine", "TreeEngine", "run"),
     ("ggp.search.sets.many_trees", "ManyTreeSearch", "run"),
-    ("ggp.search.forest.network_search", "NetworkSearch", "run"),
+    ("ggp.search.forest.guided", "NetworkSearch", "run"),
     ("ggp.search.alphabeta.search", "AlphaBeta", "search"),
 )
 """Methods in which a search begins."""

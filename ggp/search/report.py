@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,12 +46,20 @@ class MoveReport:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""
-        return {
-            "move": _shown(self.move),
-            "visits": self.visits,
-            "mean": _rounded(self.mean),
-            "goal": self.goal,
-        }
+        mean = round(self.mean, 2)
+        return {"move": _shown(self.move), "visits": self.visits, "mean": mean, "goal": self.goal}
+
+
+def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
+    """The move to play: the one visited most, unless a proof knows better; the first of equals.
+
+    A move that is proven to give nothing is best only if all are: any other is at least as good.
+    """
+    favorite = max((m for m in moves if m.goal is None), key=lambda m: (m.visits, m.mean), default=None)
+    surest = max((m for m in moves if m.goal is not None), key=lambda m: m.goal or 0, default=None)
+    if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
+        return surest
+    return favorite
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,20 +113,11 @@ class SearchReport:
 
     @property
     def best_move(self) -> Move | None:
-        """The move to play: the one visited most, unless a proof knows better; None without any. A move that
-        is proven to give nothing is best only if all are: any other is at least as good."""
-        opened = [move for move in self.moves if move.goal is None]
-        proven = [(move.goal, move) for move in self.moves if move.goal is not None]
-        favorite = opened[0] if opened else None
-        if not proven:
-            return None if favorite is None else favorite.move
-        goal = max(goal for goal, _ in proven)
-        if favorite is not None and (goal == 0 or goal < favorite.mean):
-            return favorite.move
-        return min((move.move for each, move in proven if each == goal), key=str)
+        """The move to play, by `best_of`; None without any."""
+        best = best_of(self.moves)
+        return None if best is None else best.move
 
     def _summary(self) -> str:
-        """The best move and how the search stands, in one line."""
         best = self.best_move
         return ("" if best is None else f"{_shown(best)}; ") + report_text(self.to_dict())
 
@@ -150,12 +150,12 @@ class SearchReport:
             "carried": self.carried,
             "fallback": self.fallback,
             "tuned": self.tuned,
-            "mean_depth": _rounded(self.mean_depth),
+            "mean_depth": round(self.mean_depth, 2),
             "deepest": self.deepest,
             "nodes": self.nodes,
             "is_full": self.is_full,
             "goal": self.goal,
-            "expectation": None if expectation is None else _rounded(expectation),
+            "expectation": None if expectation is None else round(expectation, 2),
             "moves": [move.to_dict() for move in self.moves[:JSON_MOVES]],
             "line": self._json_line(),
         }
@@ -176,18 +176,13 @@ def report_text(report: dict[str, Any]) -> str:
     """A report (`SearchReport.to_dict`) as one line for logs."""
     parts = [str(report["mode"])]
     if report["playouts"]:
-        parts.append(
-            f"{count_text(report['playouts'])} playouts ({count_text(report['playouts_per_second'])}/s)"
-        )
-        parts.append(f"{count_text(report['descents_per_second'])} descents/s")
+        rate, descents = (count_text(report[f"{each}_per_second"]) for each in ("playouts", "descents"))
+        parts.append(f"{count_text(report['playouts'])} playouts ({rate}/s), {descents} descents/s")
     if report["carried"]:
         parts.append(f"{count_text(report['carried'])} carried over")
     if report["deepest"]:
         parts.append(f"depth {report['mean_depth']:.1f}, at most {report['deepest']}")
-    if report["goal"] is not None:
-        parts.append(f"proven {report['goal']}")
-    elif report["expectation"] is not None:
-        parts.append(f"expects {report['expectation']:.1f}")
+    parts += _prospect(report)
     if report["fallback"]:
         parts.append(f"plays as {report['fallback']}")
     if report.get("tuned"):  # records of earlier versions have no such entry
@@ -195,7 +190,7 @@ def report_text(report: dict[str, Any]) -> str:
     if report["is_full"]:
         parts.append("tree full")
     if report["line"]:
-        parts.append(f"line {_line_text(report['line'])}")
+        parts.append(line_of_play(report))
     return ", ".join(parts)
 
 
@@ -207,11 +202,7 @@ def brief_report_text(report: dict[str, Any]) -> str:
     >>> brief_report_text(report.to_dict())
     'expects ..., 50 playouts, .../s, depth ...'
     """
-    parts = []
-    if report["goal"] is not None:
-        parts.append(f"proven {report['goal']}")
-    elif report["expectation"] is not None:
-        parts.append(f"expects {report['expectation']:.1f}")
+    parts = _prospect(report)
     if report["playouts"]:
         rate = count_text(report["playouts_per_second"])
         parts.append(f"{count_text(report['playouts'])} playouts, {rate}/s")
@@ -222,19 +213,21 @@ def brief_report_text(report: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def _prospect(report: dict[str, Any]) -> list[str]:
+    """What the role is proven, or expects, to get; empty if that is not known."""
+    if report["goal"] is not None:
+        return [f"proven {report['goal']}"]
+    return [] if report["expectation"] is None else [f"expects {report['expectation']:.1f}"]
+
+
 def line_of_play(report: dict[str, Any]) -> str:
-    """The most visited line of a report in brief; empty if there is none."""
-    return f"line {_line_text(report['line'])}" if report["line"] else ""
-
-
-def _line_text(line: list[list[str]]) -> str:
-    """Joint moves in brief: `noop` is left out if another role does something."""
-    shown = []
-    for joint_move in line[:TEXT_LINE]:
-        telling = [move for move in joint_move if move != "noop"] or ["noop"]
-        shown.append("+".join(telling))
-    text = " ".join(shown)
-    return text if len(text) <= TEXT_LINE_CHARACTERS else text[: TEXT_LINE_CHARACTERS - 2] + " …"
+    """The most visited line of a report in brief; empty if there is none. `noop` is left out if another role
+    does something."""
+    if not report["line"]:
+        return ""
+    moved = [[move for move in joint_move if move != "noop"] for joint_move in report["line"][:TEXT_LINE]]
+    text = " ".join("+".join(moves or ["noop"]) for moves in moved)
+    return f"line {text if len(text) <= TEXT_LINE_CHARACTERS else text[: TEXT_LINE_CHARACTERS - 2] + ' …'}"
 
 
 def count_text(number: float) -> str:
@@ -253,7 +246,3 @@ def count_text(number: float) -> str:
 def _shown(move: Move) -> str:
     text = str(move)
     return text if len(text) <= JSON_MOVE_CHARACTERS else text[: JSON_MOVE_CHARACTERS - 1] + "…"
-
-
-def _rounded(value: float) -> float:
-    return round(value, 2)

@@ -12,8 +12,7 @@ from ggp.players.advisors.advisor import Advisor, Position
 from ggp.players.kept_knowledge import taught_network
 from ggp.players.options import AUTO
 from ggp.search.budget import Budget
-from ggp.search.forest.guided import Guidance
-from ggp.search.forest.network_search import NetworkSearch
+from ggp.search.forest.guided import Guidance, NetworkSearch
 from ggp.search.protocol import Advice
 
 _PREPARED_MEBIBYTES = 16

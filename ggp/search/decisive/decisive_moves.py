@@ -13,19 +13,14 @@ others to a few gates, since much is known of a state in which it may be asked: 
 move is legal. Read in the next state once more, the same gates show whether a move lets the other one win.
 That takes games in which one role chooses at a time while the other one has a single move (`noop`).
 
-    decisive_game      the game on a circuit with legality narrowed, if that is worth its gates
-    winnable_circuit   a circuit that shows which role has an immediate win
-    decisive_circuit   the circuit with legality narrowed
+    decisive_game   the game on a circuit with legality narrowed, if that is worth its gates
+    Narrowing       makes that circuit, and one that shows which role has an immediate win
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from ggp.circuit.circuit import (
     FALSE_LITERAL,
@@ -41,7 +36,6 @@ from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.once_per_game import once_per_game
-from ggp.lanes.layout import LaneTables
 from ggp.search.decisive.kept_circuits import kept_circuit, with_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
@@ -68,49 +62,29 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
     States and moves are those of `game`. None if `watch_ends` finds the game unsuitable, no role wins by a
     move of its own, or the circuit is or gets too large.
     """
-    circuit = kept_circuit(game, Path(__file__), LARGEST, _narrowed)
+    circuit = kept_circuit(game, "decisive moves", LARGEST, _narrowed)
     return None if circuit is None else game_on(circuit, game.program, game.name)
 
 
 def _narrowed(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
     """The circuit with legality narrowed, simplified; None where that is not worth its gates."""
     most = GROWTH_WHILE_BUILT * circuit.literal_count + SPARE_WHILE_BUILT
-    narrowed = decisive_circuit(circuit, watched, most)
+    narrowed = Narrowing(circuit, watched, most).narrowed()
     if narrowed is None or narrowed.literal_count > max(SMALL, GROWTH * circuit.literal_count):
         return None
     return simplify(narrowed, stages=STAGES, seconds=SIMPLIFY_SECONDS)
-
-
-def winnable_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
-    """A circuit with two goals as outputs: whether a legal move of role 0, or of role 1, wins at once.
-
-    most_literals   of all gates while they are made
-    None if none of the moves watched wins at once, or the limit is exceeded.
-    """
-    return _Narrowing(circuit, watched, most_literals).winnable()
-
-
-def fluents_read(tables: LaneTables) -> NDArray[np.int32]:
-    """int32[*]: the fluents that gates or goals of a circuit read."""
-    read = np.concatenate([tables.schedule.source, tables.goal_literal >> 1])
-    return np.unique(read[(read >= 1) & (read <= tables.fluent_count)] - 1).astype(np.int32)
-
-
-def decisive_circuit(circuit: Circuit, watched: WatchedEnds, most_literals: int) -> Circuit | None:
-    """`circuit` with legality narrowed to winning moves if there are any, else to safe ones.
-
-    most_literals   of all gates while they are made
-    None if none of the moves watched wins at once, or the limit is exceeded.
-    """
-    return _Narrowing(circuit, watched, most_literals).narrowed()
 
 
 class _TooLargeError(Exception):
     """More literals than allowed."""
 
 
-class _Narrowing:
-    """Adds gates for winning moves and for safe moves; literals are those of the new gates."""
+class Narrowing:
+    """Adds gates for winning moves and for safe moves to a circuit; literals are those of the new gates.
+
+    most_literals   of all gates while they are made; if there are more, or none of the moves watched wins at
+                    once, there is no circuit
+    """
 
     def __init__(self, circuit: Circuit, watched: WatchedEnds, most_literals: int) -> None:
         self.circuit = circuit
@@ -130,6 +104,7 @@ class _Narrowing:
         return self._literal_of[literal >> 1] ^ (literal & 1)
 
     def narrowed(self) -> Circuit | None:
+        """The circuit with legality narrowed to winning moves if there are any, else to safe ones."""
         roles = range(len(self.circuit.terms.roles))
         try:
             wins = [self._wins(role, self._goal(role, WINNING_GOAL)) for role in roles]
@@ -151,6 +126,7 @@ class _Narrowing:
         return without_dead_gates(replace(circuit, legal=tuple(legal)))
 
     def winnable(self) -> Circuit | None:
+        """A circuit with two goals as outputs: whether a legal move of role 0, or of role 1, wins at once."""
         try:
             ends = [
                 self.gates.conj((self._goal(role, WINNING_GOAL), self._goal(1 - role, 0))) for role in (0, 1)
@@ -173,62 +149,54 @@ class _Narrowing:
 
     def _wins(self, role: int, goal: int) -> dict[int, int]:
         """Literals, by move that was seen to win, that it ends the match with `goal` if it is legal."""
-        moves = self.watched.winning.intersection(self._moves(role))
-        return self._after(role, moves, lambda end, goal: (end, goal), goal)
+        return self._after(role, self.watched.winning.intersection(self._moves(role)), goal, is_over=True)
 
     def _safe(self, role: int, threat: int) -> dict[int, int]:
         """Literals, by move, that the match is over afterwards or there is no `threat`."""
-        losing = self._after(role, self._moves(role), lambda end, threat: (end ^ 1, threat), threat)
+        losing = self._after(role, self._moves(role), threat, is_over=False)
         return {move: literal ^ 1 for move, literal in losing.items()}
 
-    def _after(
-        self, role: int, moves: Iterable[int], claim: Callable[[int, int], tuple[int, ...]], literal: int
-    ) -> dict[int, int]:
-        """Conjunctions, by move, of what `claim` makes of `terminal` and `literal` in the next state."""
+    def _after(self, role: int, moves: Iterable[int], literal: int, *, is_over: bool) -> dict[int, int]:
+        """Literals, by move, that `literal` holds in the next state, and that this is terminal or is not."""
+        move0, gate0 = self.circuit.move0, self.circuit.gate0
         ends = self._cone((self.terminal, literal))
-        changes = self._cone(self.next[node - 1] for node in ends if 1 <= node < self.circuit.move0)
+        changes = self._cone(self.next[node - 1] for node in ends if 1 <= node < move0)
         waiting = [move for r, move in enumerate(self.watched.passive) if r != role]
         found = {}
         for move in sorted(moves):
             known = self.known_live | self._implied([self.legal[move]])
-            now = self._now(changes, (move, *waiting), known)
-            then = self._then(ends, now, known)
+            made = {move0 + each for each in (move, *waiting)}
+            leaves = {
+                node: 2 * node if node < move0 else TRUE_LITERAL if node in made else FALSE_LITERAL
+                for node in changes
+                if node < gate0
+            }
+            now = self._values(changes, leaves, known)
+            then = self._values(
+                ends, {node: _read(now, self.next[node - 1]) for node in ends if node < gate0}, known
+            )
+            end = _read(then, self.terminal) ^ (not is_over)
             alone = (self.legal[m] for m in waiting if self.legal[m] not in known)
-            claimed = claim(_read(then, self.terminal), _read(then, literal))
-            found[move] = self.gates.conj((*claimed, *alone))
+            found[move] = self.gates.conj((end, _read(then, literal), *alone))
             if self.gates.input_count > self.most_literals:
                 raise _TooLargeError
         return found
-
-    def _now(self, changes: Sequence[int], moves: Collection[int], known: Collection[int]) -> dict[int, int]:
-        """The nodes behind next values if exactly these moves are made."""
-        made = {self.circuit.move0 + move for move in moves}
-        return self._values(changes, lambda node: self._chosen(node, made), known)
-
-    def _then(self, ends: Sequence[int], now: Mapping[int, int], known: Collection[int]) -> dict[int, int]:
-        return self._values(ends, lambda node: _read(now, self.next[node - 1]), known)
 
     def _goal(self, role: int, value: int) -> int:
         """The literal of a goal; false if the role has none of this value."""
         found = (goal for goal in self.circuit.goals if goal.role == role and goal.value == value)
         return next((self._copied(goal.literal) for goal in found), FALSE_LITERAL)
 
-    def _chosen(self, node: int, made: Collection[int]) -> int:
-        """A fluent as it is; a move is made or not."""
-        if node < self.circuit.move0:
-            return 2 * node
-        return TRUE_LITERAL if node in made else FALSE_LITERAL
-
     def _values(
-        self, cone: Sequence[int], leaf: Callable[[int], int], known: Collection[int]
+        self, cone: Sequence[int], leaves: Mapping[int, int], known: Collection[int]
     ) -> dict[int, int]:
-        """Literals, by node of a cone, with `leaf` for fluents and moves; `known` literals hold."""
+        """Literals, by node of a cone, with `leaves` for fluents and moves; `known` literals hold."""
         values = {0: TRUE_LITERAL}
         for node in cone:
             if node >= self.circuit.gate0:
                 value = self.gates.conj([_read(values, x) for x in self._inputs(node)])
             else:
-                value = leaf(node)
+                value = leaves[node]
             values[node] = TRUE_LITERAL if value in known else FALSE_LITERAL if value ^ 1 in known else value
         return values
 

@@ -1,29 +1,36 @@
-"""A circuit that only answers whether the role to move wins at once, for alpha-beta.
+"""Immediate wins on circuits of their own, for searches that do not narrow legality.
 
-Made of the same gates as decisive moves (`decisive_moves`), but without asking of every move whether it lets
-the other role win: alpha-beta asks that of the children, which are states of their own.
+    immediate_wins    whether the role to move wins at once: for the children of alpha-beta
+    winning_tables    whether a joint move wins: for trees of games too large for decisive moves
+
+The first are made of the gates of decisive moves, without asking of every move whether it lets the other role
+win: alpha-beta asks that of the children, which are states of their own. Of the second only `terminal` and
+both goals in the next state are kept, whose fluents are read from `next`, so that looking at 64 moves of a
+node costs about as much as a step of playouts in 64 lanes.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import numpy as np
+from numpy.typing import NDArray
 
-from ggp.circuit.circuit import FALSE_LITERAL, Circuit
+from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, cone_of
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.once_per_game import once_per_game
 from ggp.lanes.layout import LaneTables, arrange
-from ggp.search.decisive.decisive_moves import winnable_circuit
+from ggp.search.decisive.decisive_moves import Narrowing
 from ggp.search.decisive.kept_circuits import SIMPLIFY_SECONDS, STAGES, kept_circuit, with_wins
-from ggp.search.decisive.watched_ends import WatchedEnds
+from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
-LARGEST = 15_000
-"""Maximum literals of the game's circuit and of the one made."""
+LARGEST, LARGEST_LOOK = 15_000, 10_000
+"""Maximum literals of the game's circuit and of the one made, for alpha-beta and for the tree. There looking
+at a larger one costs more playouts than it is worth."""
 
 WHILE_BUILT = 20_000
-"""Maximum literals while it is built, besides those of the circuit."""
+"""Maximum literals while the first one is built, besides those of the circuit."""
 
 
 @once_per_game
@@ -33,13 +40,16 @@ def immediate_wins(game: CompiledGame) -> tuple[LaneTables, LaneTables] | None:
     It gets 100 then and the other role 0. In most states only one role can move, so that the other circuit
     need not be settled. None if the game is not suitable (see `kept_circuit`) or a circuit is too large.
     """
-    circuit = kept_circuit(game, Path(__file__), LARGEST, _made)
+    circuit = kept_circuit(game, "immediate wins", LARGEST, _made_for_roles)
     return None if circuit is None else (_of_role(circuit, 0), _of_role(circuit, 1))
 
 
-def _made(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
-    made = winnable_circuit(circuit, watched, WHILE_BUILT + circuit.literal_count)
-    if made is None or made.literal_count > LARGEST:
+def _made_for_roles(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
+    return _simplified(Narrowing(circuit, watched, WHILE_BUILT + circuit.literal_count).winnable(), LARGEST)
+
+
+def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
+    if made is None or made.literal_count > largest:
         return None
     return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
 
@@ -49,3 +59,45 @@ def _of_role(circuit: Circuit, role: int) -> LaneTables:
     wins = [FALSE_LITERAL, FALSE_LITERAL]
     wins[role] = next((goal.literal for goal in circuit.goals if goal.role == role), FALSE_LITERAL)
     return arrange(tabulate(with_wins(circuit, as_tuples(circuit.gates), wins)))
+
+
+@once_per_game
+def winning_tables(game: CompiledGame) -> LaneTables | None:
+    """Tables of a circuit whose only outputs are goals: that the joint move wins for role 0, and for role 1.
+
+    Its role gets 100 in a terminal next state, the other one 0. None if the game is not suitable (see
+    `kept_circuit`) or a circuit is too large.
+    """
+    circuit = kept_circuit(game, "winning moves", LARGEST_LOOK, _made_for_moves)
+    return None if circuit is None else arrange(tabulate(circuit))
+
+
+def _made_for_moves(circuit: Circuit, _: WatchedEnds) -> Circuit | None:
+    builder, gates = GateBuilder(circuit.gate0), as_tuples(circuit.gates)
+    now = [2 * node for node in range(circuit.gate0)]
+    for gate in gates:
+        now.append(builder.conj(now[x >> 1] ^ (x & 1) for x in gate))
+
+    def inputs(node: int) -> tuple[int, ...]:
+        return gates[node - circuit.gate0] if node >= circuit.gate0 else ()
+
+    then: dict[int, int] = {0: TRUE_LITERAL}
+    goal = {(each.role, each.value): each.literal for each in circuit.goals}
+    ends = [goal.get((role, value), FALSE_LITERAL) for role in (0, 1) for value in (WINNING_GOAL, 0)]
+    for node in cone_of([circuit.terminal, *ends], inputs):
+        if node >= circuit.gate0:
+            then[node] = builder.conj(then[x >> 1] ^ (x & 1) for x in inputs(node))
+        else:
+            literal = circuit.next[node - 1]
+            then[node] = now[literal >> 1] ^ (literal & 1)
+    wins = [
+        builder.conj(then[x >> 1] ^ (x & 1) for x in (circuit.terminal, ends[2 * role], ends[3 - 2 * role]))
+        for role in (0, 1)
+    ]
+    return _simplified(with_wins(circuit, tuple(builder.gates), wins), LARGEST_LOOK)
+
+
+def fluents_read(tables: LaneTables) -> NDArray[np.int32]:
+    """int32[*]: the fluents that gates or goals of a circuit read."""
+    read = np.concatenate([tables.schedule.source, tables.goal_literal >> 1])
+    return np.unique(read[(read >= 1) & (read <= tables.fluent_count)] - 1).astype(np.int32)

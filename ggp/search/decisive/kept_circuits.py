@@ -31,23 +31,22 @@ _logger = logging.getLogger("ggp.search")
 Make: TypeAlias = Callable[[Circuit, WatchedEnds], Circuit | None]
 
 
-def kept_circuit(game: CompiledGame, module: Path, largest: int, make: Make) -> Circuit | None:
+def kept_circuit(game: CompiledGame, name: str, largest: int, make: Make) -> Circuit | None:
     """The circuit that `make` derives from that of `game`; None without one or if the game is not suitable.
 
-    module    the file of `make`; after a change of its text, or of one next to it, kept ones are made again
+    name      of this kind of circuit, in the cache and in the log
     largest   literals of the game's circuit at most
-    Suitable are games in which two roles alternate, whose goals add up to 100, and in which random playouts
-    show wins by a role's own move. Kept also that there is none: a second or two that every match would begin
-    with.
+    Kept ones are made again after a change of the texts of this folder. Suitable are games in which two roles
+    alternate, whose goals add up to 100, and in which random playouts show wins by a role's own move. Kept
+    also that there is none: a second or two that every match would begin with.
     """
-    name = module.stem.replace("_", " ")
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     if circuit.literal_count > largest or len(game.roles) != 2:
         _logger.info("%s: no %s (not two roles, or a large circuit)", game.name, name)
         return None
     cache = GameCache(cache_folder())
     digest = hashlib.sha256(encode(CompiledCircuit(circuit, CompilationReport()))).hexdigest()
-    variant = f"{module.stem} {_code_key()} {digest}"
+    variant = f"{name} {_code_key()} {digest}"
     kept = cache.load(game.program, variant)
     if kept is None or without_percepts(kept.circuit).terms != without_percepts(circuit).terms:
         watched = watch_ends(game)

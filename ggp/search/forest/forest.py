@@ -111,10 +111,10 @@ class Forest:
     ) -> None:
         """Set up the lanes.
 
-        words      64 trees each
-        seed, stream    as of `Lanes`
-        options    those of UCT count: exploration, solver, step limit. Raises ValueError for a policy
-        mebibytes  for all trees together
+        words          64 trees each
+        seed, stream   as of `Lanes`
+        options        those of UCT count: exploration, solver, step limit. Raises ValueError for a policy
+        mebibytes      for all trees together
         """
         options = options or MctsOptions()
         if options.parsed_policy.has_statistics:
@@ -194,7 +194,11 @@ class Forest:
         tree.parent[:trees] = MISSING
         tree.proof[:trees] = UNPROVEN
         self._roots.node[:count] = np.arange(count) % trees
-        self._put_states(states)
+        lanes = np.zeros((len(self.game.terms.fluents), self.lane_count), np.bool_)
+        lanes[:, :count] = states.T
+        rows = np.packbits(lanes, axis=1, bitorder="little").view(np.uint64)
+        words_of(self._roots.state)[:] = rows
+        words_of(arrays.value)[1 : 1 + len(lanes)] = rows
         self._count = trees
 
     def _grow(self, is_stopped: Callable[[], bool] | None, ticks: int = SLICE_TICKS) -> bool:
@@ -208,16 +212,6 @@ class Forest:
 
     def _tick(self, ticks: int) -> bool:
         return bool(search_forest(self._engine.memory, NO_PARTS, self._roots, ticks))
-
-    def _put_states(self, states: BoolArray) -> None:
-        count, fluents = states.shape
-        if fluents != len(self.game.terms.fluents):
-            raise ValueError(f"a state of {self.game.name} has {len(self.game.terms.fluents)} fluents")
-        lanes = np.zeros((fluents, self.lane_count), np.bool_)
-        lanes[:, :count] = states.T
-        rows = np.packbits(lanes, axis=1, bitorder="little").view(np.uint64)
-        words_of(self._roots.state)[:] = rows
-        words_of(self._engine.arrays.value)[1 : 1 + fluents] = rows
 
     def root_moves(self, role: int) -> RootMoves:
         """Statistics of a role's moves at all roots of the last search."""

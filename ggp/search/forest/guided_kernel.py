@@ -2,9 +2,8 @@
 
 The tick of `search_forest`, with PUCT (Rosin 2011; Silver et al. 2017) in place of UCT: a node is expanded as
 soon as a walker reaches it, and the network gives its moves their prior and its state a value. The walker
-then ends with that value, or continues into a playout; `Guide.share` is the part of the result that is the
-network's.
-Several lanes may search one tree: moves in flight count as losses.
+then ends with that value, or continues into a playout. Several lanes may search one tree: moves in flight
+count as losses.
 """
 
 from __future__ import annotations
@@ -24,13 +23,12 @@ from ggp.networks.network import Float32Array
 from ggp.search.forest.kernel import Roots, launch_in_trees
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
-from ggp.search.tree.kernels.ends import end_lane, read_result
-from ggp.search.tree.kernels.lane_half import lanes_to_cut
-from ggp.search.tree.kernels.proofs import note_end
+from ggp.search.tree.kernels.ends import end_lane, lanes_to_cut, note_end, read_result
 from ggp.search.tree.kernels.search import put_move
 from ggp.search.tree.kernels.tree import (
     BEST_GOAL,
     EXPANDED,
+    FULL,
     STUCK,
     add_child,
     child_of,
@@ -117,7 +115,7 @@ def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
             continue
         node = np.int64(walkers.node[walker])
         lane = np.int64(walkers.lane[walker, 0])
-        is_deepest = walkers.depth[walker] == walkers.path_node.shape[1]
+        found: Index = FULL
         if node != MISSING:
             if settings.is_solving != 0 and tree.proof[node] != UNPROVEN:
                 set_lane(arrays.mask, CUT, lane)
@@ -127,15 +125,11 @@ def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
                 if found == STUCK:
                     set_lane(arrays.mask, CUT, lane)
                     continue
-                read_state(guide.network, arrays.value, lane)
-                if found == EXPANDED:
-                    _put_priors(search, guide, node)
-            elif is_deepest:
-                read_state(guide.network, arrays.value, lane)
-            else:
+            elif walkers.depth[walker] < walkers.path_node.shape[1]:
                 continue
-        else:
-            read_state(guide.network, arrays.value, lane)
+        read_state(guide.network, arrays.value, lane)
+        if found == EXPANDED:
+            _put_priors(search, guide, node)
         for role in range(tables.role_count):
             is_player = role != settings.chance
             arrays.goal[role] = BEST_GOAL * value_of(guide.network, role) if is_player else 0.0
@@ -184,8 +178,7 @@ def _select_edge(search: SearchMemory, guide: Guide, node: Index, role: Index) -
 @stage
 def _descend(search: SearchMemory, guide: Guide) -> None:
     """Move every walker in the tree by one edge; the list keeps only those."""
-    walkers, tree, arrays = search.walkers, search.tree, search.arrays
-    tables = search.tables
+    walkers, tree, arrays, tables = search.walkers, search.tree, search.arrays, search.tables
     kept = 0
     for i in range(arrays.counter[c.DESCENDING]):
         walker = np.int64(walkers.descending[i])
@@ -216,14 +209,9 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
 
 @kernel
 def search_guided(search: SearchMemory, parts: Parts, guide: Guide, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; return whether all trees are done.
-
-    parts   none: playouts are uniform
-    """
-    tables = search.tables
-    arrays = search.arrays
-    value = arrays.value
-    counter = arrays.counter
+    """Search for at most `ticks` ticks; return whether all trees are done. `parts`: NO_PARTS."""
+    tables, arrays = search.tables, search.arrays
+    value, counter = arrays.value, arrays.counter
     for _ in range(ticks):
         settle_states(tables, value)
         busy = load(arrays.mask, BUSY)

@@ -20,7 +20,7 @@ from ggp.lanes.choose import choose_moves
 from ggp.lanes.step import advance, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, UNPROVEN, Parts, SearchMemory
-from ggp.search.tree.kernels.lane_half import lanes_in_playouts, settle_and_end
+from ggp.search.tree.kernels.ends import settle_and_end
 from ggp.search.tree.kernels.search import launch_walker, serve_lanes
 
 
@@ -55,17 +55,11 @@ def launch_in_trees(search: SearchMemory, roots: Roots) -> None:
 
 @kernel
 def search_forest(search: SearchMemory, parts: Parts, roots: Roots, ticks: int) -> bool:
-    """Search for at most `ticks` ticks; return whether all trees are done.
-
-    parts   none: playouts are uniform
-    """
-    tables = search.tables
-    arrays = search.arrays
-    value = arrays.value
-    counter = arrays.counter
+    """Search for at most `ticks` ticks; return whether all trees are done. `parts`: NO_PARTS."""
+    tables, arrays = search.tables, search.arrays
+    value, counter = arrays.value, arrays.counter
     for _ in range(ticks):
-        over = settle_and_end(search)
-        playing = lanes_in_playouts(arrays, over)
+        over, playing = settle_and_end(search)
         planes = search.settings.choice_planes
         stuck = choose_moves(tables, value, arrays.scratch, planes, arrays.random, playing)
         store(arrays.mask, CUT, over | stuck)

@@ -133,9 +133,7 @@ def roll_out(
 
     most_steps   <= H; lanes not over by then are UNFINISHED
     """
-    value = arrays.value
-    live = arrays.live
-    moves = tables.move_count
+    value, live, moves = arrays.value, arrays.live, tables.move_count
     words = word_count(value)
     lanes = 64 * words
     everywhere = fill(value, ALL_ONES)
@@ -202,8 +200,7 @@ def adapt(
     is_first        whether from the root on
     arrays.weight   exp(policy) at entry; stays
     """
-    value = arrays.value
-    live = arrays.live
+    value, live = arrays.value, arrays.live
     everywhere = fill(value, ALL_ONES)
     if is_first:
         put_state(tables, value, arrays.root)

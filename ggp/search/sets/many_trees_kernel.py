@@ -35,8 +35,7 @@ from ggp.lanes.step import (
     sum_percepts,
 )
 from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, Float64Array, SearchArrays
-from ggp.search.tree.kernels.tree import random_below
-from ggp.search.tree.kernels.values import NEUTRAL_GOAL
+from ggp.search.tree.kernels.tree import NEUTRAL_GOAL, random_below, random_slot, read_goals
 
 STUCK, FULL = -2, -3
 """In place of a set: the role has no legal move; there is no room for a new set."""
@@ -190,20 +189,6 @@ def _set_of(memory: SetMemory, role: Index, lane: Index) -> tuple[Index, bool]:
     return new, bool(end - first > 1)
 
 
-@inlined
-def _random_slot(memory: SetMemory, role: Index, lane: Index) -> Index:
-    """A uniformly random legal move of the role; MISSING if it has none."""
-    tables, arrays = memory.tables, memory.arrays
-    chosen: Index = np.int64(MISSING)
-    count = 0
-    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
-            count += 1
-            if random_below(arrays.seed, count) == 0:
-                chosen = np.int64(s)
-    return chosen
-
-
 @stage
 def _select_edge(memory: SetMemory, at: Index, lane: Index) -> Index:
     """An edge by UCT among those whose move is legal in the lane; MISSING if there is none.
@@ -278,7 +263,7 @@ def _descend_lane(memory: SetMemory, lane: Index) -> bool:
             lanes.path_role[lane, lanes.depth[lane]] = role
             lanes.depth[lane] += 1
         else:
-            slot = _random_slot(memory, role, lane)
+            slot = random_slot(tables, arrays, role, lane)
             leaves = leaves or role != rules.chance
             if slot < 0:
                 return False
@@ -302,19 +287,6 @@ def _descend(memory: SetMemory) -> None:
                 set_lane(mask, CUT, lane)
 
 
-@inlined
-def _read_goal(memory: SetMemory, role: Index, lane: Index) -> float:
-    """The goal of a role in the lane's state; 0 unless there is exactly one."""
-    tables, arrays = memory.tables, memory.arrays
-    found = 0
-    goal = 0.0
-    for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-        if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
-            found += 1
-            goal = arrays.goal_value[q]
-    return goal if found == 1 else 0.0
-
-
 @stage
 def _end_lanes(memory: SetMemory) -> None:
     """Back up the goals of the lanes of CUT, and free them."""
@@ -325,8 +297,7 @@ def _end_lanes(memory: SetMemory) -> None:
         while bits != np.uint64(0):
             lane = 64 * w + lowest_bit(bits)
             bits &= bits - np.uint64(1)
-            for role in range(memory.tables.role_count):
-                arrays.goal[role] = _read_goal(memory, role, lane)
+            read_goals(memory.tables, arrays, np.int64(-1), lane)
             for i in range(lanes.depth[lane]):
                 e = np.int64(lanes.path_edge[lane, i])
                 goal = arrays.goal[np.int64(lanes.path_role[lane, i])]

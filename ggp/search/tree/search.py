@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, groupby
 from typing import TypeVar
 
 import numpy as np
@@ -26,9 +26,9 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import decisive_game
-from ggp.search.decisive.winning_moves import winning_tables
+from ggp.search.decisive.immediate_wins import winning_tables
 from ggp.search.protocol import NO_SUM, Companion
-from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
+from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.allocation import has_room_for_past
 from ggp.search.tree.kernels.arrays import ROOT
@@ -73,12 +73,10 @@ class LanesSearch:
         on_report: Callable[[SearchReport], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up the trees.
+        """Set up the trees. In the thread that calls `run`,
 
-        on_progress   called with the best move of the root whenever it changes
-        on_report     called with a report every REPORT_SECONDS
-
-        Both are called in the thread that called `run`.
+        on_progress   is called with the best move of the root whenever it changes
+        on_report     is called with a report every REPORT_SECONDS
         """
         self.game = game
         self.options = options or MctsOptions()
@@ -151,13 +149,10 @@ class LanesSearch:
         """`joint_move` as indices if it leads from the present root to `state`, else None."""
         if self._state is None or joint_move is None or self.game.is_terminal(self._state):
             return None
-        indices = [index.get(move) for index, move in zip(self._move_index, joint_move, strict=True)]
-        known = tuple(i for i in indices if i is not None)
-        if len(known) < len(indices):
-            return None
         try:
-            return known if self.game.next_state(self._state, joint_move) == state else None
-        except IllegalMoveError:  # the match went on without us for a while
+            indices = tuple(index[move] for index, move in zip(self._move_index, joint_move, strict=True))
+            return indices if self.game.next_state(self._state, joint_move) == state else None
+        except (KeyError, IllegalMoveError):  # the match went on without us for a while
             return None
 
     def warm_up(self, deadline: float = math.inf) -> None:
@@ -177,9 +172,8 @@ class LanesSearch:
         if model is None:
             self._play_stand_in()
         for engine in self.engines:
-            engine.use_policy(
-                self.options, None if model is None else feature_cases(model, self.options.words)
-            )
+            cases = None if model is None else feature_cases(model, self.options.words)
+            engine.use_policy(self.options, cases)
         self._is_prepared = True
 
     def _play_stand_in(self) -> None:
@@ -203,7 +197,7 @@ class LanesSearch:
         if self.game.is_terminal(self._state):
             return 0
         self._prepare(math.inf if simulations is not None else LEARNING_SHARE * (deadline - self._clock()))
-        before = self._finished()
+        before = self._counted()[c.FINISHED]
         begin = self._running_since = self._reported_at = time.perf_counter()
         self._budget = budget
         if budget.is_counted or self._is_stoppable:
@@ -221,13 +215,13 @@ class LanesSearch:
         if budget.is_counted and companion is not None:
             self._open_roots()
         if self._pool is None:
-            self._run_engine(0, budget, filling, self._notify)
+            self._run_engine(0, budget, filling)
         else:
             self._run_threads(self._pool, budget, filling)
         self._notify()
         self._seconds += time.perf_counter() - begin
         self._running_since = None
-        done = self._finished() - before
+        done = int(self._counted()[c.FINISHED] - before)
         self.simulation_count += done
         return done
 
@@ -240,7 +234,7 @@ class LanesSearch:
         list((map if self._pool is None else self._pool.map)(work, engines))
 
     def _run_threads(self, pool: ThreadPoolExecutor, budget: Budget, filling: float) -> None:
-        jobs = [pool.submit(self._run_engine, i, budget, filling, _nothing) for i in range(len(self.engines))]
+        jobs = [pool.submit(self._run_engine, i, budget, filling) for i in range(len(self.engines))]
         is_running = True
         noted = time.monotonic()
         seconds = STOP_SECONDS if self._is_stoppable else PROGRESS_SECONDS
@@ -256,11 +250,11 @@ class LanesSearch:
                 if jobs[i].done() and engine.is_constant_sum and not self._has_proofs():
                     engine.stop_proving()  # it may have ended on a proof that is none
                     is_running = True
-                    jobs[i] = pool.submit(self._run_engine, i, budget, filling, _nothing)
+                    jobs[i] = pool.submit(self._run_engine, i, budget, filling)
         for job in jobs:
             job.result()
 
-    def _run_engine(self, index: int, budget: Budget, filling: float, notify: Callable[[], None]) -> None:
+    def _run_engine(self, index: int, budget: Budget, filling: float) -> None:
         """Run one tree. `filling`: seconds until all lanes are allowed; 0: never by time."""
         engine = self.engines[index]
         ticks = self._slice_ticks[index]
@@ -291,7 +285,8 @@ class LanesSearch:
                 ticks *= 2
             if index == 0:
                 self._make_due_report()
-            notify()
+            if self._pool is None:
+                self._notify()
         self._slice_ticks[index] = ticks
 
     def _prove(self, index: int, started: float) -> bool:
@@ -322,21 +317,12 @@ class LanesSearch:
         return float(counts[c.STEPS] / counts[c.FINISHED]) if counts[c.FINISHED] > 0 else None
 
     def best_move(self) -> Move:
-        """The most visited root move, unless a proof is better; the first legal one before any playout. A
-        move proven to give 0 is chosen only if all are: any other is at least as good."""
+        """The root move to play, by `best_of`; the first legal one before any playout."""
         assert self._state is not None, "move_to comes first"
-        moves = self._merged_moves()
-        if not moves:
-            role = self.game.roles[self.role_index]
-            return self.game.legal_moves(self._state, role)[0]
-        opened = [m for m in moves if m.goal is None]
-        proven = [m for m in moves if m.goal is not None]
-        favorite = max(opened, key=lambda m: (m.visits, m.mean), default=None)
-        surest = max(proven, key=lambda m: m.goal or 0, default=None)
-        if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
-            assert surest is not None
-            return surest.move
-        return favorite.move
+        best = best_of(self._merged_moves())
+        if best is None:
+            return self.game.legal_moves(self._state, self.game.roles[self.role_index])[0]
+        return best.move
 
     def report(self) -> SearchReport:
         """Statistics, best line and proofs so far."""
@@ -393,26 +379,17 @@ class LanesSearch:
         counts: NDArray[np.int64] = np.sum([engine.arrays.counter for engine in self.engines], axis=0)
         return counts
 
-    def _finished(self) -> int:
-        return int(self._counted()[c.FINISHED])
-
     def _merged_moves(self) -> list[MoveReport]:
         """The moves of the searching role in the root state, over all trees, by index."""
-        visits: dict[int, int] = {}
-        totals: dict[int, float] = {}
-        goals: dict[int, int] = {}
-        has_proofs = self._has_proofs()
-        edges = self._read(lambda engine: engine.root_edges(self.role_index))
-        for edge in chain.from_iterable(edges):
-            visits[edge.move] = visits.get(edge.move, 0) + edge.visits
-            totals[edge.move] = totals.get(edge.move, 0.0) + edge.total
-            if edge.goal is not None and has_proofs:
-                goals[edge.move] = edge.goal
-        moves = self.game.moves[self.role_index]
-        return [
-            MoveReport(moves[i], n, totals[i] / n if n else 0.0, goals.get(i))
-            for i, n in sorted(visits.items())
-        ]
+        moves, has_proofs, found = self.game.moves[self.role_index], self._has_proofs(), []
+        edges = chain.from_iterable(self._read(lambda engine: engine.root_edges(self.role_index)))
+        for move, same in groupby(sorted(edges, key=lambda edge: edge.move), lambda edge: edge.move):
+            of_trees = list(same)
+            visits = sum(edge.visits for edge in of_trees)
+            mean = sum(edge.total for edge in of_trees) / max(visits, 1)
+            goals = [edge.goal for edge in of_trees if has_proofs and edge.goal is not None]
+            found.append(MoveReport(moves[move], visits, mean, goals[-1] if goals else None))
+        return found
 
     def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
         """The results of `read` for each tree, called while it is not being compacted."""
@@ -433,10 +410,6 @@ class LanesSearch:
         if self._on_report is not None and (report := self._fresh_report) is not None:
             self._fresh_report = None
             self._on_report(report)
-
-
-def _nothing() -> None:
-    pass
 
 
 def prepare_following(game: CompiledGame, options: MctsOptions) -> None:

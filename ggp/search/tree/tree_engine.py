@@ -18,7 +18,7 @@ from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.layout import LaneTables
-from ggp.search.decisive.decisive_moves import fluents_read
+from ggp.search.decisive.immediate_wins import fluents_read
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.allocation import (
     make_contexts,
@@ -34,13 +34,11 @@ from ggp.search.tree.kernels.arrays import (
     SEVERAL,
     UNPROVEN,
     Parts,
-    SearchArrays,
     SearchMemory,
     Settings,
     StatePlanes,
-    Tree,
 )
-from ggp.search.tree.kernels.compaction import abandon, clear_tree, make_root, move_root
+from ggp.search.tree.kernels.compaction import abandon, clear_tree, move_root
 from ggp.search.tree.kernels.look_ahead import LookAhead, find_win
 from ggp.search.tree.kernels.search import search_tree
 from ggp.search.tree.kernels.tree import BEST_GOAL
@@ -83,7 +81,7 @@ class TreeEngine:
     game            as it is searched: perhaps with decisive moves
     seed, stream    with the options, all that the result of a counted search depends on
     code            for a graph
-    winning         of `ggp.search.decisive.winning_moves`, to look ahead
+    winning         of `ggp.search.decisive.immediate_wins`, to look ahead
     steady          lock held while another thread reads the tree, or while it is compacted
     is_loose        whether the tree may hold nodes that are not below the root
     """
@@ -126,20 +124,13 @@ class TreeEngine:
             planes=_planes_of(code),
             settings=self._make_settings(),
         )
+        self.arrays, self.tree = self.memory.arrays, self.memory.tree
         self._winning = winning
         self._linked: _LinkedMemory | None = None
         self.is_loose = False
         self.steady = threading.Lock()
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
-
-    @property
-    def arrays(self) -> SearchArrays:
-        return self.memory.arrays
-
-    @property
-    def tree(self) -> Tree:
-        return self.memory.tree
 
     def _make_settings(self) -> Settings:
         options = self.options
@@ -226,9 +217,7 @@ class TreeEngine:
         if not self.is_constant_sum or len(edges) <= len(goals):
             return False
         for edge in edges:
-            goal = goals.get(self._move_of(edge, role))
-            if goal is not None:
-                self.tree.goal[edge] = goal
+            self.tree.goal[edge] = goals.get(self._move_of(edge, role), self.tree.goal[edge])
         return True
 
     def set_root(self, fluents: NDArray[np.bool_]) -> None:
@@ -240,7 +229,7 @@ class TreeEngine:
     def move_root(self, node: int, fluents: NDArray[np.bool_], *, is_late: bool = False) -> None:
         """Keep the subtree of `node`, whose state is given; `is_late`: the rest is dropped by `compact`."""
         self._put_root(fluents)
-        (move_root if is_late else make_root)(self.arrays, self.tree, node)
+        move_root(self.arrays, self.tree, node, is_late=is_late)
         self.is_loose = is_late
 
     def _put_root(self, fluents: NDArray[np.bool_]) -> None:
@@ -259,7 +248,7 @@ class TreeEngine:
         """Drop playouts in flight and all that is not below the root; the search may resume."""
         launches = self.arrays.counter[c.LAUNCHES_LEFT]
         self._free_lanes()
-        make_root(self.arrays, self.tree, self.root)
+        move_root(self.arrays, self.tree, self.root)
         self.begin(launches)
         self.is_loose = False
 
@@ -327,16 +316,15 @@ class TreeEngine:
 
     def root_edges(self, role: int, node: int | None = None) -> list[RootEdge]:
         """Statistics of the moves of `role` in the root state (or another node), by move."""
-        tree = self.tree
-        node = self.root if node is None else node
+        tree, at = self.tree, self.root if node is None else node
         return [
             RootEdge(
-                int(tree.move[e] - self._first_move[role]),
-                int(tree.visits[e]),
-                float(tree.total[e]),
-                self._goal_behind(e, node, role),
+                move=self._move_of(e, role),
+                visits=int(tree.visits[e]),
+                total=float(tree.total[e]),
+                goal=self._goal_behind(e, at, role),
             )
-            for e in self.edges_of(node, role)
+            for e in self.edges_of(at, role)
         ]
 
     def _goal_behind(self, edge: int, node: int, role: int) -> int | None:
@@ -357,11 +345,9 @@ class TreeEngine:
         ]
         if any(e is None for e in edges):
             return None
-        tree = self.tree
-        decider = int(tree.decider[node])
+        tree, decider = self.tree, int(self.tree.decider[node])
         if decider != SEVERAL:
-            e = edges[max(decider, 0)]
-            child = int(tree.child[e])
+            child = int(tree.child[edges[max(decider, 0)]])
             return None if child == MISSING else self.shared_node(child)
         came = np.array(edges, np.int32) - tree.first_edge[node, 0]
         children = np.flatnonzero(tree.parent[: self.node_count] == node)

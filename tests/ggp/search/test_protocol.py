@@ -11,7 +11,7 @@ from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.role_search import RoleSearch
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import NO_LIMIT, NO_TIME, Budget
-from ggp.search.forest.network_search import NetworkSearch
+from ggp.search.forest.guided import NetworkSearch
 from ggp.search.protocol import Search
 from ggp.search.report import SearchReport
 from ggp.search.rollouts.single_role import NestedRollouts

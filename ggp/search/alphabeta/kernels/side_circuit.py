@@ -16,7 +16,7 @@ from ggp.jit.compiling import inlined
 from ggp.jit.rows import ALL_ONES, Rows, load, make_rows, store, words_of
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import settle_states
-from ggp.search.decisive.decisive_moves import fluents_read
+from ggp.search.decisive.immediate_wins import fluents_read
 
 
 class SideCircuit(NamedTuple):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import ALL_ONES, make_rows, words_of
@@ -112,22 +113,13 @@ def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) ->
 
 def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
     """Walkers for `lanes` lanes, all free after `abandon`."""
-    return Walkers(
-        node=np.zeros(lanes, np.int32),
-        leaf=np.zeros(lanes, np.int32),
-        reference=np.zeros(lanes, np.int32),
-        depth=np.zeros(lanes, np.int32),
-        size=np.zeros(lanes, np.int32),
-        left=np.zeros(lanes, np.int32),
+    of_lanes: dict[str, Any] = {name: np.zeros(lanes, np.int32) for name in Walkers._fields}
+    return Walkers(**of_lanes)._replace(
         lane=np.zeros((lanes, group), np.int32),
         path_node=np.zeros((lanes, depth), np.int32),
         path_edge=np.zeros((lanes, depth, roles), np.int32),
-        descending=np.zeros(lanes, np.int32),
-        free=np.zeros(lanes, np.int32),
-        of_lane=np.zeros(lanes, np.int32),
         start=np.zeros(lanes, np.int64),
         out=np.zeros(lanes, np.int64),
-        free_lane=np.zeros(lanes, np.int32),
     )
 
 
@@ -155,12 +147,6 @@ def make_contexts(tables: LaneTables, policy: Policy, words: int) -> ContextStat
     )
 
 
-def _seeded_tree_random(seed: int, stream: int) -> NDArray[np.uint64]:
-    """uint64[1]: another stream than that of the random rows."""
-    sequence = np.random.SeedSequence([seed & (2**64 - 1), stream, 1])
-    return sequence.generate_state(1, np.uint64).astype(np.uint64)
-
-
 def _make_weighed_moves(tables: LaneTables, is_used: bool) -> WeighedMoves:
     moves = tables.move_count if is_used else 1
     return WeighedMoves(
@@ -186,6 +172,7 @@ def make_search_arrays(
 ) -> SearchArrays:
     """Rows of `words` words; a history of HISTORY_TICKS ticks."""
     history = HISTORY_TICKS
+    sequence = np.random.SeedSequence([seed & (2**64 - 1), stream, 1])  # another than of the random rows
     value = make_rows(tables.row_count, words)
     words_of(value)[0] = ALL_ONES
     lanes = 64 * words
@@ -203,7 +190,7 @@ def make_search_arrays(
         history=np.zeros((history, tables.role_count, lanes), np.int32),
         states=np.zeros((history if has_states else 1, state_words, lanes if has_states else 1), np.uint64),
         counter=np.zeros(c.COUNTERS, np.int64),
-        seed=_seeded_tree_random(seed, stream),
+        seed=sequence.generate_state(1, np.uint64).astype(np.uint64),
         goal=np.zeros(tables.role_count, np.float64),
         goal_value=goal_value,
         score=np.zeros(tables.move_count, np.float64),

@@ -82,34 +82,8 @@ def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
     return has_several
 
 
-def make_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Keep the subtree of `root`, which becomes node 0; free all else. Nothing may be
-    in flight."""
-    nodes = int(arrays.counter[c.NODES])
-    listed = nodes if _clear_buckets(arrays, tree) else 0
-    _move_root(arrays, tree, root, nodes, listed)
-
-
-def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Move to `root` in constant time: `make_root` drops the rest later. Nothing may be in flight."""
-    _move_root(arrays, tree, root, 0, 0)
-
-
-def _move_root(arrays: SearchArrays, tree: Tree, root: int, nodes: int, listed: int) -> None:
-    """`nodes`: with scratch for that many, to drop the others; `listed`: room for lists of children."""
-    scratch = KeepScratch(
-        number=np.full(nodes, MISSING, np.int32),
-        waiting=np.zeros(nodes, np.int32),
-        eldest=np.full(listed, MISSING, np.int32),
-        sibling=np.full(listed, MISSING, np.int32),
-        path=np.zeros(tree.came.shape[1], np.int32),
-    )
-    # In words it is compiled once for all widths of a row.
-    _follow(in_words(arrays), tree, root, scratch)
-
-
 class KeepScratch(NamedTuple):
-    """Scratch of `make_root`; all empty: nothing is dropped.
+    """Scratch of `move_root`; all empty: nothing is dropped.
 
     number    int32[N]: new number of a node, or MISSING; before it is numbered, 0 if it is kept
     waiting   int32[N]: kept nodes whose children have not been looked at
@@ -124,14 +98,22 @@ class KeepScratch(NamedTuple):
     path: Int32Array
 
 
-@inlined
-def _list_children(tree: Tree, nodes: Index, scratch: KeepScratch) -> None:
-    """Make lists of the children of nodes where SEVERAL decide."""
-    for node in range(1, nodes):
-        parent = tree.parent[node]
-        if parent != MISSING and tree.decider[parent] == SEVERAL:
-            scratch.sibling[node] = scratch.eldest[parent]
-            scratch.eldest[parent] = node
+def move_root(arrays: SearchArrays, tree: Tree, root: int, *, is_late: bool = False) -> None:
+    """Keep the subtree of `root`, which becomes node 0, and free all else. Nothing may be in flight.
+
+    is_late   move in constant time; a later call drops the rest
+    """
+    nodes = 0 if is_late else int(arrays.counter[c.NODES])
+    listed = nodes if nodes and _clear_buckets(arrays, tree) else 0
+    scratch = KeepScratch(
+        number=np.full(nodes, MISSING, np.int32),
+        waiting=np.zeros(nodes, np.int32),
+        eldest=np.full(listed, MISSING, np.int32),
+        sibling=np.full(listed, MISSING, np.int32),
+        path=np.zeros(tree.came.shape[1], np.int32),
+    )
+    # In words it is compiled once for all widths of a row.
+    _follow(in_words(arrays), tree, root, scratch)
 
 
 @inlined
@@ -151,9 +133,12 @@ def _mark(tree: Tree, node: Index, root: Index, waiting: Index, scratch: KeepScr
 
 
 @inlined
-def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> None:
-    if scratch.eldest.shape[0] > 0:
-        _list_children(tree, nodes, scratch)
+def _mark_below(tree: Tree, root: Index, scratch: KeepScratch) -> None:
+    for younger in range(1, scratch.eldest.shape[0]):
+        parent = tree.parent[younger]
+        if parent != MISSING and tree.decider[parent] == SEVERAL:
+            scratch.sibling[younger] = scratch.eldest[parent]
+            scratch.eldest[parent] = younger
     # Depth first: `waiting` holds marked nodes whose children are not, until all below the root are.
     waiting = _mark(tree, root, root, 0, scratch)
     while waiting > 0:
@@ -175,18 +160,6 @@ def _mark_below(tree: Tree, nodes: Index, root: Index, scratch: KeepScratch) -> 
             if tree.child[e] != MISSING:
                 child = shared_node(tree, np.int64(tree.child[e]))
                 waiting = _mark(tree, child, root, waiting, scratch)
-
-
-@inlined
-def _number_kept_nodes(nodes: Index, root: Index, number: Int32Array) -> Index:
-    """Number the marked nodes, `root` first, the others in their old order; return how many there are. No
-    new number is higher than the old one."""
-    kept = 1
-    for node in range(1, nodes):
-        if node != root and number[node] != MISSING:
-            number[node] = kept
-            kept += 1
-    return kept
 
 
 @inlined
@@ -251,17 +224,22 @@ def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
 
 @inlined
 def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepScratch) -> None:
-    """`make_root` after the hash table of children was emptied."""
+    """Number the nodes below the root and move them to the front, after the table of children was emptied."""
     counter = arrays.counter
     nodes = counter[c.NODES]
     number, path = scratch.number, scratch.path
-    _mark_below(tree, nodes, root, scratch)
-    kept = _number_kept_nodes(nodes, root, number)
+    _mark_below(tree, root, scratch)
+    # The root comes first, the others in their old order: no new number is higher than the old one.
+    kept: Index = 1
+    for node in range(1, nodes):
+        if node != root and number[node] != MISSING:
+            number[node] = kept
+            kept += 1
     state_words = tree.key.shape[0] // tree.decider.shape[0] if has_graph(tree) else 0
     edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number, state_words)
     if tree.playouts.shape[0] > 1:
         free_lost_tables(arrays, tree, number)
-    # No new number is higher than the old one, and the root goes first: nothing is overwritten unread.
+    # Hence nothing is overwritten unread.
     _move_node(tree, root, number)
     for node in range(1, nodes):
         if node != root and number[node] != MISSING:

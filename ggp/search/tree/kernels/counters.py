@@ -5,7 +5,7 @@ SLOTS                          slots of the hash table of states in use, a power
 ROOT_NODE, ROOT_VISITS         the root (ROOT unless it moved and nothing was dropped since); its playouts
 TICK                           joint moves that all lanes have made
 LAUNCHES_LEFT                  playouts still to be started
-MIN_IN_FLIGHT                lanes that may be in flight however few visits the root has
+MIN_IN_FLIGHT                  lanes that may be in flight however few visits the root has
 LANES_BUSY                     lanes of a walker
 DESCENDING                     entries of Walkers.descending
 FREE_WALKERS, FREE_LANES       heights of their stacks; FREE_TABLES: of that of GRAVE's tables

@@ -1,18 +1,132 @@
-"""Ends of playouts: lanes that are over, stuck, cut or at a proven node; backup of their goals."""
+"""Ends of playouts: lanes that are over, stuck, cut or at a proven node; their goals, back-up and proofs.
+
+MCTS-Solver (Winands, Björnsson & Saito 2008) is used with one role, or with two whose goals sum up to 100 in
+every terminal state seen; then a value proven for the one proves the other's. Nodes at which both have a
+choice are never proven, so simultaneous moves stay sound; games with chance are left alone. Any other sum, in
+the tree or at the end of a playout, turns the solver off for good and forgets what was proven.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ggp.jit.compiling import inlined, stage
+from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.entry_points import NO_ENTRY, call_entry
-from ggp.jit.rows import Index, get_word, lowest_bit, word_count
+from ggp.jit.rows import Index, Row, fill, get_word, literal, load, lowest_bit, store, word_count
 from ggp.lanes.bits import clear_lane, has_lane, literal_in_lane, set_lane
+from ggp.lanes.step import settle_states
 from ggp.search.tree.kernels import counters as c
-from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
+from ggp.search.tree.kernels.arrays import (
+    BUSY,
+    CUT,
+    IN_TREE,
+    MISSING,
+    SEVERAL,
+    UNPROVEN,
+    Parts,
+    SearchArrays,
+    SearchMemory,
+    Settings,
+    Tree,
+    Walkers,
+)
 from ggp.search.tree.kernels.graph import enter_key, has_graph, join, node_with_key, read_key, shared_node
-from ggp.search.tree.kernels.proofs import note_end, pass_up, stop_proving
-from ggp.search.tree.kernels.tree import BEST_GOAL, EXPANDED, STUCK, expand, has_other_sum, read_goals
+from ggp.search.tree.kernels.tree import BEST_GOAL, EXPANDED, STUCK, expand, read_goals
+
+
+@inlined
+def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> Row:
+    """Lanes whose playout has reached its limit of joint moves; checked only when the oldest may have."""
+    counter = arrays.counter
+    limit = settings.step_limit
+    store(arrays.mask, CUT, fill(arrays.value, np.uint64(0)))
+    if counter[c.TICK] < counter[c.NEXT_CUT]:
+        return load(arrays.mask, CUT)
+    # `oldest` is the earliest first tick of the running playouts: none is cut before its limit.
+    oldest = counter[c.TICK]
+    for lane in range(walkers.of_lane.shape[0]):
+        walker = walkers.of_lane[lane]
+        if walker != MISSING and walkers.node[walker] == MISSING:
+            if counter[c.TICK] - walkers.out[lane] >= limit:
+                set_lane(arrays.mask, CUT, lane)
+            else:
+                oldest = min(oldest, walkers.out[lane])
+    counter[c.NEXT_CUT] = oldest + limit
+    return load(arrays.mask, CUT)
+
+
+@stage
+def settle_and_end(search: SearchMemory) -> tuple[Row, Row]:
+    """Settle the inputs of choices. Returns the busy lanes that are over (terminal, or to be cut), and those
+    of the others that are outside the tree: the policy chooses their moves."""
+    tables, arrays = search.tables, search.arrays
+    settle_states(tables, arrays.value)
+    busy = load(arrays.mask, BUSY)
+    over = literal(arrays.value, np.int64(tables.terminal)) & busy
+    over = over | lanes_to_cut(arrays, search.walkers, search.settings)
+    return over, busy & ~load(arrays.mask, IN_TREE) & ~over
+
+
+@piece
+def stop_proving(arrays: SearchArrays, tree: Tree) -> None:
+    """Forget all proofs, and make no more."""
+    counter = arrays.counter
+    counter[c.IS_CONSTANT_SUM] = 0
+    for node in range(counter[c.NODES]):
+        tree.proof[node] = UNPROVEN
+    for e in range(counter[c.EDGES]):
+        tree.goal[e] = UNPROVEN
+
+
+@inlined
+def _has_other_sum(arrays: SearchArrays) -> bool:
+    """Whether there are two roles whose goals in arrays.goal do not sum up to 100."""
+    return bool(arrays.goal.shape[0] == 2 and arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL))
+
+
+@inlined
+def _prove_node(tree: Tree, node: Index, role: Index) -> bool:
+    """Prove `node`, at which only `role` may have a choice, from its edges; return whether they suffice."""
+    best: Index = UNPROVEN
+    has_open = False
+    for e in range(tree.first_edge[node, role], tree.first_edge[node, role + 1]):
+        goal = np.int64(tree.goal[e])
+        if goal == UNPROVEN:
+            has_open = True
+        best = max(best, goal)
+    if best == BEST_GOAL or (not has_open and best != UNPROVEN):
+        tree.proof[node] = best if role == 0 else BEST_GOAL - best
+        return True
+    return False
+
+
+@stage
+def note_end(arrays: SearchArrays, tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
+    """`leaf`, at the end of the walker's path, is terminal, with the goals in arrays.goal."""
+    counter = arrays.counter
+    if leaf == MISSING or tree.proof[leaf] != UNPROVEN or counter[c.IS_CONSTANT_SUM] == 0:
+        return
+    if _has_other_sum(arrays):
+        stop_proving(arrays, tree)
+        return
+    tree.proof[leaf] = np.int64(arrays.goal[0])
+    pass_up(tree, walkers, walker, leaf)
+
+
+@stage
+def pass_up(tree: Tree, walkers: Walkers, walker: Index, leaf: Index) -> None:
+    """Record the proof of `leaf` on the last edge of the walker's path, and prove what follows above."""
+    proof = np.int64(tree.proof[leaf])
+    for d in range(walkers.depth[walker] - 1, -1, -1):
+        node = np.int64(walkers.path_node[walker, d])
+        decider = tree.decider[node]
+        if decider == SEVERAL:
+            return
+        role: Index = np.int64(decider) if decider > 0 else 0
+        tree.goal[walkers.path_edge[walker, d, role]] = proof if role == 0 else BEST_GOAL - proof
+        if tree.proof[node] != UNPROVEN or not _prove_node(tree, node, role):
+            return
+        proof = np.int64(tree.proof[node])
 
 
 @inlined
@@ -29,13 +143,9 @@ def read_result(search: SearchMemory, walker: Index, lane: Index) -> bool:
         if tables.role_count > 1:
             arrays.goal[1] = BEST_GOAL - arrays.goal[0]
         return False
-    read_goals(tables, arrays, settings, lane)
+    read_goals(tables, arrays, settings.chance, lane)
     is_proving = settings.is_solving != 0 and arrays.counter[c.IS_CONSTANT_SUM] != 0
-    if (
-        is_proving
-        and has_other_sum(arrays, settings)
-        and literal_in_lane(arrays.value, tables.terminal, lane)
-    ):
+    if is_proving and _has_other_sum(arrays) and literal_in_lane(arrays.value, tables.terminal, lane):
         stop_proving(arrays, tree)
     return True
 

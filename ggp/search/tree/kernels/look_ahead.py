@@ -1,7 +1,7 @@
 """Looking one move ahead in the tree: does a role win at once?
 
 All moves of a node at a time, each in a lane of its own, on the circuit of
-`ggp.search.decisive.winning_moves`, which is nothing but that question. Rows are 64 lanes wide; nodes with
+`ggp.search.decisive.immediate_wins`, which is nothing but that question. Rows are 64 lanes wide; nodes with
 more moves are settled several times. Where wins are rare only every SAMPLED-th node is looked at.
 """
 
@@ -23,13 +23,9 @@ from ggp.search.tree.kernels.arrays import MISSING
 NODES, LOOKS, WINS = range(3)
 """Indices of the counter: all nodes; of the latest ones those checked, and those with a winning move."""
 
-MIN_LOOKS = 1024
-"""Checks before wins may count as rare; at twice as many both counts are halved."""
-
-RARE = 1000
-"""Wins are rare if fewer than one look in 1,000 finds one."""
-
-SAMPLED = 16
+MIN_LOOKS, RARE, SAMPLED = 1024, 1000, 16
+"""Wins are rare if fewer than one of RARE checks found one, of at least MIN_LOOKS; at twice as many both
+counts are halved."""
 
 
 class LookAhead(NamedTuple):
@@ -54,23 +50,6 @@ def _put_only_moves(ahead: LookAhead, node: Index, chooser: Index, word: np.uint
             store(ahead.value, tables.move0 + move, fill(ahead.value, word))
 
 
-@inlined
-def is_looked_at(counter: NDArray[np.int64]) -> bool:
-    """Whether to look at the next node."""
-    counter[NODES] += 1
-    is_rare = counter[LOOKS] >= MIN_LOOKS and RARE * counter[WINS] < counter[LOOKS]
-    return bool(not is_rare or counter[NODES] % SAMPLED == 0)
-
-
-@inlined
-def count_look(counter: NDArray[np.int64], is_win: bool) -> None:
-    counter[LOOKS] += 1
-    counter[WINS] += is_win
-    if counter[LOOKS] == 2 * MIN_LOOKS:
-        counter[LOOKS] //= 2
-        counter[WINS] //= 2
-
-
 @kernel
 def find_win(memory: Unboxed[LookAhead], node: int, role: int, lane: int) -> int:
     """The first edge of `role`, the only one with a choice at `node`, by which it wins at once.
@@ -79,9 +58,11 @@ def find_win(memory: Unboxed[LookAhead], node: int, role: int, lane: int) -> int
     MISSING if there is none, or if the node is not looked at.
     """
     ahead = unboxed(memory)
-    if not is_looked_at(ahead.counter):
+    tables, value, counter = ahead.tables, ahead.value, ahead.counter
+    counter[NODES] += 1
+    is_rare = counter[LOOKS] >= MIN_LOOKS and RARE * counter[WINS] < counter[LOOKS]
+    if is_rare and counter[NODES] % SAMPLED != 0:
         return MISSING
-    tables, value = ahead.tables, ahead.value
     first, end = np.int64(ahead.first_edge[node, role]), np.int64(ahead.first_edge[node, role + 1])
     w, shift = lane >> 6, np.uint64(lane & 63)
     for i in range(ahead.fluent.shape[0]):
@@ -105,5 +86,9 @@ def find_win(memory: Unboxed[LookAhead], node: int, role: int, lane: int) -> int
             found = start + lowest_bit(bits)
             break
     _put_only_moves(ahead, node, role, np.uint64(0))
-    count_look(ahead.counter, found != MISSING)
+    counter[LOOKS] += 1
+    counter[WINS] += found != MISSING
+    if counter[LOOKS] == 2 * MIN_LOOKS:
+        counter[LOOKS] //= 2
+        counter[WINS] //= 2
     return int(found)

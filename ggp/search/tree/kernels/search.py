@@ -12,8 +12,7 @@ In one lane this is plain UCT: descend, expand one node, play out, back up, and 
 
 Where lanes are served one by one (2 to 4) it does not matter how wide a row is, so `search_tree` takes rows
 as words and is compiled once. What serves all lanes at once, and what depends on the policy, are its *parts*:
-kernels of their own, which it calls by their addresses (`ggp.search.tree.kernels.lane_half`,
-`ggp.search.tree.policies.parts`).
+kernels of their own, which it calls by their addresses (`ggp.search.tree.policies.parts`).
 Letters of the shapes: `ggp.search.tree.kernels.arrays`.
 """
 
@@ -25,7 +24,7 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index, get_word, set_word, word_count
 from ggp.jit.unboxed import Unboxed, unboxed
-from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
+from ggp.lanes.bits import clear_lane, set_lane
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
     BUSY,
@@ -39,7 +38,7 @@ from ggp.search.tree.kernels.arrays import (
     Walkers,
 )
 from ggp.search.tree.kernels.ends import add_ends_in_tree, end_lanes
-from ggp.search.tree.kernels.tree import add_child, child_of, random_below, select_edge
+from ggp.search.tree.kernels.tree import add_child, child_of, random_slot, select_edge
 from ggp.search.tree.policies.rave import reference_at
 
 
@@ -67,15 +66,9 @@ def _move_at_random(search: SearchMemory, walker: Index) -> None:
     tables, arrays, walkers = search.tables, search.arrays, search.walkers
     lane = np.int64(walkers.lane[walker, 0])
     for role in range(tables.role_count):
-        chosen = np.int64(0)
-        count = 0
-        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
-                count += 1
-                if random_below(arrays.seed, count) == 0:
-                    chosen = np.int64(tables.slot_node[s])
-        if count > 0:
-            put_move(arrays, walkers, walker, chosen)
+        slot = random_slot(tables, arrays, role, lane)
+        if slot != MISSING:
+            put_move(arrays, walkers, walker, np.int64(tables.slot_node[slot]))
 
 
 @stage

@@ -3,9 +3,16 @@
 Shapes and letters: `ggp.search.tree.kernels.arrays`. The plain-Python twin is
 `ggp.search.tree.reference.search`; both draw the same random numbers in the same order and compute every
 float by the same operations, so that they build the same tree.
+
+Each term of what UCT compares has a short loop of its own, from 0 on, over slices, without branches that
+depend on the edge: so LLVM computes several edges at a time, and a search with many moves per state runs up
+to 1.4 times as fast as with all terms in one loop. `value` is scratch, float64[E] of the E edges of one role:
+value[i] is that of edge first + i.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +29,7 @@ from ggp.search.tree.kernels.arrays import (
     NO_ROLE,
     SEVERAL,
     UNPROVEN,
+    Float64Array,
     Parts,
     SearchArrays,
     SearchMemory,
@@ -29,10 +37,10 @@ from ggp.search.tree.kernels.arrays import (
     Tree,
 )
 from ggp.search.tree.kernels.graph import shared_node
-from ggp.search.tree.kernels.values import add_bonus, count_visits, first_highest, put_means, put_proofs
 
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
+NEUTRAL_GOAL = 50.0
 
 
 @inlined
@@ -47,7 +55,20 @@ def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
 
 
 @inlined
-def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lane: Index) -> None:
+def random_slot(tables: LaneTables, arrays: SearchArrays, role: Index, lane: Index) -> Index:
+    """The slot of a uniformly random legal move of the role; MISSING if it has none."""
+    chosen: Index = np.int64(MISSING)
+    count = 0
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
+            count += 1
+            if random_below(arrays.seed, count) == 0:
+                chosen = np.int64(s)
+    return chosen
+
+
+@inlined
+def read_goals(tables: LaneTables, arrays: SearchArrays, chance: Index, lane: Index) -> None:
     """arrays.goal[r] = goal of role r in the lane's state; 0 for chance, and unless there is exactly one."""
     for role in range(tables.role_count):
         found = 0
@@ -56,15 +77,7 @@ def read_goals(tables: LaneTables, arrays: SearchArrays, settings: Settings, lan
             if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
                 found += 1
                 goal = arrays.goal_value[q]
-        arrays.goal[role] = goal if found == 1 and role != settings.chance else 0.0
-
-
-@inlined
-def has_other_sum(arrays: SearchArrays, settings: Settings) -> bool:
-    """Whether there are two players whose goals in arrays.goal do not sum up to 100."""
-    if arrays.goal.shape[0] != 2 or settings.chance >= 0:
-        return False
-    return bool(arrays.goal[0] + arrays.goal[1] != float(BEST_GOAL))
+        arrays.goal[role] = goal if found == 1 and role != chance else 0.0
 
 
 @stage
@@ -104,6 +117,77 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     counter[c.EXPANSIONS] += 1
     counter[c.EDGES] = e
     return EXPANDED
+
+
+@inlined
+def count_visits(tree: Tree, first: Index, end: Index) -> tuple[Index, bool]:
+    """Total visits of the edges, those in flight included; and whether an edge has none."""
+    visits = tree.visits[first:end]
+    flight = tree.flight[first:end]
+    all_visits: Index = 0
+    untried = 0
+    for i in range(end - first):
+        n = visits[i] + flight[i]
+        all_visits += n
+        untried += n == 0
+    return all_visits, untried > 0
+
+
+@inlined
+def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
+    """Mean goals; that of the node if all visits of an edge are in flight."""
+    visits = tree.visits[first:end]
+    total = tree.total[first:end]
+    unknown = 0
+    for i in range(end - first):
+        value[i] = total[i] / max(visits[i], 1)
+        unknown += visits[i] == 0
+    if unknown > 0:
+        mean = _mean_of_all(visits, total)
+        for i in range(end - first):
+            value[i] = value[i] if visits[i] > 0 else mean
+
+
+@inlined
+def _mean_of_all(visits: Int32Array, total: Float64Array) -> float:
+    """Mean goal of all playouts that have ended; neutral before the first one."""
+    ended = 0
+    sum_of_goals = 0.0
+    for i in range(visits.shape[0]):
+        ended += visits[i]
+        sum_of_goals += total[i]
+    return sum_of_goals / ended if ended > 0 else NEUTRAL_GOAL
+
+
+@inlined
+def add_bonus(
+    tree: Tree, settings: Settings, first: Index, end: Index, all_visits: Index, value: Float64Array
+) -> None:
+    """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020)."""
+    visits = tree.visits[first:end]
+    flight = tree.flight[first:end]
+    bonus = settings.exploration * math.sqrt(math.log(all_visits))
+    for i in range(end - first):
+        value[i] += bonus / math.sqrt(visits[i] + flight[i])
+
+
+@inlined
+def put_proofs(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
+    """A proven goal needs no estimate."""
+    goal = tree.goal[first:end]
+    for i in range(end - first):
+        value[i] = goal[i] if goal[i] != UNPROVEN else value[i]
+
+
+@inlined
+def first_highest(value: Float64Array) -> Index:
+    best: Index = 0
+    best_value = value[0]
+    for i in range(1, value.shape[0]):
+        if value[i] > best_value:
+            best_value = value[i]
+            best = i
+    return best
 
 
 @stage

@@ -1,7 +1,7 @@
-"""The policy at work: the kernels that `search_tree` calls to choose in playouts, record and learn.
+"""The kernels that `search_tree` calls: those of its policy, and what serves all lanes at once.
 
-Each is compiled separately when a search first needs it; `link_parts` finds those of a policy, here and in
-the policies' modules. All take the memory of the search; what else is in their signatures.
+Each is compiled by itself, for the width of a row, when a search first needs it; `link_parts` finds those of
+a policy, here and in the policies' modules.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import numpy as np
 
 from ggp.jit.compiling import kernel
 from ggp.jit.entry_points import entry_point
-from ggp.jit.rows import Index, store
+from ggp.jit.rows import Index, load, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
+from ggp.lanes.step import advance_or_restart, settle_successors
 from ggp.search.tree.kernels import counters as c
-from ggp.search.tree.kernels.arrays import CUT, Parts, SearchMemory
-from ggp.search.tree.kernels.lane_half import finish_tick, lanes_in_playouts, settle_and_end
+from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
+from ggp.search.tree.kernels.ends import settle_and_end
 from ggp.search.tree.kernels.tree import is_untried, random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
 from ggp.search.tree.policies.mast import choose_by_weights, learn_moves, learn_tree_moves
@@ -30,8 +31,7 @@ def choose_uniformly(memory: Unboxed[SearchMemory]) -> None:
     """First half of a tick: in playouts every legal move alike. Lanes that are over or stuck: mask CUT."""
     search = unboxed(memory)
     arrays = search.arrays
-    over = settle_and_end(search)
-    playing = lanes_in_playouts(arrays, over)
+    over, playing = settle_and_end(search)
     planes = search.settings.choice_planes
     stuck = choose_moves(search.tables, arrays.value, arrays.scratch, planes, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
@@ -42,8 +42,7 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
     """The same by the weights of the moves."""
     search = unboxed(memory)
     arrays = search.arrays
-    over = settle_and_end(search)
-    playing = lanes_in_playouts(arrays, over)
+    over, playing = settle_and_end(search)
     stuck = choose_by_weights(search.tables, arrays, search.statistics, playing)
     store(arrays.mask, CUT, over | stuck)
 
@@ -52,11 +51,9 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
 def choose_with_past(memory: Unboxed[SearchMemory]) -> None:
     """The same by the facts that hold, which are recorded."""
     search = unboxed(memory)
-    arrays = search.arrays
-    over = settle_and_end(search)
-    playing = lanes_in_playouts(arrays, over)
-    record_states(search.tables, arrays)
-    store(arrays.mask, CUT, over | choose_by_facts(search, playing))
+    over, playing = settle_and_end(search)
+    record_states(search.tables, search.arrays)
+    store(search.arrays.mask, CUT, over | choose_by_facts(search, playing))
 
 
 @kernel
@@ -64,13 +61,19 @@ def choose_with_fast(memory: Unboxed[SearchMemory]) -> None:
     """The same by the cases of the moves."""
     search = unboxed(memory)
     arrays = search.arrays
-    over = settle_and_end(search)
-    playing = lanes_in_playouts(arrays, over)
-    cases = search.contexts.cases
-    stuck = choose_by_cases(
-        search.tables, arrays.value, cases, arrays.roulette.planes, arrays.random, playing
-    )
+    over, playing = settle_and_end(search)
+    cases, planes = search.contexts.cases, arrays.roulette.planes
+    stuck = choose_by_cases(search.tables, arrays.value, cases, planes, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
+
+
+@kernel
+def finish_tick(memory: Unboxed[SearchMemory]) -> None:
+    """Second half: settle the next states, and step; lanes that made no move take the root state."""
+    search = unboxed(memory)
+    tables, arrays = search.tables, search.arrays
+    settle_successors(tables, arrays.value, False)
+    advance_or_restart(tables, arrays.value, arrays.saved, arrays.root, ~load(arrays.mask, MOVED))
 
 
 @kernel
@@ -125,9 +128,8 @@ _CHOOSE = {
 def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     """The parts of a search by its settings, compiled or loaded from the cache."""
     settings = memory.value.settings
-    parts = Parts(
-        choose=entry_point(_CHOOSE[settings.playout], memory), finish=entry_point(finish_tick, memory)
-    )
+    choose = _CHOOSE[settings.playout]
+    parts = Parts(choose=entry_point(choose, memory), finish=entry_point(finish_tick, memory))
     has_amaf = settings.rave_k > 0.0
     if has_amaf or settings.learning == ALL_MOVES:
         parts = parts._replace(record=entry_point(record_moves, memory))

@@ -21,11 +21,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
 from ggp.search.budget import Budget
-from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport
+from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.policy import GRAVE, RAVE
 from ggp.search.tree.reference.amaf import amaf_mean, back_up_grave, back_up_rave, rave_weight, reference_at
@@ -72,11 +73,7 @@ class Search:
         on_report: Callable[[SearchReport], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up the search.
-
-        on_progress   called with the best move of the root whenever it changes
-        on_report     called with a report every REPORT_SECONDS
-        """
+        """As `LanesSearch`."""
         self.game = game
         self.options = options or MctsOptions()
         self.role_index = game.roles.index(role)
@@ -159,13 +156,7 @@ class Search:
     def report(self) -> SearchReport:
         """Statistics, best line and proofs so far; a playout is a descent here."""
         root = self._require_root()
-        role = self.role_index
         since = self._running_since
-        moves = []
-        for m, move in enumerate(root.moves[role] if root.moves else ()):
-            visits, goal = root.visits[role][m], proven_goal(root, role, m)
-            mean = root.totals[role][m] / visits if visits else 0.0
-            moves.append(MoveReport(move, visits, mean, None if goal is None else round(goal)))
         return SearchReport(
             seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
             playouts=self._playouts,
@@ -174,9 +165,9 @@ class Search:
             deepest=self._deepest,
             nodes=self.node_count,
             is_full=self.node_count >= self.options.node_limit,
-            moves=tuple(sorted(moves, key=lambda m: (-m.visits, -m.mean))),
+            moves=tuple(sorted(self._root_moves(), key=lambda m: (-m.visits, -m.mean))),
             best_line=tuple(joint_move_of(node, indices) for node, indices in best_path(root)),
-            goal=None if root.proof is None else round(root.proof[role]),
+            goal=None if root.proof is None else round(root.proof[self.role_index]),
             mode="reference",
             carried=self._carried,
             fallback=self.policy.fallback,
@@ -189,19 +180,19 @@ class Search:
         self._carried = 0 if self.root is None else self.root.visit_count
 
     def best_move(self) -> Move:
-        """The most visited root move, unless a proof is better; see `LanesSearch.best_move`."""
-        root = self._require_root()
-        role = self.role_index
-        moves, visits, totals = root.moves[role], root.visits[role], root.totals[role]
-        goals = {m: goal for m in range(len(moves)) if (goal := proven_goal(root, role, m)) is not None}
-        opened = [m for m in range(len(moves)) if m not in goals]
-        favorite = max(opened, key=lambda m: (visits[m], totals[m], -m), default=-1)
-        surest = max(goals, key=lambda m: (goals[m], -m), default=-1)
-        if favorite >= 0 and (surest < 0 or goals[surest] == 0):
-            return moves[favorite]
-        if favorite >= 0 and totals[favorite] / max(1, visits[favorite]) > goals[surest]:
-            return moves[favorite]
-        return moves[surest]
+        """The root move to play; see `best_of`."""
+        best = best_of(self._root_moves())
+        assert best is not None
+        return best.move
+
+    def _root_moves(self) -> list[MoveReport]:
+        root, role = self._require_root(), self.role_index
+        moves = []
+        for m, move in enumerate(root.moves[role] if root.moves else ()):
+            visits, goal = root.visits[role][m], proven_goal(root, role, m)
+            mean = root.totals[role][m] / visits if visits else 0.0
+            moves.append(MoveReport(move, visits, mean, None if goal is None else round(goal)))
+        return moves
 
     def simulate(self, deadline: float = math.inf) -> None:
         """One simulation. Raises OutOfTimeError, statistics untouched, once `deadline` has passed."""
@@ -259,19 +250,14 @@ class Search:
                 if indices in parent.children:
                     parent.children[indices] = opened
                 return opened
-        if self.find_win is not None and self.is_solving:
-            self._look_ahead(self.find_win, path, node)
+        role = decider_of(node) if self.find_win is not None and self.is_solving else None
+        if self.find_win is not None and role is not None and len(node.moves[role]) > 1:
+            win = self.find_win(node.state, role)
+            if win is not None:
+                node.behind[win] = BEST_GOAL
+                node.proof = tuple(BEST_GOAL if r == role else 0.0 for r in range(len(node.moves)))
+                pass_up(path, node.proof)
         return node
-
-    def _look_ahead(self, find_win: Callable[[Hashable, int], int | None], path: Path, node: Node) -> None:
-        role = decider_of(node)
-        if role is None or len(node.moves[role]) == 1:
-            return
-        win = find_win(node.state, role)
-        if win is not None:
-            node.behind[win] = BEST_GOAL
-            node.proof = tuple(BEST_GOAL if r == role else 0.0 for r in range(len(node.moves)))
-            pass_up(path, node.proof)
 
     def select_moves(
         self, node: Node, amaf: AmafTable | None = None, under_way: Sequence[MoveIndices] = ()
@@ -349,14 +335,10 @@ class Search:
 
     def _watched(self, goals: Goals) -> Goals:
         """The goals of an end; proofs are sound while those of two roles sum up to 100 at each."""
-        if self.is_solving and self._has_other_sum(goals):
+        if self.is_solving and len(goals) == 2 and sum(goals) != BEST_GOAL:
             self.is_solving = False
             forget_proofs(self._require_root())
         return goals
-
-    def _has_other_sum(self, goals: Goals) -> bool:
-        """Whether there are two players whose goals do not sum up to 100."""
-        return len(goals) == 2 and self.chance_index < 0 and sum(goals) != BEST_GOAL
 
     def prove(self, path: Path, leaf: Node, goals: Goals) -> None:
         """`leaf` is an end: pass its goals up as far as they prove anything (MCTS-Solver)."""
@@ -398,16 +380,12 @@ def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> Moves:
 
 def goals_of(game: Game[Any], state: Hashable) -> Goals:
     """Each role's goal in `state`; 0 for `random`, and if the rules do not give exactly one."""
-    return tuple(_goal_of(game, state, role) for role in game.roles)
-
-
-def _goal_of(game: Game[Any], state: Hashable, role: Role) -> float:
-    if role == RANDOM_ROLE:
-        return 0.0
-    try:
-        return float(game.goal(state, role))
-    except GoalError:
-        return 0.0
+    goals = [0.0] * len(game.roles)
+    for r, role in enumerate(game.roles):
+        if role != RANDOM_ROLE:
+            with suppress(GoalError):
+                goals[r] = float(game.goal(state, role))
+    return tuple(goals)
 
 
 def back_up(path: Path, goals: Goals) -> None:

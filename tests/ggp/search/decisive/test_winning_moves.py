@@ -10,7 +10,7 @@ from ggp.circuit.tables import Phase
 from ggp.lanes.engine import Lanes
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import fluents_read
-from ggp.search.decisive.winning_moves import winning_tables
+from ggp.search.decisive.immediate_wins import winning_tables
 from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, SAMPLED
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.search import LanesSearch

@@ -5,7 +5,7 @@ from functools import cache
 import ggp
 from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
-from ggp.search.decisive.winning_moves import winning_tables
+from ggp.search.decisive.immediate_wins import winning_tables
 from ggp.search.tree.kernels.arrays import MISSING
 from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, RARE, SAMPLED
 from ggp.search.tree.options import MctsOptions
