@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, Position, rules_at
+from ggp.assessment.positions import Mixture, Place, PlayOut, Position, rules_at
 from ggp.engines.loading import load
 from ggp.game import Game, Move
 from ggp.integers import check_integers
@@ -35,7 +35,6 @@ class AssessmentTerms:
     grace_seconds: float = GRACE_SECONDS
 
     def __post_init__(self) -> None:
-        """Raises TypeError for a seed that is not an integer."""
         check_integers(self, seed=None)
 
 
@@ -52,16 +51,9 @@ class Faults:
 
     def note(self, error: PlayerFaultError, where: str, *, is_start: bool = False) -> None:
         """Count one fault by its kind."""
-        if is_start:
-            self.start += 1
-        elif isinstance(error.fault, Late):
-            self.late += 1
-        elif isinstance(error.fault, Unreachable):
-            self.lost += 1
-        elif isinstance(error.fault, Crashed):
-            self.crashed += 1
-        else:
-            self.illegal += 1
+        kinds = {Late: "late", Unreachable: "lost", Crashed: "crashed"}
+        kind = "start" if is_start else kinds.get(type(error.fault), "illegal")
+        setattr(self, kind, getattr(self, kind) + 1)
         self.examples.append(f"{where}: {error}")
 
     @property
@@ -107,12 +99,13 @@ class Asker:
         place = position.place
         game = load(rules_at(place), self.terms.engine, name=place.game)
         self.make_player().prepare(game)
+        begin, goal = self.clock(), None
         if isinstance(position, PlayOut):
-            return self._play_out(position, game)
-        asks = MIXTURE_ASKS if isinstance(position, Mixture) else 1
-        begin = self.clock()
-        moves = tuple(self.move_in(place, game, game.initial_state(), number) for number in range(asks))
-        return Answer(position, moves, None, self.clock() - begin)
+            moves, goal = self._play_out(position, game)
+        else:
+            asks = range(MIXTURE_ASKS if isinstance(position, Mixture) else 1)
+            moves = [self.move_in(place, game, game.initial_state(), number) for number in asks]
+        return Answer(position, tuple(moves), goal, self.clock() - begin)
 
     def game_of(self, path: str) -> Game[Any]:
         """The game of a rule sheet, loaded and prepared by the player once. Raises what loading raises."""
@@ -124,15 +117,12 @@ class Asker:
     def move_in(self, place: Place, game: Game[Any], state: Hashable, number: int = 0) -> str | None:
         """The player's move in a state, in a separate match; None after a fault."""
         match = _PositionMatch(self, place, game, number)
-        match.start()
         move = match.choose(state, None)
-        match.stop(match.joint_move(state, move))
+        match.player.stop(match.joint_move(state, move))
         return None if move is None else str(move)
 
-    def _play_out(self, position: PlayOut, game: Game[Any]) -> Answer:
+    def _play_out(self, position: PlayOut, game: Game[Any]) -> tuple[list[str | None], int]:
         match = _PositionMatch(self, position.place, game, 0)
-        begin = self.clock()
-        match.start()
         state = game.initial_state()
         joint_move: tuple[Move, ...] | None = None
         moves: list[str | None] = []
@@ -141,39 +131,27 @@ class Asker:
             moves.append(None if move is None else str(move))
             joint_move = match.joint_move(state, move)
             state = game.next_state(state, joint_move)
-        match.stop(joint_move)
-        goal = game.goal(state, match.role)
-        return Answer(position, tuple(moves), goal, self.clock() - begin)
+        match.player.stop(joint_move)
+        return moves, game.goal(state, match.role)
 
 
 class _PositionMatch:
-    """One match from a position: counts faults and replaces missing moves by random ones."""
+    """A started match from a position: counts faults and replaces missing moves by random ones."""
 
     def __init__(self, asker: Asker, place: Place, game: Game[Any], number: int) -> None:
         self.asker, self.place, self.game = asker, place, game
         self.role = next(role for role in game.roles if str(role) == place.role)
-        self.seed = derived_seed(asker.terms.seed, f"{place.id}/{number}")
-        self.chance = random.Random(self.seed)
-        self.match_id = f"{place.id}.{number}.{self.seed % 10**8}"
+        terms, seed = asker.terms, derived_seed(asker.terms.seed, f"{place.id}/{number}")
+        self.chance = random.Random(seed)
         self.player = asker.make_player()
-
-    def start(self) -> None:
-        terms = self.asker.terms
-        setup = MatchSetup(
-            self.match_id,
-            self.game,
-            self.role,
-            terms.start_clock_seconds,
-            terms.play_clock_seconds,
-            self.seed,
-            grace_seconds=terms.grace_seconds,
-        )
+        clocks = terms.start_clock_seconds, terms.play_clock_seconds
+        match_id = f"{place.id}.{number}.{seed % 10**8}"
+        setup = MatchSetup(match_id, game, self.role, *clocks, seed, grace_seconds=terms.grace_seconds)
         self.player.get_ready()
-        begin = self.asker.clock()
         try:
-            self.player.start(setup, begin + terms.start_clock_seconds)
+            self.player.start(setup, asker.clock() + terms.start_clock_seconds)
         except PlayerFaultError as fault:
-            self.asker.faults.note(fault, f"{self.place.id}: START", is_start=True)
+            asker.faults.note(fault, f"{place.id}: START", is_start=True)
 
     def choose(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> Move | None:
         """The player's move, or None after a fault."""
@@ -201,17 +179,3 @@ class _PositionMatch:
             else self.chance.choice(self.game.legal_moves(state, role))
             for role in self.game.roles
         )
-
-    def stop(self, joint_move: tuple[Move, ...] | None) -> None:
-        self.player.stop(joint_move)
-
-
-def ask_count(position: Position) -> tuple[int, int]:
-    """The maximum number of matches and of moves that a position takes."""
-    match position:
-        case Choice():
-            return (1, 1)
-        case Mixture():
-            return (MIXTURE_ASKS, MIXTURE_ASKS)
-        case PlayOut():
-            return (1, position.move_limit)

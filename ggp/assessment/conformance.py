@@ -39,7 +39,7 @@ class NoAnswerError(Exception):
 
 async def post(url: str, text: str, limit_seconds: float | None = None) -> str:
     """POST `text` and return the body of the reply, whatever its status. Raises NoAnswerError."""
-    limit_seconds = REPLY_SECONDS if limit_seconds is None else limit_seconds
+    limit_seconds = limit_seconds or REPLY_SECONDS
     body = text.encode()
     head = (
         f"POST / HTTP/1.0\r\nAccept: text/delim\r\nSender: GAMEMASTER\r\nReceiver: PLAYER\r\n"
@@ -47,7 +47,14 @@ async def post(url: str, text: str, limit_seconds: float | None = None) -> str:
     )
     try:
         async with asyncio.timeout(limit_seconds):
-            raw = await _exchange(url, head.encode() + body)
+            parts = urlsplit(url)
+            reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            try:
+                writer.write(head.encode() + body)
+                await writer.drain()
+                raw = await _read_reply(reader)
+            finally:
+                writer.close()
     except TimeoutError:
         raise NoAnswerError(f"no reply within {limit_seconds:g} s") from None
     except OSError as error:
@@ -56,17 +63,6 @@ async def post(url: str, text: str, limit_seconds: float | None = None) -> str:
     if not head_text.startswith("HTTP/"):
         raise NoAnswerError("reply without HTTP headers")
     return reply.strip()
-
-
-async def _exchange(url: str, data: bytes) -> bytes:
-    parts = urlsplit(url)
-    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-    try:
-        writer.write(data)
-        await writer.drain()
-        return await _read_reply(reader)
-    finally:
-        writer.close()
 
 
 async def _read_reply(reader: asyncio.StreamReader) -> bytes:
@@ -84,25 +80,24 @@ async def _read_reply(reader: asyncio.StreamReader) -> bytes:
 class ConformanceTest:
     """Runs the checks of one player, in order."""
 
-    def __init__(self, address: str, *, start_clock: int = 3, play_clock: int = 2) -> None:
+    def __init__(self, address: str, start_clock: int = 3, play_clock: int = 2) -> None:
         """Raises ValueError if `address` is malformed."""
         self.url = parse_address(address)
         self.start_clock, self.play_clock = start_clock, play_clock
         game = load(find_own_rules("tictactoe"), "reasoner")
         self.rules = rules_on_wire(game.program)
-        self.legal = {
-            "".join(str(move).split()) for move in game.legal_moves(game.initial_state(), game.roles[0])
-        }
+        legal = game.legal_moves(game.initial_state(), game.roles[0])
+        self.legal = {"".join(str(move).split()) for move in legal}
         self.found: list[Check] = []
         self._first_move = ""
 
     async def run(self) -> list[Check]:
         """Run all checks. Raises NoAnswerError if the player cannot be reached at first."""
         await post(self.url, "( INFO )")
-        await self._check("INFO", "name and status", self._info)
+        await self._check("INFO", "name and status", lambda: self._info(("name", "status")))
         await self._check("START", "ready within the start clock", lambda: self._start("test1"))
-        await self._check("INFO during a match", "a reply", self._info_now)
-        await self._check("first PLAY", "a legal move in time", lambda: self._play("test1", "NIL"))
+        await self._check("INFO during a match", "a reply", lambda: self._info(limit_seconds=2.0))
+        await self._check("first PLAY", "a legal move in time", lambda: self._play("test1"))
         await self._check("PLAY repeated", "the same move", self._repeat)
         await self._check("PLAY of unknown match", "any reply", lambda: self._any("( PLAY nosuchmatch NIL )"))
         await self._check("unknown command", "any reply", lambda: self._any("( DANCE test1 )"))
@@ -125,22 +120,16 @@ class ConformanceTest:
         seconds = time.monotonic() - begin
         self.found.append(Check(name, expected, is_passed, f"{_shorten(seen)} ({seconds:.1f} s)"))
 
-    async def _info(self) -> str:
-        reply = await post(self.url, "( INFO )")
-        words = reply.lower()
-        return _require("name" in words and "status" in words, reply)
-
-    async def _info_now(self) -> str:
-        reply = await post(self.url, "( INFO )", 2.0)
-        return _require(bool(reply), reply)
+    async def _info(self, words: tuple[str, ...] = (), limit_seconds: float | None = None) -> str:
+        reply = await post(self.url, "( INFO )", limit_seconds)
+        return _require(bool(reply) and all(word in reply.lower() for word in words), reply)
 
     async def _start(self, match_id: str) -> str:
         message = f"( START {match_id} x ( {self.rules} ) {self.start_clock} {self.play_clock} )"
-        reply = await post(self.url, message, self.start_clock + SLACK_SECONDS)
-        return _require(reply.lower() == "ready", reply)
+        return await self._word(message, "ready", self.start_clock + SLACK_SECONDS)
 
-    async def _play(self, match_id: str, moves: str) -> str:
-        reply = await post(self.url, f"( PLAY {match_id} {moves} )", self.play_clock + SLACK_SECONDS)
+    async def _play(self, match_id: str) -> str:
+        reply = await post(self.url, f"( PLAY {match_id} NIL )", self.play_clock + SLACK_SECONDS)
         self._first_move = "".join(reply.lower().split())
         return _require(self._first_move in self.legal, reply)
 
@@ -151,8 +140,8 @@ class ConformanceTest:
     async def _any(self, message: str) -> str:
         return await post(self.url, message) or "empty reply"
 
-    async def _word(self, message: str, word: str) -> str:
-        reply = await post(self.url, message)
+    async def _word(self, message: str, word: str, limit_seconds: float | None = None) -> str:
+        reply = await post(self.url, message, limit_seconds)
         return _require(reply.lower() == word, reply)
 
     async def _drop(self) -> str:
@@ -164,18 +153,17 @@ class ConformanceTest:
             writer.transport.abort()
         except OSError as error:
             raise NoAnswerError(f"no connection: {error}") from None
-        return await self._info_now()
+        return await self._info(limit_seconds=2.0)
 
     async def _dresden(self) -> str:
         rules = re.sub(r"\s+", " ", self.rules).replace("( ", "(").replace(" )", ")").upper()
         message = f"(START TEST2 X ({rules}) {self.start_clock} {self.play_clock})"
-        reply = await post(self.url, message, self.start_clock + SLACK_SECONDS)
-        _require(reply.lower() == "ready", reply)
-        return await self._play("TEST2", "NIL")
+        await self._word(message, "ready", self.start_clock + SLACK_SECONDS)
+        return await self._play("TEST2")
 
     async def _again(self) -> str:
         await self._start("test3")
-        seen = await self._play("test3", "NIL")
+        seen = await self._play("test3")
         await post(self.url, "( STOP test3 NIL )")
         return seen
 

@@ -96,11 +96,10 @@ SKILLS: Mapping[str, str] = {
 def load_positions() -> tuple[Position, ...]:
     """All bundled positions."""
     text = (resources.files("ggp.assessment") / "positions.json").read_text(encoding="utf-8")
-    return tuple(position_from_data(entry) for entry in json.loads(text))
+    return tuple(map(_position_from, json.loads(text)))
 
 
-def position_from_data(data: Mapping[str, Any]) -> Position:
-    """Decode an entry of positions.json."""
+def _position_from(data: Mapping[str, Any]) -> Position:
     place = Place(*(data[key] for key in ("id", "skill", "game", "facts", "role")))
     if "good_moves" in data:
         return Choice(place, data["legal_count"], tuple(data["good_moves"]))

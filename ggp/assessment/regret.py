@@ -33,26 +33,16 @@ TOLERANCE = 1e-6
 
 
 class PositionsError(ValueError):
-    """A game without positions, or a position that is not one of its game.
-
-    >>> read_positions(games=["chess"])
-    Traceback (most recent call last):
-    ggp.assessment.regret.PositionsError: no positions of 'chess'; there are ...
-    """
+    """A game without positions, or a position that is not one of its game."""
 
 
 @dataclass(frozen=True)
 class RegretPosition:
-    """A position: `goals` has the exact goal of `role` after each of its moves, at best play.
+    """A position of the sheet `game` in `games/`; `facts` in the notation of match records.
 
-    >>> position = RegretPosition("tictactoe", "( … )", "x", {"(mark 1 1)": 50, "(mark 1 2)": 0})
-    >>> position.regret("(mark 1 2)"), position.regret("(mark 1 1)")
-    (50, 0)
-
-    game    name of a sheet in `games/`
-    facts   the state, in the notation of match records
-    role    whose move is asked for; where another role chooses at once, `goals` are those against its optimal
-            strategy
+    role    whose move is asked for
+    goals   its exact goal after each of its moves, at best play; where another role chooses at once, against
+            its optimal strategy
     """
 
     game: str
@@ -162,8 +152,7 @@ def measure_regret(
     Raises PlayerSpecError, and PositionsError for a position that is not one of its game.
     """
     found = report if report is not None else RegretReport(player, terms)
-    total = sum(map(len, positions.values()))
-    number = 0
+    total, number = sum(map(len, positions.values())), 0
     for name, of_game in positions.items():
         asker = Asker(lambda: seat_player(player), terms)
         asker.faults = found.faults

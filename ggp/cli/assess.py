@@ -103,8 +103,7 @@ def command(
 def _assess(player: str, terms: AssessmentTerms, skills: tuple[str, ...], *, is_json: bool) -> int:
     """Test the player on the positions of `skills` (empty: all) and print the card; returns the exit code."""
     from ggp.assessment.conformance import NoAnswerError
-    from ggp.assessment.score_card import assess, longest_seconds
-    from ggp.assessment.scoring import Score
+    from ggp.assessment.score_card import Score, assess, longest_seconds
 
     console = Console(highlight=False, quiet=is_json)
     positions = [each for each in load_positions() if not skills or each.place.skill in skills]

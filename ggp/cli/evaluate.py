@@ -19,9 +19,8 @@ from ggp.evaluation.figures import DEFINITIONS, EXACT, percentile
 from ggp.files import write_text
 
 if TYPE_CHECKING:
-    from ggp.evaluation.evaluate import Evaluation, EvaluationTerms
+    from ggp.evaluation.evaluate import Evaluation, EvaluationTerms, JudgedSheet
     from ggp.evaluation.figures import Figure
-    from ggp.evaluation.sheets import JudgedSheet
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
@@ -144,8 +143,7 @@ def _all_judged(files: tuple[str, ...], terms: EvaluationTerms, workers: str | N
 
 
 def _judged_here(file: str, terms: EvaluationTerms) -> JudgedSheet:
-    from ggp.evaluation.evaluate import evaluate
-    from ggp.evaluation.sheets import UNPLAYABLE, JudgedSheet, failed
+    from ggp.evaluation.evaluate import UNPLAYABLE, JudgedSheet, evaluate, failed
 
     try:
         game = load_compiled(file)
@@ -159,7 +157,7 @@ def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: 
     """Evaluate each game in one worker with one thread. Rules are read here; workers need no files."""
     from concurrent.futures import CancelledError
 
-    from ggp.evaluation.sheets import JudgedSheet, failed, judge_file_in
+    from ggp.evaluation.evaluate import JudgedSheet, failed, judge_file_in
     from ggp.tournament.pool import WorkersError, open_workers
 
     try:

@@ -8,7 +8,6 @@ small search of its own. With simultaneous moves this is the dominance of game t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,29 +62,68 @@ def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
     return [Figure("unchosen", dead, 0.0, dead, int(known.sum()), EQUAL)]
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """Compared decisions. D decisions, M moves of all roles.
+def dominated_of(
+    game: CompiledGame,
+    found: SelfPlay,
+    worth: Worth,
+    *,
+    seed: int = 0,
+) -> list[Figure]:
+    """The share of moves to which another one was never inferior, and on the whole superior.
 
-    role    int64[D]: who decides
-    value   float64[D, M]: mean goal of that role after the move; NaN where it is not legal, or not its own
-    error   float64[D, M]: its standard error, 0 where exact
-    """
-
-    role: Int64Array
-    value: FloatArray
-    error: FloatArray
-
-
-class MoveComparison:
-    """Compares the moves of decisions drawn from matches.
+    Compared are the moves of at most `MAX_DECISIONS` decisions of the matches `found`. A dominating move was
+    legal in every decision in which the dominated one was. More decisions can refute it, so that the
+    interval begins at 0; it ends at the share of moves to which another was never inferior.
 
     >>> import ggp
     >>> from ggp.search.forest.self_play import self_play
     >>> game = ggp.load("prisoners_dilemma", engine="lanes")
-    >>> compared = MoveComparison(game, None, 64).run(self_play(game, 0, 100))
-    >>> dominated_of(game, compared)[0].value         # silence, of two moves each
+    >>> dominated_of(game, self_play(game, 0, 100), Worth(game, None, 64))[0].value   # silence, of two moves
     0.5
+    """
+    first = game.tables.first_move
+    match, step, role = _drawn(game, found, np.random.default_rng((seed & (2**64 - 1), 29)))
+    states = np.zeros((len(match), len(game.terms.fluents)), np.bool_)
+    for number, (matches, at_step) in enumerate(replayed(game, found)):
+        wanted = np.flatnonzero(step == number)
+        states[wanted] = at_step[np.searchsorted(matches, match[wanted])]
+    legal = worth.follower.legal(states)[0]
+    of_role = np.arange(int(first[-1]))[None, :]
+    origin, move = np.nonzero(
+        legal & (of_role >= first[role][:, None]) & (of_role < first[role + 1][:, None])
+    )
+    joint_moves = found.moves[match[origin], step[origin]].copy()
+    joint_moves[np.arange(len(origin)), role[origin]] = move - first[role[origin]]
+    following = worth.follower.following(states[origin], joint_moves)
+    value, error = np.full((2, *legal.shape), np.nan)
+    value[origin, move], error[origin, move] = worth.of(following, role[origin])
+    verdicts: list[str] = []
+    for r in players_of(game):
+        of_player = role == r, slice(int(first[r]), int(first[r + 1]))
+        verdicts += _verdicts(value[of_player], error[of_player])
+    if not verdicts:
+        return []
+    known, dominated = len(verdicts), verdicts.count("dominated")
+    highest = (known - verdicts.count("free")) / known
+    return [Figure("dominated", dominated / known, 0.0, highest, len(role), DECISIONS)]
+
+
+def _drawn(
+    game: CompiledGame, found: SelfPlay, rng: np.random.Generator
+) -> tuple[Int64Array, Int64Array, Int64Array]:
+    """int64[D] matches, steps and roles of decisions that do not have too many moves together."""
+    is_player = np.isin(np.arange(len(game.roles)), players_of(game))
+    match, step, role = np.nonzero((found.choices > 1) & is_player)
+    order = rng.permutation(len(match))[:MAX_DECISIONS]
+    successors = np.cumsum(found.choices[match[order], step[order], role[order]])
+    order = np.sort(order[successors <= MAX_SUCCESSORS])
+    return match[order], step[order], role[order]
+
+
+class Worth:
+    """What states are worth: exact values, else means of small searches.
+
+    simulations   playouts of a decision; a state gets an eighth of them
     """
 
     def __init__(
@@ -97,49 +135,14 @@ class MoveComparison:
         seed: int = 0,
         is_over: Callable[[], bool] = lambda: False,
     ) -> None:
-        """simulations: playouts of a decision; a move gets an eighth of them."""
-        self._game, self._solution, self._is_over = game, solution, is_over
+        self._game, self._solution, self._seed, self._is_over = game, solution, seed, is_over
         self._simulations = max(MIN_PLAYOUTS, simulations // SHARE_OF_PLAYOUTS)
-        self._follower = Follower(game)
-        self._rng = np.random.default_rng((seed & (2**64 - 1), 29))
-        self._seed = seed
+        self.follower = Follower(game)
 
-    def run(self, found: SelfPlay) -> Decisions:
-        """Compare the moves of at most `MAX_DECISIONS` decisions."""
-        game = self._game
-        match, step, role = self._drawn(found)
-        states, first = self._states(found, match, step), game.tables.first_move
-        legal = self._follower.legal(states)[0]
-        of_role = np.arange(int(first[-1]))[None, :]
-        is_own = (of_role >= first[role][:, None]) & (of_role < first[role + 1][:, None])
-        origin, move = np.nonzero(legal & is_own)
-        joint_moves = found.moves[match[origin], step[origin]].copy()
-        joint_moves[np.arange(len(origin)), role[origin]] = move - first[role[origin]]
-        following = self._follower.following(states[origin], joint_moves)
-        value, error = np.full((2, *legal.shape), np.nan)
-        value[origin, move], error[origin, move] = self._worth(following, role[origin])
-        return Decisions(role, value, error)
-
-    def _drawn(self, found: SelfPlay) -> tuple[Int64Array, Int64Array, Int64Array]:
-        """int64[D] matches, steps and roles of decisions that do not have too many moves together."""
-        is_player = np.isin(np.arange(len(self._game.roles)), players_of(self._game))
-        match, step, role = np.nonzero((found.choices > 1) & is_player)
-        order = self._rng.permutation(len(match))[:MAX_DECISIONS]
-        successors = np.cumsum(found.choices[match[order], step[order], role[order]])
-        order = np.sort(order[successors <= MAX_SUCCESSORS])
-        return match[order], step[order], role[order]
-
-    def _states(self, found: SelfPlay, match: Int64Array, step: Int64Array) -> BoolArray:
-        """bool[D, F]"""
-        states = np.zeros((len(match), len(self._game.terms.fluents)), np.bool_)
-        for number, (matches, at_step) in enumerate(replayed(self._game, found)):
-            wanted = np.flatnonzero(step == number)
-            states[wanted] = at_step[np.searchsorted(matches, match[wanted])]
-        return states
-
-    def _worth(self, states: BoolArray, role: Int64Array) -> tuple[FloatArray, FloatArray]:
-        """float64[N] goals of a role in each state, and their standard errors; NaN: the rules give none."""
-        legal, is_over, goals = self._follower.legal(states)
+    def of(self, states: BoolArray, role: Int64Array) -> tuple[FloatArray, FloatArray]:
+        """float64[N] goals of a role in each state, and their standard errors; NaN: the rules give none, or
+        time is up."""
+        legal, is_over, goals = self.follower.legal(states)
         value, error = np.full(len(states), np.nan), np.zeros(len(states))
         at = np.arange(len(states))
         has_goal = is_over & (goals[at, role] >= 0)
@@ -151,7 +154,6 @@ class MoveComparison:
             number = self._solution.space.number(states[rest])
             value[rest[number >= 0]] = self._solution.value[number, role[rest]][number >= 0]
             return value, error
-        # By a search of every other state; where time is up, its worth stays unknown.
         forest = Forest(self._game, seed=self._seed, stream=29, options=MctsOptions())
         for begin in range(0, len(rest), forest.lane_count):
             part = rest[begin : begin + forest.lane_count]
@@ -160,24 +162,6 @@ class MoveComparison:
             value[part] = forest.root_values()[np.arange(len(part)), role[part]]
             error[part] = np.where(forest.root_proofs() >= 0, 0.0, DEVIATION / np.sqrt(self._simulations))
         return value, error
-
-
-def dominated_of(game: CompiledGame, decisions: Decisions) -> list[Figure]:
-    """The share of moves to which another one was never inferior, and on the whole superior.
-
-    A dominating move was legal in every decision in which the dominated one was. More decisions can refute
-    it, so that the interval begins at 0; it ends at the share of moves to which another was never inferior.
-    """
-    verdicts: list[str] = []
-    for r in players_of(game):
-        moves = slice(int(game.tables.first_move[r]), int(game.tables.first_move[r + 1]))
-        mine = decisions.role == r
-        verdicts += _verdicts(decisions.value[mine, moves], decisions.error[mine, moves])
-    if not verdicts:
-        return []
-    known, dominated = len(verdicts), verdicts.count("dominated")
-    highest = (known - verdicts.count("free")) / known
-    return [Figure("dominated", dominated / known, 0.0, highest, len(decisions.role), DECISIONS)]
 
 
 def _verdicts(value: FloatArray, error: FloatArray) -> list[str]:

@@ -1,39 +1,38 @@
-"""evaluate: play the matches that a game needs, solve it if it is small, and collect the figures."""
+"""evaluate: play the matches that a game needs, solve it if it is small, and collect the figures.
+
+`judge_program` and `judge_file_in` do so for one sheet of many, in this process or in a worker.
+"""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from gdl.errors import GdlError
+from gdl.program import Program
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.evaluation.coverage import coverage
-from ggp.evaluation.dominance import MoveComparison, dominated_of, unchosen_of
-from ggp.evaluation.exact import ExactFindings, shortest_seen, solved
+from ggp.engines.loading import make_game, read_program
+from ggp.evaluation.dominance import Worth, dominated_of, unchosen_of
+from ggp.evaluation.exact import shortest_seen, solved
 from ggp.evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
-from ggp.evaluation.measuring import (
-    of_equal_searches,
-    of_random_matches,
-    players_of,
-    skill_of,
-    strong_share,
-)
-from ggp.evaluation.replaying import Int64Array, first_matches
-from ggp.evaluation.tedium import tedium_of
-from ggp.game import Game, hides_information
+from ggp.evaluation.measuring import of_equal_searches, of_random_matches, players_of, skill_of, strong_share
+from ggp.evaluation.replaying import Int64Array, coverage, first_matches, tedium_of
+from ggp.game import Game, GameError, hides_information
 from ggp.integers import check_integers
 from ggp.players.advisors.equilibrium import prepare_equilibria
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
 from ggp.search.tree.options import MctsOptions
-from ggp.solver import SolverError, SolverLimits, solve
+from ggp.solver import Solution, SolverError, SolverLimits, solve
 from ggp.solver.solution import prepare_valuation
 
 LADDER_WINS = 0.6
@@ -56,6 +55,10 @@ PREPARED_STATES = 1000
 """States enumerated to load the kernels of the solver."""
 MIN_MATCHES, MIN_SIMULATIONS = 32, 16
 SCHEMA = 1
+UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
+"""Errors that end the evaluation of one sheet only."""
+Report: TypeAlias = Callable[[str, int, int], None]
+"""Called with what is done, how much of it, and of how much."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,6 @@ class Evaluation:
         return f"<Evaluation of {self.game}: {len(self.figures)} figures>"
 
     def __getitem__(self, name: str) -> Figure:
-        """The figure with this name. Raises KeyError."""
         return {figure.name: figure for figure in self.figures}[name]
 
     def __contains__(self, name: object) -> bool:
@@ -125,12 +127,48 @@ class Evaluation:
         }
 
 
+@dataclass(frozen=True)
+class JudgedSheet:
+    """The evaluation of a sheet, named as the user did, or the reason in words why there is none."""
+
+    sheet: str
+    evaluation: Evaluation | None
+    error: str = ""
+
+
+def failed(sheet: str, error: BaseException) -> JudgedSheet:
+    """A sheet that cannot be judged."""
+    return JudgedSheet(sheet, None, str(error) or type(error).__name__)
+
+
+def judge_program(sheet: str, program: Program, name: str, terms: EvaluationTerms) -> JudgedSheet:
+    """Compile and evaluate a program; errors in the rules are part of the result.
+
+    >>> from gdl.syntax.parser import parse
+    >>> judge_program("empty.kif", parse("(legal x wait)"), "empty", EvaluationTerms()).error
+    '<rules>: error GDL201: no roles: declare each player, for instance (role robot)'
+    """
+    try:
+        return JudgedSheet(sheet, evaluate(make_game(program, name, "lanes"), terms))
+    except UNPLAYABLE as error:
+        return failed(sheet, error)
+
+
+def judge_file_in(
+    submit: Callable[..., Future[JudgedSheet]], file: str, terms: EvaluationTerms
+) -> JudgedSheet | Future[JudgedSheet]:
+    """Read a sheet and submit its program to workers; fail at once if it cannot be read."""
+    try:
+        program, name = read_program(file)
+    except UNPLAYABLE as error:
+        return failed(file, error)
+    return submit(judge_program, file, program, name, terms)
+
+
 def evaluate(
-    game: Game[Any],
-    terms: EvaluationTerms | None = None,
-    report: Callable[[str, int, int], None] | None = None,
+    game: Game[Any], terms: EvaluationTerms | None = None, report: Report | None = None
 ) -> Evaluation:
-    """Measure a compiled game. report: called with what is done, how much of it, and of how much.
+    """Measure a compiled game.
 
     >>> import ggp
     >>> found = evaluate(ggp.load("tictactoe"), EvaluationTerms(simulations=32, matches=32, playouts=64))
@@ -142,8 +180,8 @@ def evaluate(
     return _Evaluator(require_compiled(game), terms or EvaluationTerms(), report).run()
 
 
-def prepare_evaluation(game: CompiledGame) -> None:
-    """Compile the kernels that an evaluation needs or load them from the cache, before its budget begins."""
+def _prepare(game: CompiledGame) -> None:
+    """Compile the kernels that an evaluation needs, or load them, before its budget begins."""
     if hides_information(game):
         blind_self_play(game, 1, 1, step_limit=1)
         prepare_equilibria()
@@ -155,21 +193,17 @@ def prepare_evaluation(game: CompiledGame) -> None:
 
 
 class _Evaluator:
-    def __init__(
-        self,
-        game: CompiledGame,
-        terms: EvaluationTerms,
-        report: Callable[[str, int, int], None] | None,
-    ) -> None:
-        self.game, self.terms, self.report = game, terms, report
-        prepare_evaluation(game)
+    def __init__(self, game: CompiledGame, terms: EvaluationTerms, report: Report | None) -> None:
+        self.game, self.terms, self.report = game, terms, report or (lambda what, done, total: None)
+        _prepare(game)
         self.begin = time.monotonic()
         self.deadline = self.begin + terms.seconds
         self.players = players_of(game)
         self.is_hidden = hides_information(game)
         self.found = Evaluation(game.name, tuple(str(game.roles[r]) for r in self.players))
         self.parts: list[SelfPlay] = []
-        self.exact = ExactFindings([])
+        self.exact: list[Figure] = []
+        self.solution: Solution | None = None
         self.matches, self.simulations = terms.matches, terms.simulations
 
     def run(self) -> Evaluation:
@@ -179,7 +213,7 @@ class _Evaluator:
         except KeyboardInterrupt:
             found.is_interrupted = True
             found.notes.append("interrupted")
-        if time.monotonic() > self.deadline:
+        if self.is_late():
             found.notes.append(f"stopped after {self.terms.seconds:g} s: long matches may be missing")
         found.seconds = time.monotonic() - self.begin
         return found
@@ -218,10 +252,8 @@ class _Evaluator:
         self.found.put(tedium_of(self.game, first_matches(self.game, played), source))
 
     def fit(self, random: SelfPlay) -> None:
-        """Reduce the number of matches, then of playouts, to fit the budget.
-
-        All matches of a comparison are played at once: without that, none would have ended in time.
-        """
+        """Reduce the number of matches, then of playouts, to the budget: matches are played side by side, so
+        that otherwise none would end in time."""
         begin = time.monotonic()
         if self.is_hidden:
             probed = np.full((PROBED_HIDDEN, len(self.game.roles)), self.simulations, np.int64)
@@ -251,8 +283,7 @@ class _Evaluator:
         total = len(simulations)
 
         def is_over(ended: int) -> bool:
-            if self.report is not None:
-                self.report(what, ended, total)
+            self.report(what, ended, total)
             return self.is_late()
 
         played = self.self_play(simulations, is_over)
@@ -275,10 +306,9 @@ class _Evaluator:
 
     def solve(self) -> None:
         """Values instead of estimates, if the game is small enough."""
-        if self.report is not None:
-            self.report("solving", 0, 1)
-        self.exact = solved(self.game, time.monotonic() + SOLVED_SHARE * self.terms.seconds)
-        self.found.put(self.exact.figures)
+        self.report("solving", 0, 1)
+        self.exact, self.solution = solved(self.game, time.monotonic() + SOLVED_SHARE * self.terms.seconds)
+        self.found.put(self.exact)
 
     def play_equals(self) -> None:
         """Equal searches in all seats, until the interval of the balance is narrow."""
@@ -290,8 +320,8 @@ class _Evaluator:
             played.append(self.play("equal searches", np.full(size, self.simulations, np.int64)))
             figures = of_equal_searches(self.game, joined(played))
             self.found.put([each for each in figures if each.sample])
-            self.found.put(self.exact.figures)
-            if all(is_narrow(each) for each in figures if each.name == "advantage"):
+            self.found.put(self.exact)
+            if all(each.high - each.low <= 2 * NARROW for each in figures if each.name == "advantage"):
                 break
         if not played:
             return
@@ -306,11 +336,10 @@ class _Evaluator:
         """Which moves are never better than another, if searches of their successors may know the state."""
         if self.is_hidden or self.is_late():
             return
-        comparison = MoveComparison(
-            self.game, self.exact.solution, self.simulations, seed=self.terms.seed, is_over=self.is_late
-        )
         matches = first_matches(self.game, joined(self.parts))
-        self.found.put(dominated_of(self.game, comparison.run(matches)))
+        seed = self.terms.seed
+        worth = Worth(self.game, self.solution, self.simulations, seed=seed, is_over=self.is_late)
+        self.found.put(dominated_of(self.game, matches, worth, seed=seed))
 
     def climb(self) -> None:
         """Searches with all playouts against half of them, those against a quarter, and so on."""
@@ -336,8 +365,3 @@ class _Evaluator:
         each[np.arange(count), np.array(self.players)[strong]] = simulations
         found = self.play(f"{simulations} against {simulations // 2} playouts", each)
         return strong_share(self.game, found, strong)
-
-
-def is_narrow(figure: Figure) -> bool:
-    """Whether more matches would hardly change the figure."""
-    return figure.high - figure.low <= 2 * NARROW

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,21 +22,13 @@ WIDEST = 5.0
 """Maximum distance of the bounds of a value, in goals; wider ones say less than matches."""
 
 
-@dataclass(frozen=True)
-class ExactFindings:
-    """Figures that replace estimates, and the solution if every state has a value."""
+def solved(game: CompiledGame, deadline: float) -> tuple[list[Figure], Solution | None]:
+    """Figures that replace estimates, and the solution if every state has a value.
 
-    figures: list[Figure]
-    solution: Solution | None = None
-
-
-def solved(game: CompiledGame, deadline: float) -> ExactFindings:
-    """Solve a game of few states, or find an equilibrium where information is hidden; nothing if that fails.
-
-    deadline   time.monotonic() seconds
+    Solves a game of few states, or finds an equilibrium where information is hidden; nothing if that fails.
 
     >>> import ggp
-    >>> [(each.name, each.value) for each in solved(ggp.load("nim"), float("inf")).figures]
+    >>> [(each.name, each.value) for each in solved(ggp.load("nim"), float("inf"))[0]]
     [('balance', 0.0), ('advantage', -1.0)]
 
     Raises KeyboardInterrupt.
@@ -52,27 +42,27 @@ def solved(game: CompiledGame, deadline: float) -> ExactFindings:
     )
     try:
         if hides_information(game):
-            return ExactFindings(of_equilibrium(solve_hidden(game, limits, CfrOptions(ACCURACY))))
+            return _of_equilibrium(solve_hidden(game, limits, CfrOptions(ACCURACY))), None
         solution = solve(game, limits)
     except (SolverError, MemoryError):
-        return ExactFindings([])
-    return ExactFindings(of_solution(solution), solution)
+        return [], None
+    return _of_solution(solution), solution
 
 
-def of_solution(solution: Solution) -> list[Figure]:
+def _of_solution(solution: Solution) -> list[Figure]:
     """Balance of the values under best play; of one role the best goal and how it is reached."""
     players = players_of(solution.game)
     values = [solution.values()[r] for r in players]
     states = solution.space.state_count
     if len(players) == 1:
-        return [exact("best_goal", values[0], states), *puzzle_solutions(solution)]
+        return [exact("best_goal", values[0], states), *_puzzle_solutions(solution)]
     return [
         exact("balance", 1 - (max(values) - min(values)) / BEST_GOAL, states),
         exact("advantage", (values[0] - values[1]) / BEST_GOAL, states),
     ]
 
 
-def of_equilibrium(found: ApproximateEquilibrium) -> list[Figure]:
+def _of_equilibrium(found: ApproximateEquilibrium) -> list[Figure]:
     """Balance within the bounds that the strategies of an equilibrium prove, or the best play of one role."""
     if found.is_interrupted:
         raise KeyboardInterrupt
@@ -93,16 +83,10 @@ def of_equilibrium(found: ApproximateEquilibrium) -> list[Figure]:
     ]
 
 
-def puzzle_solutions(solution: Solution) -> list[Figure]:
+def _puzzle_solutions(solution: Solution) -> list[Figure]:
     """Length and number of the shortest solutions of one role, if nothing is left to chance.
 
     States are numbered breadth first, so the first layer with a solved state ends the shortest solutions.
-
-    >>> import ggp
-    >>> game = ggp.load("(role a) (init (at 0)) (legal a x) (legal a y) (<= (next (at 1)) (does a x)) "
-    ...                 "(<= (next (at 1)) (does a y)) (<= terminal (true (at 1))) (goal a 100)")
-    >>> [(each.name, each.value) for each in puzzle_solutions(ggp.solve(game))]
-    [('shortest', 1.0), ('solutions', 2.0)]
     """
     space = solution.space
     best = solution.values()[0]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import harmonic_mean
 from typing import Any
 
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
@@ -184,19 +185,7 @@ def percentile(name: str, value: float) -> int | None:
 
 
 FITNESS_PARTS = ("completion", "agency", "coverage", "balance", "draws", "skill")
-"""Figures whose mean is `fitness`; draws count as the share of decided matches."""
-
-
-def merits_of(figures: Sequence[Figure]) -> dict[str, Figure]:
-    """Those figures of `FITNESS_PARTS` that were measured, all of which are best at 1.
-
-    >>> merits_of([Figure("draws", 0.25, 0.0, 0.5, 40, EQUAL)])["decisiveness"].high
-    1.0
-    """
-    found = {each.name: each for each in figures if each.name in FITNESS_PARTS}
-    if (draws := found.pop("draws", None)) is not None:
-        found["decisiveness"] = replace(draws, value=1 - draws.value, low=1 - draws.high, high=1 - draws.low)
-    return found
+"""Figures whose harmonic mean is `fitness`; draws count as the share of decided matches."""
 
 
 def fitness_of(figures: Sequence[Figure]) -> list[Figure]:
@@ -204,27 +193,20 @@ def fitness_of(figures: Sequence[Figure]) -> list[Figure]:
 
     >>> fitness_of([Figure("completion", 0.0, 0.0, 0.1, 50, RANDOM)])[0].value
     0.0
-    >>> fitness_of([Figure("completion", 1.0, 0.9, 1.0, 50, RANDOM)])
-    []
     """
-    parts = list(merits_of(figures).values())
-    if len(parts) < len(FITNESS_PARTS) and all(part.value > 0 for part in parts):
+    parts = [each for each in figures if each.name in FITNESS_PARTS]
+    ends = [
+        (1 - each.value, 1 - each.high, 1 - each.low)
+        if each.name == "draws"
+        else (each.value, each.low, each.high)
+        for each in parts
+    ]
+    if len(parts) < len(FITNESS_PARTS) and all(value > 0 for value, _, _ in ends):
         return []
-    value, low, high = (
-        _harmonic_mean(ends)
-        for ends in zip(*((part.value, part.low, part.high) for part in parts), strict=True)
-    )
+    value, low, high = (harmonic_mean([max(0.0, end) for end in each]) for each in zip(*ends, strict=True))
     return [Figure("fitness", value, low, high, min(part.sample for part in parts), COMBINED)]
 
 
-def _harmonic_mean(values: Sequence[float]) -> float:
-    return 0.0 if min(values) <= 0 else len(values) / sum(1 / value for value in values)
-
-
 def exact(name: str, value: float, states: int) -> Figure:
-    """A figure from the solution of a game with `states` states.
-
-    >>> exact("balance", 1.0, 5478).high
-    1.0
-    """
+    """A figure from the solution of a game with `states` states."""
     return Figure(name, value, value, value, states, EXACT)

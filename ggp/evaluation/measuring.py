@@ -23,11 +23,7 @@ def players_of(game: Game[Any]) -> list[int]:
 
 
 def share(name: str, count: int, sample: int, source: str) -> Figure:
-    """A share with its Wilson interval.
-
-    >>> share("draws", 5, 10, EQUAL).value
-    0.5
-    """
+    """A share with its Wilson interval."""
     return Figure(name, count / max(sample, 1), *wilson_interval(count, sample), sample, source)
 
 
@@ -88,7 +84,9 @@ def balance_of(goals: NDArray[np.int32]) -> list[Figure]:
 
 def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
     """Drama and lead changes of matches of two roles whose goals sum up to 100."""
-    first = expected_of_first(found, players)
+    # What the searches of a step expect for the first player, [N, P]; NaN where no role searched.
+    own, other = found.value[:, :, players[0]], BEST_GOAL - found.value[:, :, players[1]]
+    first = np.where(np.isnan(own), other, np.where(np.isnan(other), own, (own + other) / 2))
     drama, changes = [], []
     for n in np.flatnonzero(found.is_finished):
         values = first[n][~np.isnan(first[n])]
@@ -100,13 +98,6 @@ def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
             worst = values.min() if goal > EVEN else BEST_GOAL - values.max()
             drama.append(max(0.0, EVEN - worst) / EVEN)
     return [mean("drama", np.array(drama), EQUAL), mean("lead_changes", np.array(changes), EQUAL)]
-
-
-def expected_of_first(found: SelfPlay, players: list[int]) -> NDArray[np.float64]:
-    """float64[N, P]: what the searches of a step expect for the first player; NaN where no role searched."""
-    own, other = found.value[:, :, players[0]], BEST_GOAL - found.value[:, :, players[1]]
-    both = (own + other) / 2
-    return np.where(np.isnan(own), other, np.where(np.isnan(other), own, both))
 
 
 def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) -> Figure:
@@ -124,12 +115,7 @@ def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) ->
 
 
 def skill_of(rungs: list[Figure]) -> Figure:
-    """Skill: gain by more playouts over the whole ladder, from the `strong_share` of at least one rung.
-
-    >>> low, high = Figure("depth", 0.5, 0.4, 0.6, 50, UNEQUAL), Figure("depth", 1.0, 0.9, 1.0, 50, UNEQUAL)
-    >>> skill_of([low, high]).value
-    0.5
-    """
+    """Skill: gain by more playouts over the whole ladder, from the `strong_share` of at least one rung."""
     sample = sum(rung.sample for rung in rungs)
     points = sum(rung.value * rung.sample for rung in rungs)
     value, low, high = (

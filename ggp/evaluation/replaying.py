@@ -1,85 +1,56 @@
-"""Replay matches of `SelfPlay` to obtain their states."""
+"""Figures from the states that matches went through: what they use of the rules, and how tedious they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gdl.program import arguments_of
+from gdl.terms import Compound, Symbol, Term
+from ggp.analysis.board_finder import find_board
+from ggp.circuit.subgames import find_subgames
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
+from ggp.evaluation.figures import RANDOM, Figure
+from ggp.evaluation.measuring import mean, players_of
 from ggp.lanes.engine import Lanes
 from ggp.search.forest.self_play import SelfPlay
 
 MAX_CELLS = 20_000_000
 """Maximum number of fluents and moves, of all states together, that are replayed: about a second."""
+_FACTS_IN = {"init": 0, "next": 0, "base": 0}
+_MOVES_IN = {"legal": 1, "input": 1}
+"""Relation of a rule's head → which argument is a fact, or a move."""
 
 BoolArray = NDArray[np.bool_]
 Int64Array = NDArray[np.int64]
 
 
-def replayed(game: CompiledGame, found: SelfPlay) -> Iterator[tuple[Int64Array, BoolArray]]:
-    """By joint move, int64[M]: the matches that come to it, and bool[M, F]: their states before it.
-
-    After the last joint move of a match its last state follows.
-
-    >>> import ggp
-    >>> from ggp.search.forest.self_play import self_play
-    >>> game = ggp.load("tictactoe", engine="lanes")
-    >>> found = self_play(game, 0, 10)
-    >>> [len(matches) for matches, _ in replayed(game, found)][:6]
-    [10, 10, 10, 10, 10, 10]
-    """
-    follower = Follower(game)
-    matches = np.arange(len(found.length))
-    states = np.repeat(game.unpack(game.initial_state())[None], len(matches), axis=0)
-    for step in range(found.moves.shape[1] + 1):
-        if not len(matches):
-            return
-        yield matches, states
-        goes_on = found.length[matches] > step
-        matches = matches[goes_on]
-        if len(matches):
-            states = follower.following(states[goes_on], found.moves[matches, step])
-
-
-def first_matches(game: CompiledGame, found: SelfPlay) -> SelfPlay:
-    """The first matches, at least one, within `MAX_CELLS`."""
-    cells = np.cumsum(found.length + 1) * (len(game.terms.fluents) + int(game.tables.first_move[-1]))
-    count = max(1, int(np.searchsorted(cells, MAX_CELLS, side="right")))
-    return SelfPlay(**{name: value[:count] for name, value in vars(found).items()})
-
-
 class Follower:
-    """Makes joint moves in many states of one game."""
+    """Makes joint moves in many states of one game. N states, F fluents, M moves of all R roles."""
 
     def __init__(self, game: CompiledGame) -> None:
         self._game = game
         self._lanes = Lanes(game.lane_tables, words=game.words)
 
     def following(self, states: BoolArray, moves: NDArray[np.int32]) -> BoolArray:
-        """The states after joint moves.
-
-        states   bool[N, F]
-        moves    int32[N, R], counted within the role; each must be legal
-        """
-        size = self._lanes.lane_count
-        parts = [
-            self._advance(states[at : at + size], moves[at : at + size]) for at in range(0, len(states), size)
-        ]
-        return np.concatenate(parts) if parts else states
-
-    def _advance(self, states: BoolArray, moves: NDArray[np.int32]) -> BoolArray:
-        game, lanes, count = self._game, self._lanes, len(states)
-        first = game.tables.first_move
-        selected = np.zeros((int(first[-1]), count), np.bool_)
-        for r in range(moves.shape[1]):
-            selected[first[r] + moves[:, r], np.arange(count)] = True
-        lanes.set_states(states.T)
-        lanes.set_moves(selected)
-        lanes.settle(Phase.LEGAL, Phase.NEXT)
-        return np.ascontiguousarray(lanes.read(game.lane_tables.next, count).T)
+        """The states after legal joint moves int32[N, R], counted within the role; states bool[N, F]."""
+        game, lanes, first = self._game, self._lanes, self._game.tables.first_move
+        following = np.empty_like(states)
+        for at in range(0, len(states), lanes.lane_count):
+            part = slice(at, at + lanes.lane_count)
+            count = len(states[part])
+            selected = np.zeros((int(first[-1]), count), np.bool_)
+            for r in range(moves.shape[1]):
+                selected[first[r] + moves[part, r], np.arange(count)] = True
+            lanes.set_states(states[part].T)
+            lanes.set_moves(selected)
+            lanes.settle(Phase.LEGAL, Phase.NEXT)
+            following[part] = lanes.read(game.lane_tables.next, count).T
+        return following
 
     def legal(self, states: BoolArray) -> tuple[BoolArray, BoolArray, NDArray[np.int32]]:
         """bool[N, M] legal moves, bool[N] whether terminal, int32[N, R] goals (-1: none) of bool[N, F]."""
@@ -94,3 +65,145 @@ class Follower:
             parts.append((lanes.read(game.legal_literals, len(part)).T, terminal, goals))
         legal, terminal, goals = (np.concatenate(each) for each in zip(*parts, strict=True))
         return legal, terminal, goals
+
+
+def replayed(game: CompiledGame, found: SelfPlay) -> Iterator[tuple[Int64Array, BoolArray]]:
+    """By joint move, int64[M]: the matches that come to it, and bool[M, F]: their states before it.
+
+    After the last joint move of a match its last state follows.
+    """
+    follower = Follower(game)
+    matches = np.arange(len(found.length))
+    states = np.repeat(game.unpack(game.initial_state())[None], len(matches), axis=0)
+    for step in range(found.moves.shape[1] + 1):
+        yield matches, states
+        goes_on = found.length[matches] > step
+        matches = matches[goes_on]
+        if not len(matches):
+            return
+        states = follower.following(states[goes_on], found.moves[matches, step])
+
+
+def first_matches(game: CompiledGame, found: SelfPlay) -> SelfPlay:
+    """The first matches, at least one, within `MAX_CELLS`."""
+    cells = np.cumsum(found.length + 1) * (len(game.terms.fluents) + int(game.tables.first_move[-1]))
+    return _chosen(found, slice(max(1, int(np.searchsorted(cells, MAX_CELLS, side="right")))))
+
+
+def _chosen(found: SelfPlay, matches: slice) -> SelfPlay:
+    return SelfPlay(**{name: value[matches] for name, value in vars(found).items()})
+
+
+def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:
+    """Share of the rules that some match of `parts`, which is not empty, has used.
+
+    An interval reaches from the value to 1, since more matches can only add to it. The figure about cells is
+    left out for games without a board, each figure for games without anything to count.
+
+    >>> import ggp
+    >>> from ggp.search.forest.self_play import self_play
+    >>> game = ggp.load("tictactoe", engine="lanes")
+    >>> [(figure.name, figure.value) for figure in coverage(game, [self_play(game, 0, 100)])][:2]
+    [('coverage', 1.0), ('relation_coverage', 1.0)]
+    """
+    matches = sum(len(part.length) for part in parts)
+    is_made = [
+        np.isin(np.arange(len(moves)), np.concatenate([part.moves[:, :, r].ravel() for part in parts]))
+        for r, moves in enumerate(game.moves)
+    ]
+    held = np.logical_or.reduce([part.held.any(axis=0) for part in parts])
+    players = players_of(game)
+    facts, moves = _relations(game, _FACTS_IN), _relations(game, _MOVES_IN)
+    used = facts.intersection(map(_kind_of, compress(game.terms.fluents, held)))
+    made = moves.intersection(map(_kind_of, compress(chain(*game.moves), chain(*is_made))))
+    counts = {
+        "coverage": (sum(int(is_made[r].sum()) for r in players), sum(len(is_made[r]) for r in players)),
+        "relation_coverage": (len(used) + len(made), len(facts) + len(moves)),
+        "fluent_coverage": (int(held.sum()), len(held)),
+        "cell_coverage": _cells_used(game, held),
+    }
+    return [
+        Figure(name, some / count, some / count, 1.0, matches, RANDOM)
+        for name, (some, count) in counts.items()
+        if count
+    ]
+
+
+def _relations(game: CompiledGame, places: dict[str, int]) -> set[tuple[str, int]]:
+    """Names and arities of the facts, or moves, that the heads of the rules write out."""
+    heads = [(rule.head.name, arguments_of(rule.head)) for rule in game.program.rules]
+    terms = [terms[places[name]] for name, terms in heads if places.get(name, len(terms)) < len(terms)]
+    return {_kind_of(term) for term in terms if isinstance(term, Symbol | Compound)}
+
+
+def _kind_of(term: Term) -> tuple[str, int]:
+    return term.name, len(arguments_of(term))
+
+
+def _cells_used(game: CompiledGame, held: BoolArray) -> tuple[int, int]:
+    """Cells of the board on which something new came to lie, and all of them; (0, 0) without a board."""
+    board = find_board(game.program, game.facts(game.initial_state()))
+    cells, used = set(), set()
+    is_new = held & ~game.tables.initial.astype(np.bool_)
+    for layer in board.layers if board is not None else ():
+        for fluent, came in zip(game.terms.fluents, is_new, strict=True):
+            placed = layer.place(fluent)
+            if placed is not None:
+                cells.add(placed[0])
+                if came:
+                    used.add(placed[0])
+    return len(used), len(cells)
+
+
+def tedium_of(game: CompiledGame, found: SelfPlay, source: str) -> list[Figure]:
+    """Share of the joint moves that are forced, repeat a position, or either.
+
+    Means over matches, because the joint moves of one match depend on each other.
+    """
+    has_choice = (found.choices[:, :, players_of(game)] > 1).any(axis=2)
+    is_made = np.arange(found.moves.shape[1])[None, :] < found.length[:, None]
+    is_forced, repeats = is_made & ~has_choice, _repetitions(game, found)
+    counts = {"forced": is_forced, "repetition": repeats, "tedium": is_forced | repeats}
+    length = np.maximum(found.length, 1)
+    return [
+        mean(name, (flags.sum(axis=1) / length)[found.length > 0], source) for name, flags in counts.items()
+    ]
+
+
+def _repetitions(game: CompiledGame, found: SelfPlay) -> BoolArray:
+    """bool[N, P]: joint moves after which the match is in a position that it was in before, clocks aside."""
+    counts = ~clock_facts(game, found)
+    repeats = np.zeros(found.moves.shape[:2], np.bool_)
+    seen: list[set[bytes]] = [set() for _ in range(len(found.length))]
+    for step, (matches, states) in enumerate(replayed(game, found)):
+        for match, position in zip(matches.tolist(), np.packbits(states[:, counts], axis=1), strict=True):
+            key = position.tobytes()
+            if step:
+                repeats[match, step - 1] = key in seen[match]
+            seen[match].add(key)
+    return repeats
+
+
+def clock_facts(game: CompiledGame, found: SelfPlay) -> BoolArray:
+    """bool[F]: facts that only count time: no move influences them, and they never return in a match.
+
+    >>> import ggp
+    >>> from ggp.search.forest.self_play import self_play
+    >>> game = ggp.load("eightpuzzle", engine="lanes")
+    >>> is_clock = clock_facts(game, self_play(game, 0, 2, step_limit=5))
+    >>> {fluent.name for fluent in compress(game.terms.fluents, is_clock)}
+    {'step'}
+    """
+    is_clock = np.zeros(len(game.terms.fluents), np.bool_)
+    try:
+        clocks = find_subgames(game.tables).clocks if len(found.length) else ()
+    except OverflowError:  # a circuit too large to take apart
+        return is_clock
+    if clocks:
+        longest = int(found.length.argmax())
+        course = np.array(
+            [states[0] for _, states in replayed(game, _chosen(found, slice(longest, longest + 1)))]
+        )
+        for clock in map(list, clocks):
+            is_clock[clock] = len(np.unique(course[:, clock], axis=0)) == len(course) > 1
+    return is_clock

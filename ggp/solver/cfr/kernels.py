@@ -20,35 +20,25 @@ from ggp.jit.compiling import kernel, piece
 Floats = NDArray[np.float64]
 
 
-class Sets(NamedTuple):
-    """The information sets of one agent: first int64[D+1], parent int32[D], as in `Treeplex`."""
+class Learner(NamedTuple):
+    """One agent: the information sets of its `Treeplex`, and float64[Q] of its sequences.
 
-    first: NDArray[np.int64]
-    parent: NDArray[np.int32]
-
-
-class Regrets(NamedTuple):
-    """Regrets and plans of one agent; float64[Q] each.
-
+    first, parent   int64[D+1], int32[D]
     regret     sum of regrets, never below 0 (regret matching+)
     last       regrets of the last iteration, the prediction for the next one
     strategy   current behavior strategy; 1 for the empty sequence
     plan       its realization plan
     average    weighted sum of realization plans
+    worth      scratch
     """
 
+    first: NDArray[np.int64]
+    parent: NDArray[np.int32]
     regret: Floats
     last: Floats
     strategy: Floats
     plan: Floats
     average: Floats
-
-
-class Learner(NamedTuple):
-    """One agent: its sets, its regrets, and worth float64[Q] as scratch."""
-
-    sets: Sets
-    regrets: Regrets
     worth: Floats
 
 
@@ -86,23 +76,22 @@ def _column_worth(payoffs: Payoffs, plan: Floats, worth: Floats) -> None:
 
 
 @piece
-def _learn(sets: Sets, regrets: Regrets, worth: Floats, weight: float) -> None:
+def _learn(agent: Learner, weight: float) -> None:
     """Update regrets, strategy, plan and average of one agent by one iteration.
 
-    worth    float64[Q]: what each sequence earns at its ends; overwritten with what it earns in all
+    agent.worth holds what each sequence earns at its ends; it is overwritten with what it earns in all.
+
     weight   of this iteration's plan in the average
     Source: predictive regret matching+ of Farina, Kroer and Sandholm (2021), algorithm 3, in every
     information set; the prediction is the regret of the iteration before.
     """
-    first = sets.first
-    regret = regrets.regret
-    last = regrets.last
-    strategy = regrets.strategy
-    for d in range(sets.parent.shape[0] - 1, -1, -1):
+    first, regret, last = agent.first, agent.regret, agent.last
+    strategy, worth = agent.strategy, agent.worth
+    for d in range(agent.parent.shape[0] - 1, -1, -1):
         expected = 0.0
         for q in range(first[d], first[d + 1]):
             expected += strategy[q] * worth[q]
-        worth[sets.parent[d]] += expected
+        worth[agent.parent[d]] += expected
         total = 0.0
         for q in range(first[d], first[d + 1]):
             last[q] = worth[q] - expected
@@ -114,13 +103,13 @@ def _learn(sets: Sets, regrets: Regrets, worth: Floats, weight: float) -> None:
                 strategy[q] /= total
             else:
                 strategy[q] = 1.0 / (first[d + 1] - first[d])
-    regrets.plan[0] = 1.0
-    regrets.average[0] += weight
-    for d in range(sets.parent.shape[0]):
-        reach = regrets.plan[sets.parent[d]]
+    agent.plan[0] = 1.0
+    agent.average[0] += weight
+    for d in range(agent.parent.shape[0]):
+        reach = agent.plan[agent.parent[d]]
         for q in range(first[d], first[d + 1]):
-            regrets.plan[q] = reach * strategy[q]
-            regrets.average[q] += weight * regrets.plan[q]
+            agent.plan[q] = reach * strategy[q]
+            agent.average[q] += weight * agent.plan[q]
 
 
 @kernel
@@ -132,10 +121,10 @@ def minimize(payoffs: Payoffs, row: Learner, column: Learner, first: int, end: i
     """
     for t in range(first, end):
         weight = float(t) * t
-        _row_worth(payoffs, column.regrets.plan, row.worth)
-        _learn(row.sets, row.regrets, row.worth, weight)
-        _column_worth(payoffs, row.regrets.plan, column.worth)
-        _learn(column.sets, column.regrets, column.worth, weight)
+        _row_worth(payoffs, column.plan, row.worth)
+        _learn(row, weight)
+        _column_worth(payoffs, row.plan, column.worth)
+        _learn(column, weight)
 
 
 @kernel
@@ -151,28 +140,32 @@ def worth_at_ends(payoffs: Payoffs, agent: int, plan: Floats, worth: Floats) -> 
 
 
 @kernel
-def make_plan(sets: Sets, strategy: Floats, plan: Floats) -> None:
+def make_plan(
+    first: NDArray[np.int64], parent: NDArray[np.int32], strategy: Floats, plan: Floats
+) -> None:
     """Write the realization plan of a behavior strategy: both float64[Q]."""
     plan[0] = 1.0
-    for d in range(sets.parent.shape[0]):
-        reach = plan[sets.parent[d]]
-        for q in range(sets.first[d], sets.first[d + 1]):
+    for d in range(parent.shape[0]):
+        reach = plan[parent[d]]
+        for q in range(first[d], first[d + 1]):
             plan[q] = reach * strategy[q]
 
 
 @kernel
-def best_response(sets: Sets, worth: Floats, strategy: Floats) -> float:
+def best_response(
+    first: NDArray[np.int64], parent: NDArray[np.int32], worth: Floats, strategy: Floats
+) -> float:
     """Write a best response to what sequences earn at their ends, and return what it earns.
 
     worth      float64[Q]: overwritten with what each sequence earns in all
     strategy   float64[Q]: 1 for the best move of each information set (the first of equal ones), else 0
     """
-    for d in range(sets.parent.shape[0] - 1, -1, -1):
-        best = sets.first[d]
-        for q in range(sets.first[d], sets.first[d + 1]):
+    for d in range(parent.shape[0] - 1, -1, -1):
+        best = first[d]
+        for q in range(first[d], first[d + 1]):
             strategy[q] = 0.0
             if worth[q] > worth[best]:
                 best = q
         strategy[best] = 1.0
-        worth[sets.parent[d]] += worth[best]
+        worth[parent[d]] += worth[best]
     return float(worth[0])

@@ -19,16 +19,7 @@ from numpy.typing import NDArray
 from ggp.engines.batches import require_compiled
 from ggp.game import Game
 from ggp.jit.compiling import announced_compilation
-from ggp.solver.cfr.kernels import (
-    Learner,
-    Payoffs,
-    Regrets,
-    Sets,
-    best_response,
-    make_plan,
-    minimize,
-    worth_at_ends,
-)
+from ggp.solver.cfr.kernels import Learner, Payoffs, best_response, make_plan, minimize, worth_at_ends
 from ggp.solver.cfr.sequence_form import SequenceForm, Treeplex, UnrollingProgress, sequence_form
 from ggp.solver.cfr.state_graph import make_state_graph
 from ggp.solver.limits import SolverLimits
@@ -135,15 +126,20 @@ def find_equilibrium(
 ) -> ApproximateEquilibrium:
     """Minimize regrets until the strategies are accurate, `deadline` (time.monotonic()) or Ctrl-C."""
     run = _Minimization(form, options or CfrOptions(), deadline, report)
-    with announced_compilation():
-        minimize(run.payoffs, *run.learners, 1, 1)
-    if not all(plex.set_count for plex in form.plexes):
-        return run.result(run.responses())
-    try:
-        run.run()
-    except KeyboardInterrupt:
-        return run.result(run.averages(), is_interrupted=True)
-    return run.result(run.averages())
+    is_interrupted = False
+    if all(plex.set_count for plex in form.plexes):
+        try:
+            run.run()
+        except KeyboardInterrupt:
+            is_interrupted = True
+        strategies = run.averages()
+    else:
+        first, second = map(uniform_strategy, form.plexes)
+        strategies = respond(form, 0, second)[0], respond(form, 1, first)[0]
+    seconds = time.perf_counter() - run.start
+    return ApproximateEquilibrium(
+        form, strategies, bounds(form, strategies), run.iterations, is_interrupted, seconds
+    )
 
 
 class _Minimization:
@@ -157,8 +153,9 @@ class _Minimization:
         self.form, self.options, self.deadline, self.report = form, options, deadline, report
         self.payoffs = _payoffs(form)
         self.learners = (_learner(form.plexes[0]), _learner(form.plexes[1]))
-        self.start = time.perf_counter()
-        self.iterations = 0
+        self.start, self.iterations = time.perf_counter(), 0
+        with announced_compilation():
+            minimize(self.payoffs, *self.learners, 1, 1)
 
     def run(self) -> None:
         pace, check = 1, _FIRST_CHECK
@@ -184,16 +181,6 @@ class _Minimization:
         first, second = map(_average_strategy, self.learners)
         return first, second
 
-    def responses(self) -> Strategies:
-        """The equilibrium if at most one agent has choices: its best response."""
-        first, second = (learner.regrets.strategy for learner in self.learners)
-        return respond(self.form, 0, second)[0], respond(self.form, 1, first)[0]
-
-    def result(self, strategies: Strategies, *, is_interrupted: bool = False) -> ApproximateEquilibrium:
-        found = bounds(self.form, strategies)
-        seconds = time.perf_counter() - self.start
-        return ApproximateEquilibrium(self.form, strategies, found, self.iterations, is_interrupted, seconds)
-
 
 def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
     """A pure best response of `agent` (0 or 1) to a behavior strategy of the other, and the goal it earns.
@@ -214,7 +201,7 @@ def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Float
     mine, theirs = form.plexes[agent], form.plexes[1 - agent]
     worth, strategy = np.empty(mine.sequence_count), np.ones(mine.sequence_count)
     worth_at_ends(_payoffs(form), agent, realization_plan(theirs, other), worth)
-    gain = best_response(_sets(mine), worth, strategy)
+    gain = best_response(mine.first, mine.parent, worth, strategy)
     return strategy, worth, gain
 
 
@@ -237,12 +224,8 @@ def realization_plan(plex: Treeplex, strategy: Floats) -> Floats:
     if given.shape != (plex.sequence_count,):
         raise ValueError(f"a strategy has shape ({plex.sequence_count},), not {given.shape}")
     plan = np.empty(plex.sequence_count)
-    make_plan(_sets(plex), given, plan)
+    make_plan(plex.first, plex.parent, given, plan)
     return plan
-
-
-def _sets(plex: Treeplex) -> Sets:
-    return Sets(plex.first, plex.parent)
 
 
 def _payoffs(form: SequenceForm) -> Payoffs:
@@ -250,18 +233,17 @@ def _payoffs(form: SequenceForm) -> Payoffs:
 
 
 def _learner(plex: Treeplex) -> Learner:
-    size, strategy = plex.sequence_count, uniform_strategy(plex)
+    strategy = uniform_strategy(plex)
     plan = realization_plan(plex, strategy)
-    return Learner(
-        _sets(plex), Regrets(np.zeros(size), np.zeros(size), strategy, plan, np.zeros(size)), np.empty(size)
-    )
+    regret, last, average, worth = np.zeros((4, plex.sequence_count))
+    return Learner(plex.first, plex.parent, regret, last, strategy, plan, average, worth)
 
 
 def _average_strategy(learner: Learner) -> Floats:
     """The behavior strategy of the average plan; the current one where it is never reached."""
-    average, first = learner.regrets.average, learner.sets.first
+    average, first = learner.average, learner.first
     counts = np.diff(first)
     total = np.repeat(np.add.reduceat(average[1:], first[:-1] - 1), counts) if len(counts) else average[1:]
-    strategy = learner.regrets.strategy.copy()
+    strategy = learner.strategy.copy()
     strategy[1:] = np.divide(average[1:], total, out=strategy[1:], where=total > 0)
     return strategy

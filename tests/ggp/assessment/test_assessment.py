@@ -2,16 +2,16 @@
 
 import asyncio
 import json
+import random
 
 import pytest
 from click.testing import CliRunner
 
 from gdl.syntax.parser import parse_term
-from ggp.assessment.asking import MIXTURE_ASKS, Answer, Asker, AssessmentTerms, ask_count
+from ggp.assessment.asking import MIXTURE_ASKS, Answer, Asker, AssessmentTerms
 from ggp.assessment.conformance import ConformanceTest, NoAnswerError
 from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, load_positions, rules_at
-from ggp.assessment.score_card import assess, longest_seconds
-from ggp.assessment.scoring import best_mixture, chance_loss, exploitability, score
+from ggp.assessment.score_card import assess, chance_loss, exploitability, longest_seconds, score
 from ggp.cli.main import app
 from ggp.match.faults import Late, Unreachable
 from ggp.match.player import Player, PlayerFaultError
@@ -37,8 +37,6 @@ class Scripted(Player):
     """A player that gives its answers in turn; exceptions among them are raised."""
 
     name = "scripted"
-    answers: tuple = ()
-    heard: list
 
     def __init__(self, *answers, start=None):
         self.answers, self.at, self.start_fault, self.heard = answers, 0, start, []
@@ -71,10 +69,8 @@ def ask(position, player, clock=None):
 def test_a_right_and_a_wrong_choice():
     position = first(Choice)
     answer, asker = ask(position, Scripted(position.good_moves[0]))
-    assert score(answer).value == 1
-    assert asker.faults.count == 0
-    game = Answer(position, ("(no such move)",), None, 0.0)
-    assert score(game).value == 0
+    assert (score(answer).value, asker.faults.count) == (1, 0)
+    assert score(Answer(position, ("(no such move)",), None, 0.0)).value == 0
 
 
 def test_players_prepare_before_their_clock_starts():
@@ -90,26 +86,24 @@ def test_players_prepare_before_their_clock_starts():
     player = Compiling(*position.solution)
     answer, asker = ask(position, player, clock=lambda: now)
     assert player.heard[:3] == [("prepare", 1), "start", None]
-    assert asker.faults.count == 0
-    assert answer.seconds == 0.0
+    assert (asker.faults.count, answer.seconds) == (0, 0.0)
 
 
 def test_illegal_late_and_missing_moves_are_faults():
-    position = first(Choice)
-    _, asker = ask(position, Scripted("(dance)"))
-    assert (asker.faults.illegal, asker.faults.late, asker.faults.lost) == (1, 0, 0)
-    answer, asker = ask(position, Scripted(PlayerFaultError(Unreachable(), "gone")))
-    assert asker.faults.lost == 1
-    assert score(answer).value == 0
-    now = [0.0]
+    position, now = first(Choice), [0.0]
 
     def slow():
         now[0] += 2 * TERMS.play_clock_seconds
         return position.good_moves[0]
 
-    answer, asker = ask(position, Scripted(slow), clock=lambda: now[0])
-    assert asker.faults.late == 1
-    assert answer.moves == (None,)
+    for move, kind in (
+        ("(dance)", "illegal"),
+        (PlayerFaultError(Unreachable(), "gone"), "lost"),
+        (slow, "late"),
+    ):
+        answer, asker = ask(position, Scripted(move), clock=lambda: now[0])
+        assert (getattr(asker.faults, kind), asker.faults.count) == (1, 1)
+        assert (answer.moves, score(answer).value) == ((None,), 0)
 
 
 def test_a_failed_start_is_a_fault_but_the_move_counts():
@@ -123,11 +117,9 @@ def test_puzzles_are_played_to_the_end():
     position = first(PlayOut)
     player = Scripted(*position.solution)
     answer, _ = ask(position, player)
-    assert answer.moves == position.solution
-    assert answer.goal == position.best_goal
+    assert (answer.moves, answer.goal) == (position.solution, position.best_goal)
     assert score(answer).value == 1
-    assert player.heard[0] == "start"
-    assert player.heard[1] is None
+    assert player.heard[:2] == ["start", None]
     assert [tuple(map(str, heard)) for heard in player.heard[2:-1]] == [(m,) for m in position.solution[:-1]]
 
 
@@ -139,53 +131,42 @@ def test_puzzles_end_at_the_move_limit():
     assert score(answer).value < 1
 
 
-def test_a_pure_strategy_is_exploitable():
-    pure = Answer(ROCK, ("rock",) * MIXTURE_ASKS, None, 0.0)
-    assert score(pure).value < 0.1
-    fair = Answer(ROCK, ("rock", "paper", "scissors") * 5 + ("rock",), None, 0.0)
-    assert score(fair).value == 1
-    missing = Answer(ROCK, ("rock",) * 15 + (None,), None, 0.0)
-    assert score(missing).value == 0
+@pytest.mark.parametrize(
+    ("moves", "least", "most"),
+    [
+        (("rock",) * MIXTURE_ASKS, 0, 0.1),
+        (("rock", "paper", "scissors") * 5 + ("rock",), 1, 1),
+        (("rock",) * 15 + (None,), 0, 0),
+    ],
+)
+def test_a_pure_strategy_is_exploitable(moves, least, most):
+    assert least <= score(Answer(ROCK, moves, None, 0.0)).value <= most
 
 
 def test_mixture_numbers():
-    assert best_mixture(ROCK.payoff) == pytest.approx([1 / 3] * 3, abs=0.02)
-    assert exploitability(ROCK.payoff, [1, 0, 0], 50) == 50
-    assert exploitability(ROCK.payoff, [1 / 3] * 3, 50) == pytest.approx(0)
+    assert exploitability(ROCK, [1, 0, 0]) == 50
+    assert exploitability(ROCK, [1, 1, 1]) == pytest.approx(0)
     assert 5 < chance_loss(ROCK, MIXTURE_ASKS) < 25
 
 
 @pytest.mark.slow
 def test_perfect_players_pass_mixtures_about_19_times_in_20():
-    import random
-
     rng = random.Random(3)
-    hands = list(ROCK.moves)
-    passed = sum(
-        score(Answer(ROCK, tuple(rng.choices(hands, k=MIXTURE_ASKS)), None, 0.0)).is_right for _ in range(60)
-    )
-    assert passed >= 53
-
-
-class Oracle(Scripted):
-    """A player that knows every answer."""
-
-    def __init__(self, position):
-        moves = position.good_moves if isinstance(position, Choice) else getattr(position, "solution", ())
-        super().__init__(*(moves or position.moves))
+    answers = (tuple(rng.choices(ROCK.moves, k=MIXTURE_ASKS)) for _ in range(60))
+    assert sum(score(Answer(ROCK, moves, None, 0.0)).is_right for moves in answers) >= 53
 
 
 def test_a_player_that_knows_everything_gets_full_marks():
     for position in POSITIONS:
         if not isinstance(position, Mixture) and position.place.game in ("tictactoe", "hanoi", "hex_4x4"):
-            answer, _ = ask(position, Oracle(position))
-            assert score(answer).value == 1, position.place.id
+            moves = position.good_moves if isinstance(position, Choice) else position.solution
+            assert score(ask(position, Scripted(*moves))[0]).value == 1, position.place.id
 
 
 def test_the_assessment_is_bounded():
-    seconds = longest_seconds(POSITIONS, AssessmentTerms())
-    assert seconds == sum(sum(ask_count(position)) for position in POSITIONS)
-    assert 60 < seconds < 10 * 60
+    assert 60 < longest_seconds(POSITIONS, AssessmentTerms()) < 10 * 60
+    assert longest_seconds([first(Choice), ROCK], AssessmentTerms(2.0, 3.0)) == (1 + MIXTURE_ASKS) * 5.0
+    assert longest_seconds([first(PlayOut)], AssessmentTerms(2.0, 3.0)) == 2 + 3 * first(PlayOut).move_limit
 
 
 def test_score_card_of_a_random_player():
@@ -196,12 +177,8 @@ def test_score_card_of_a_random_player():
     assert 0 < card.total < 100
     assert (card.faults.count, card.move_count, len(heard)) == (0, len(chosen), len(chosen))
     assert assess("random", chosen, TERMS).to_dict()["total"] == card.to_dict()["total"]
-
-
-def test_search_beats_chance():
-    chosen = [p for p in POSITIONS if p.place.skill in ("tactics 1", "tactics 2", "tactics 3")]
     search = assess("mcts:simulations=300,search=reference", chosen, TERMS)
-    assert search.total > assess("random", chosen, TERMS).total + 25
+    assert search.total > card.total + 25
     assert search.faults.count == 0
 
 
@@ -257,17 +234,20 @@ def test_sheets_in_the_current_folder_are_ignored(tmp_path, monkeypatch):
 # Conformance
 
 
-def examine(port, **clocks):
-    return ConformanceTest(f"127.0.0.1:{port}", **clocks).run()
+def checks_of(player):
+    """The checks of a player, a context manager with its address."""
+
+    async def scenario():
+        async with player as found:
+            address = found[0] if isinstance(found, tuple) else f"127.0.0.1:{found.port}"
+            return await ConformanceTest(address, 1, 1).run()
+
+    return asyncio.run(scenario())
 
 
 @pytest.mark.slow
 def test_our_own_player_passes_every_conformance_check():
-    async def scenario():
-        async with running_player() as server:
-            return await examine(server.port, start_clock=2, play_clock=2)
-
-    checks = asyncio.run(scenario())
+    checks = checks_of(running_player())
     assert len(checks) == 14
     assert [check for check in checks if not check.is_passed] == []
 
@@ -276,17 +256,9 @@ def test_failed_conformance_checks_are_reported():
     """A player that is never ready, plays nonsense, and knows neither STOP nor ABORT."""
 
     async def script(message):
-        if isinstance(message, Start):
-            return "maybe"
-        if isinstance(message, Play):
-            return "(dance)"
-        return "what?"
+        return "maybe" if isinstance(message, Start) else "(dance)" if isinstance(message, Play) else "what?"
 
-    async def scenario():
-        async with scripted_player(script) as (address, _):
-            return await ConformanceTest(address, start_clock=1, play_clock=1).run()
-
-    passed = {check.name: check.is_passed for check in asyncio.run(scenario())}
+    passed = {check.name: check.is_passed for check in checks_of(scripted_player(script))}
     assert passed["INFO"]
     assert not any(passed[name] for name in ("START", "first PLAY", "STOP", "ABORT", "another match"))
 
@@ -298,20 +270,16 @@ def test_silence_is_reported_and_bounded(monkeypatch):
         await asyncio.sleep(60)
         return ""
 
-    async def scenario():
-        async with scripted_player(script) as (address, _):
-            return await ConformanceTest(address, start_clock=1, play_clock=1).run()
-
     monkeypatch.setattr("ggp.assessment.conformance.SLACK_SECONDS", -0.9)
     monkeypatch.setattr("ggp.assessment.conformance.REPLY_SECONDS", 0.2)
-    seen = {check.name: check.seen for check in asyncio.run(scenario())}
+    seen = {check.name: check.seen for check in checks_of(scripted_player(script))}
     assert "no reply" in seen["START"]
     assert "no reply" in seen["first PLAY"]
 
 
 def test_unreachable_player_is_an_error():
     with pytest.raises(NoAnswerError, match="no connection"):
-        asyncio.run(examine(1))
+        asyncio.run(ConformanceTest("127.0.0.1:1").run())
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from statistics import fmean
 
 import pytest
 from click.testing import CliRunner
@@ -62,26 +63,19 @@ def test_perfect_and_first_moves(positions, tmp_path):
     nim = {PILES: positions[PILES][:12]}
     save_solution(solve(load(str(find_own_rules(PILES)), "lanes")), tmp_path / "s")
     perfect = measure_regret(f"tablebase:file={tmp_path / 's'}", nim, TERMS)
-    assert perfect.total.mean == 0
-    assert perfect.total.mistakes == 0
+    assert (perfect.total.mean, perfect.total.mistakes) == (0, 0)
     legal = measure_regret("legal", nim, TERMS)
-    assert legal.total.mean == pytest.approx(
-        sum(each.regret(min(each.goals)) for each in nim[PILES]) / len(nim[PILES])
-    )
+    assert legal.total.mean == pytest.approx(fmean(each.regret(min(each.goals)) for each in nim[PILES]))
     assert legal.total.mistakes > 0
-    assert legal.total.chance == pytest.approx(
-        sum(each.regret(None) for each in nim[PILES]) / len(nim[PILES])
-    )
+    assert legal.total.chance == pytest.approx(fmean(each.regret(None) for each in nim[PILES]))
 
 
-def test_a_missing_move_counts_as_a_random_one(positions, tmp_path, monkeypatch):
-    (tmp_path / "silent_agent.py").write_text(
-        "import ggp\nfrom gdl.syntax.parser import parse_term\n\n\n"
-        "class Wrong(ggp.Player):\n"
-        "    def choose(self, state, deadline, joint_move):\n        return parse_term('(no such move)')\n"
+def test_a_missing_move_counts_as_a_random_one(positions, tmp_path):
+    (tmp_path / "wrong_agent.py").write_text(
+        "import ggp\n\n\nclass Wrong(ggp.Player):\n"
+        "    def choose(self, state, deadline, joint_move):\n        return ggp.parse_term('(dance)')\n"
     )
-    nim = {PILES: positions[PILES][:3]}
-    report = measure_regret(f"{tmp_path / 'silent_agent.py'}:Wrong", nim, TERMS)
+    report = measure_regret(f"{tmp_path / 'wrong_agent.py'}:Wrong", {PILES: positions[PILES][:3]}, TERMS)
     assert report.faults.illegal == 3
     assert report.total.mean == pytest.approx(report.total.chance)
 
@@ -134,11 +128,8 @@ def test_a_position_must_be_one_of_its_game(positions):
 
 def test_command_prints_a_table_or_json(monkeypatch, positions):
     some = {game: positions[game][:2] for game in (PILES, "tictactoe")}
-    monkeypatch.setattr(
-        regret,
-        "read_positions",
-        lambda count, games: {game: of_game[:count] for game, of_game in some.items()},
-    )
+    chosen = lambda count, games: {game: of_game[:count] for game, of_game in some.items()}  # noqa: E731
+    monkeypatch.setattr(regret, "read_positions", chosen)
     common = ["assess", "legal", "--regret", "--start-clock", "0"]
     shown = CliRunner().invoke(app, common)
     assert shown.exit_code == 0, shown.output
@@ -150,6 +141,6 @@ def test_command_prints_a_table_or_json(monkeypatch, positions):
     assert CliRunner().invoke(app, ["assess", "legal", "--only", "nim"]).exit_code == 2
 
 
-def test_a_person_is_not_measured():
+def test_an_unknown_player_is_refused():
     with pytest.raises(PlayerSpecError):
         measure_regret("nobody", {PILES: []}, TERMS)

@@ -1,5 +1,6 @@
 """Games whose quality is known: the right figure tells it."""
 
+import itertools
 import json
 import math
 
@@ -9,12 +10,11 @@ from click.testing import CliRunner
 
 import ggp
 from ggp.cli.evaluate import command
-from ggp.evaluation.coverage import coverage
 from ggp.evaluation.evaluate import EvaluationTerms, evaluate
 from ggp.evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT, UNEQUAL
 from ggp.evaluation.measuring import balance_of, course_of
 from ggp.evaluation.page import page_of
-from ggp.evaluation.tedium import autonomous, clocks
+from ggp.evaluation.replaying import clock_facts, coverage
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, self_play
 from tests.ggp.evaluation.variants import VARIANTS
@@ -257,8 +257,8 @@ def test_a_clock_is_a_fact_that_no_move_changes_and_that_never_returns():
         (<= (next (at 0)) (does x stay)) (<= terminal (true (ply 4)))
     """
     game = ggp.load(rules, engine="lanes")
-    assert autonomous(game.program) == {("ply", 1), ("turn", 1)}
-    assert clocks(game, self_play(game, 0, 3)) == {("ply", 1)}
+    is_clock = clock_facts(game, self_play(game, 0, 3))
+    assert {fluent.name for fluent in itertools.compress(game.terms.fluents, is_clock)} == {"ply"}
 
 
 def test_shortest_solutions_are_counted():
