@@ -17,7 +17,8 @@ openspiel      the game `ggp(rules=...)` of OpenSpiel
 gambit         export of small games to Gambit (EFG)
 """
 
-from ggp.env.batch import HOLD, RESTART, ActionError, Environment, Settings
+from ggp.env.batch import ActionError, Environment, Settings
+from ggp.env.kernels.arrays import HOLD, RESTART
 from ggp.env.make import make
 from ggp.env.state import EnvState
 

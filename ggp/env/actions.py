@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,9 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.env.point_of_view import PointOfView
 from ggp.game import RANDOM_ROLE, Move, Role
-from ggp.jit.rows import words_of
-from ggp.lanes.engine import Lanes
+from ggp.lanes.engine import Lanes, several_set
 
 _SAMPLED_STEPS = 400
-_ALL = ~np.uint64(0)
 
 
 @dataclass(frozen=True)
@@ -73,39 +71,24 @@ class Turns:
     is_waiting: NDArray[np.uint8]
 
 
-def find_turns(game: CompiledGame, *, seed: int = 0, steps: int = _SAMPLED_STEPS) -> Turns:
+def find_turns(game: CompiledGame) -> Turns:
     """Watch 512 random playouts side by side for some steps."""
     tables = game.lane_tables
-    lanes = Lanes(tables, seed=seed)
+    lanes = Lanes(tables)
     lanes.begin(game.unpack(game.initial_state()))
-    value = words_of(lanes.arrays.value)
-    waits = np.zeros(len(tables.slot_literal), np.bool_)
-    chooses = np.zeros(len(tables.slot_literal), np.bool_)
+    slots = list(starmap(slice, pairwise(tables.first_slot.tolist())))
+    agents = [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
+    waits, chooses = np.zeros((2, len(tables.slot_literal)), np.bool_)
     is_joint = False
-    for _ in range(steps):
+    for _ in range(_SAMPLED_STEPS):
         lanes.settle()
-        legal = (
-            value[tables.slot_literal >> 1] ^ np.where(tables.slot_literal & 1, _ALL, np.uint64(0))[:, None]
-        )
-        going_on = ~(value[tables.terminal >> 1] ^ (_ALL if tables.terminal & 1 else np.uint64(0)))
-        several = [_several(legal[a:b]) & going_on for a, b in _slots(game)]
-        for r, (a, b) in enumerate(_slots(game)):
-            others = np.bitwise_or.reduce([s for i, s in enumerate(several) if i != r] or [several[r] & 0])
-            waits[a:b] |= (legal[a:b] & others & ~several[r]).any(axis=1)
-            chooses[a:b] |= (legal[a:b] & several[r]).any(axis=1)
-        choosing = [s for role, s in zip(game.roles, several, strict=True) if role != RANDOM_ROLE]
-        is_joint = is_joint or any((s & t).any() for i, s in enumerate(choosing) for t in choosing[:i])
+        legal = lanes.words_at(tables.slot_literal)
+        over = lanes.words_at(np.array([tables.terminal]))
+        several = np.array([several_set(legal[slot]) for slot in slots]) & ~over
+        for r, slot in enumerate(slots):
+            others = np.bitwise_or.reduce(np.delete(several, r, axis=0), axis=0)
+            waits[slot] |= (legal[slot] & others & ~several[r]).any(axis=1)
+            chooses[slot] |= (legal[slot] & several[r]).any(axis=1)
+        is_joint = is_joint or bool(several_set(several[agents]).any())
         lanes.play(1)
     return Turns(is_joint, (waits & ~chooses).astype(np.uint8))
-
-
-def _slots(game: CompiledGame) -> list[tuple[int, int]]:
-    first = game.lane_tables.first_slot.tolist()
-    return list(pairwise(first))
-
-
-def _several(legal: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """uint64[W]: lanes in which two of the rows hold."""
-    before = np.bitwise_or.accumulate(legal, axis=0)
-    several: NDArray[np.uint64] = np.bitwise_or.reduce(before[:-1] & legal[1:], axis=0)
-    return several

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,17 +84,6 @@ class Settings:
     def __post_init__(self) -> None:
         """Raises TypeError and ValueError."""
         check_integers(self, threads=1, max_steps=1, seed=None)
-
-
-class SettingsOptions(TypedDict, total=False):
-    """The same as keywords of `ggp.env.make`."""
-
-    auto_reset: bool
-    max_steps: int | None
-    check: bool
-    skip_forced: bool
-    threads: int
-    seed: int
 
 
 Shares = list[Unboxed[Share]]
@@ -430,15 +419,3 @@ class Environment:
             self._loop.clear()
         self._latest = (self._latest + 1) % _BUFFERS
         return self._buffers[self._latest]
-
-
-__all__ = [
-    "HOLD",
-    "RESTART",
-    "ActionError",
-    "EnvState",
-    "Environment",
-    "Settings",
-    "SettingsOptions",
-    "words_for",
-]

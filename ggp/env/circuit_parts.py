@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from ggp.circuit.circuit import FALSE_LITERAL, without_dead_gates
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.once_per_game import once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 
 
@@ -28,11 +28,9 @@ class CircuitParts(NamedTuple):
     of_step: LaneTables
 
 
-_parts: WeakKeyDictionary[CompiledGame, CircuitParts] = WeakKeyDictionary()
-
-
+@once_per_game
 def parts_of(game: CompiledGame) -> CircuitParts:
-    """The two parts of a game's circuit, made once.
+    """The two parts of a game's circuit.
 
     >>> import ggp
     >>> game = ggp.load("othello", engine="lanes")
@@ -40,19 +38,15 @@ def parts_of(game: CompiledGame) -> CircuitParts:
     >>> parts.of_state.row_count < whole.row_count, parts.of_step.row_count < whole.row_count
     (True, True)
     """
-    if game not in _parts:
-        circuit = circuit_of(game.tables, game.terms)
-        of_state = replace(
-            circuit,
-            next=(FALSE_LITERAL,) * len(circuit.next),
-            percepts=tuple(percept._replace(literal=FALSE_LITERAL) for percept in circuit.percepts),
-        )
-        of_step = replace(
-            circuit,
-            terminal=FALSE_LITERAL,
-            goals=tuple(goal._replace(literal=FALSE_LITERAL) for goal in circuit.goals),
-        )
-        _parts[game] = CircuitParts(
-            *(arrange(tabulate(without_dead_gates(part))) for part in (of_state, of_step))
-        )
-    return _parts[game]
+    circuit = circuit_of(game.tables, game.terms)
+    of_state = replace(
+        circuit,
+        next=(FALSE_LITERAL,) * len(circuit.next),
+        percepts=tuple(percept._replace(literal=FALSE_LITERAL) for percept in circuit.percepts),
+    )
+    of_step = replace(
+        circuit,
+        terminal=FALSE_LITERAL,
+        goals=tuple(goal._replace(literal=FALSE_LITERAL) for goal in circuit.goals),
+    )
+    return CircuitParts(*(arrange(tabulate(without_dead_gates(part))) for part in (of_state, of_step)))

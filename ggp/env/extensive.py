@@ -9,11 +9,10 @@ percepts, and all moves in games without `sees` rules.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import find_turns
-from ggp.game import RANDOM_ROLE, GoalError, Move, has_percepts, illegal
+from ggp.game import RANDOM_ROLE, Move, goals_or_none, has_percepts, illegal
 from ggp.integers import to_integer
 
 CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
@@ -24,16 +23,15 @@ CHANCE, SIMULTANEOUS, TERMINAL = -1, -2, -4
 class Node:
     """One node of the tree; a value.
 
-    state    of the game
     steps    joint moves made
     chosen   by role the move chosen in this state, None if open
-    known    by agent one entry per step: its own move and percepts, or the joint move
+    known    by agent one entry per step: its own move and its percepts, or the joint move
     """
 
     state: PackedState
     steps: int
     chosen: tuple[Move | None, ...]
-    known: tuple[tuple[str, ...], ...]
+    known: tuple[tuple[tuple[str, ...], ...], ...]
 
     def __deepcopy__(self, memo: object) -> Node:
         return self
@@ -46,11 +44,6 @@ class ExtensiveGame:
     agents      the roles but `random`, in rule-sheet order
     is_hidden   the rules have percepts
     is_joint    agents choose at once and nothing is hidden: nodes with the player SIMULTANEOUS
-
-    >>> import ggp
-    >>> tree = ExtensiveGame(ggp.load("kuhn_poker"))                      # doctest: +SKIP
-    >>> tree.player(tree.root()) == CHANCE                                # doctest: +SKIP
-    True
     """
 
     def __init__(self, game: CompiledGame, max_steps: int = 1000) -> None:
@@ -141,31 +134,29 @@ class ExtensiveGame:
         following = self.game.next_state(node.state, joint)
         return Node(following, node.steps + 1, (None,) * len(joint), known)
 
-    def _entry(self, node: Node, joint: list[Move], agent: int) -> str:
+    def _entry(self, node: Node, joint: list[Move], agent: int) -> tuple[str, ...]:
         if not self.is_hidden:
-            return " ".join(map(str, joint))
+            return tuple(map(str, joint))
         percepts = self.game.percepts(node.state, joint, self.agents[agent])
-        return " ".join([str(joint[self.roles[agent]]), "|", *map(str, percepts)])
+        return str(joint[self.roles[agent]]), *map(str, percepts)
+
+    def _text(self, entry: tuple[str, ...]) -> str:
+        return " ".join((entry[0], "|", *entry[1:]) if self.is_hidden else entry)
 
     def information(self, node: Node, agent: int) -> str:
         """All that an agent knows: equal texts are one information set."""
         own = node.chosen[self.roles[agent]]
-        return "; ".join([*node.known[agent], *([f"chose {own}"] if own is not None else [])])
+        chosen = [] if own is None else [f"chose {own}"]
+        return "; ".join([*map(self._text, node.known[agent]), *chosen])
 
     def observation(self, node: Node, agent: int) -> str:
         """The facts of the state, or the last percepts if something is hidden."""
         if self.is_hidden:
-            return node.known[agent][-1] if node.known[agent] else ""
+            return self._text(node.known[agent][-1]) if node.known[agent] else ""
         return " ".join(map(str, self.game.facts(node.state)))
 
     def returns(self, node: Node) -> list[float]:
         """The goals of all agents, scaled to -1..1; 0 before the end and for undefined goals."""
-        if not self.game.is_terminal(node.state):
-            return [0.0] * len(self.agents)
-        return [self._goal(node.state, agent) for agent in self.agents]
-
-    def _goal(self, state: PackedState, agent: Any) -> float:
-        try:
-            return self.game.goal(state, agent) / 50 - 1
-        except GoalError:
-            return 0.0
+        is_over = self.game.is_terminal(node.state)
+        goals = goals_or_none(self.game, node.state) if is_over else [None] * len(self.game.roles)
+        return [0.0 if (goal := goals[r]) is None else goal / 50 - 1 for r in self.roles]

@@ -13,21 +13,16 @@ from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame
 from ggp.files import replacing_text
 from ggp.integers import to_integer
 
-MAX_NODES = 1_000_000
 _WIDE = str.maketrans('"\\', "＂＼")
 
 
-class TooManyNodesError(ValueError):
-    """The game tree is larger than the limit."""
-
-
 def write_efg(
-    rules: str | Path | CompiledGame, path: str | Path, *, max_steps: int = 1000, most_nodes: int = MAX_NODES
+    rules: str | Path | CompiledGame, path: str | Path, *, max_steps: int = 1000, most_nodes: int = 1_000_000
 ) -> int:
     """Write the whole game tree of a sheet as an EFG file; return the number of nodes.
 
     Payoffs are goals scaled to -1..1, as rewards of `ggp.env` are. See "The .efg file format" in the
-    documentation of Gambit. Raises TooManyNodesError, and OSError; no file is then written.
+    documentation of Gambit. Raises ValueError for larger trees, and OSError; no file is then written.
     """
     most_nodes = to_integer(most_nodes, "most_nodes", 1)
     game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
@@ -58,7 +53,7 @@ def _write_nodes(tree: ExtensiveGame, file: TextIO, most_nodes: int) -> int:
         node = stack.pop()
         written += 1
         if written > most_nodes:
-            raise TooManyNodesError(f"the tree of {tree.game.name} has more than {most_nodes:,} nodes")
+            raise ValueError(f"the tree of {tree.game.name} has more than {most_nodes:,} nodes")
         player = tree.player(node)
         if player == TERMINAL:
             payoffs = ", ".join(f"{value:g}" for value in tree.returns(node))

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import own_game_folders
-from ggp.env.batch import HOLD, RESTART, ActionError, Environment
-from ggp.env.kernels.arrays import NO_CHOICE
+from ggp.env.batch import ActionError, Environment
+from ggp.env.kernels.arrays import HOLD, ILLEGAL, NO_CHOICE, RESTART
 from ggp.env.make import make, refuse_unknown_keywords
 from ggp.env.opponents import Opponent, make_opponent
 from ggp.env.state import EnvState
@@ -37,8 +37,6 @@ Infos: TypeAlias = dict[str, Any]
 Steps: TypeAlias = tuple[Observations, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]
 
 ALL = "all"
-ILLEGAL = 2**31 - 1
-"""Replaces every number outside the action space, some of which `ggp.env` reads as commands."""
 _MAX_STEPS = 10_000
 """Steps of opponents in a row before a game counts as one in which the agent never acts."""
 

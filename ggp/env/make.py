@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
 from ggp.env.actions import actions_of, find_turns
-from ggp.env.batch import Environment, Settings, SettingsOptions
+from ggp.env.batch import Environment, Settings
 from ggp.env.observations import observe
 from ggp.env.point_of_view import PointOfView, find_point_of_view
 from ggp.game import has_percepts
 from ggp.integers import to_integer
-
-REWARDS = ("symmetric", "unit")
-VIEWS = ("mover", "absolute")
 
 
 def make(
@@ -33,7 +30,7 @@ def make(
     view: Literal["mover", "absolute"] | None = None,
     rewards: Literal["symmetric", "unit"] = "symmetric",
     simultaneous: bool | None = None,
-    **settings: Unpack[SettingsOptions],
+    **settings: Any,
 ) -> Environment:
     """Environments of a game: a rule sheet, the name of a bundled game, or a compiled game.
 
@@ -56,10 +53,10 @@ def make(
     refuse_unknown_keywords(settings, make)
     checked = Settings(**settings)
     num_envs = to_integer(num_envs, "num_envs", 1)
-    if rewards not in REWARDS:
-        raise ValueError(f"rewards is one of {', '.join(REWARDS)}, not {rewards!r}")
-    if view not in (None, *VIEWS):
-        raise ValueError(f"view is one of {', '.join(VIEWS)}, not {view!r}")
+    if rewards not in ("symmetric", "unit"):
+        raise ValueError(f"rewards is one of symmetric, unit, not {rewards!r}")
+    if view not in (None, "mover", "absolute"):
+        raise ValueError(f"view is one of mover, absolute, not {view!r}")
     game = rules if isinstance(rules, CompiledGame) else load(rules, engine="lanes")
     assert isinstance(game, CompiledGame)
     kind = observation or ("percepts" if has_percepts(game) else "facts")
@@ -80,9 +77,8 @@ def refuse_unknown_keywords(
     taken   keywords of `make` that `function` gives itself
     """
     own = [*inspect.signature(function).parameters.values(), *inspect.signature(make).parameters.values()]
-    names = [each.name for each in own if each.kind == each.KEYWORD_ONLY] + list(
-        SettingsOptions.__annotations__
-    )
+    names = [each.name for each in own if each.kind == each.KEYWORD_ONLY]
+    names += [each.name for each in fields(Settings)]
     known = [name for name in dict.fromkeys(names) if name not in taken]
     for name in given:
         if name not in known:

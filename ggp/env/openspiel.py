@@ -22,29 +22,26 @@ from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
 from ggp.env.extensive import CHANCE, SIMULTANEOUS, TERMINAL, ExtensiveGame, Node
 
-MAX_STEPS = 1000
-_DEFAULTS = {"rules": "tictactoe", "max_steps": MAX_STEPS}
+_DEFAULTS = {"rules": "tictactoe", "max_steps": 1000}
 
 
 def _game_type(name: str, tree: ExtensiveGame | None) -> Any:
     """OpenSpiel's description of a kind of game; of the registered game without a tree."""
-    kinds = pyspiel.GameType
+    kinds, known = pyspiel.GameType, pyspiel.GameType.Information
     is_joint = tree is not None and tree.is_joint
     has_chance = tree is None or tree.chance is not None
     is_hidden = tree is None or tree.is_hidden
-    agents = len(tree.agents) if tree else 2
+    is_fair = tree is not None and is_zero_sum(tree)
     return kinds(
         short_name="ggp",
         long_name=name,
         dynamics=kinds.Dynamics.SIMULTANEOUS if is_joint else kinds.Dynamics.SEQUENTIAL,
         chance_mode=kinds.ChanceMode.EXPLICIT_STOCHASTIC if has_chance else kinds.ChanceMode.DETERMINISTIC,
-        information=kinds.Information.IMPERFECT_INFORMATION
-        if is_hidden
-        else kinds.Information.PERFECT_INFORMATION,
-        utility=kinds.Utility.ZERO_SUM if tree and is_zero_sum(tree) else kinds.Utility.GENERAL_SUM,
+        information=known.IMPERFECT_INFORMATION if is_hidden else known.PERFECT_INFORMATION,
+        utility=kinds.Utility.ZERO_SUM if is_fair else kinds.Utility.GENERAL_SUM,
         reward_model=kinds.RewardModel.TERMINAL,
-        max_num_players=agents if tree else 20,
-        min_num_players=agents if tree else 1,
+        max_num_players=len(tree.agents) if tree else 20,
+        min_num_players=len(tree.agents) if tree else 1,
         provides_information_state_string=True,
         provides_information_state_tensor=False,
         provides_observation_string=True,
@@ -187,8 +184,8 @@ class GgpObserver:
             self.tensor[:] = self._tree.game.unpack(state.node.state)
             return
         for entry in state.node.known[player]:
-            own, _, percepts = entry.partition(" |")
-            for name in [f"does {own}", *_split(percepts)]:
+            own, *percepts = entry
+            for name in (f"does {own}", *percepts):
                 self.tensor[self._place[player][name]] = 1
 
     def string_from(self, state: GgpState, player: int) -> str:
@@ -206,21 +203,5 @@ def _percepts(tree: ExtensiveGame, agent: int) -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-def _split(text: str) -> list[str]:
-    """The terms of a text, which brackets hold together."""
-    terms, depth, start = [], 0, 0
-    for place, sign in enumerate(text + " "):
-        depth += (sign == "(") - (sign == ")")
-        if sign == " " and not depth:
-            terms += [text[start:place]] if place > start else []
-            start = place + 1
-    return terms
-
-
-def register() -> None:
-    """Register the game, once."""
-    if "ggp" not in pyspiel.registered_names():
-        pyspiel.register_game(_game_type("General Game Playing: any GDL rule sheet", None), GgpGame)
-
-
-register()
+if "ggp" not in pyspiel.registered_names():
+    pyspiel.register_game(_game_type("General Game Playing: any GDL rule sheet", None), GgpGame)

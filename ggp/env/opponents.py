@@ -67,28 +67,19 @@ def make_opponent(spec: str | Opponent, environment: Environment) -> Mover:
         return _move_at_random
     if name != "mcts":
         raise ValueError(f"opponent is random, mcts:simulations=K or a function, not {spec!r}")
-    options: dict[str, str] = {}
-    for part in filter(None, text.split(",")):
-        key, _, value = part.partition("=")
-        options[key] = value
+    options = dict(part.partition("=")[::2] for part in filter(None, text.split(",")))
+    names = ["simulations", *(row.name for row in rows_of(MctsOptions))]
+    if unknown := [name for name in options if name not in names]:
+        known = ", ".join(names)
+        raise ValueError(f"opponent {spec!r}: unknown option {unknown[0]!r}; known options: {known}")
     count = options.pop("simulations", str(_SIMULATIONS))
     if not count.isdecimal() or not int(count):
         raise ValueError(f"simulations is a positive number, not {count!r}")
-    _require_options(options, spec)
-    return partial(_search, environment, int(count), options)
-
-
-def _require_options(options: dict[str, str], spec: str) -> None:
-    """Raise ValueError for options that a search does not accept."""
-    names = ["simulations", *(row.name for row in rows_of(MctsOptions))]
-    for name in options:
-        if name not in names:
-            known = ", ".join(names)
-            raise ValueError(f"opponent {spec!r}: unknown option {name!r}; known options: {known}")
     try:
         parse_options(options, default_options(_SIMULATIONS))
     except (OptionError, OSError) as error:
         raise ValueError(f"opponent {spec!r}: {error}") from None
+    return partial(_search, environment, int(count), options)
 
 
 def _ask(

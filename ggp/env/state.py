@@ -7,6 +7,7 @@ the environment says. So states carry their layout, only `new_state` allocates, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate
@@ -19,7 +20,7 @@ from ggp.env.kernels.arrays import Batch, Readings
 from ggp.jit.rows import ALIGNMENT, Rows, in_words, make_rows
 
 _PADDING = 64
-_Words: TypeAlias = list[NDArray[Any]]
+_Words: TypeAlias = Sequence[NDArray[Any]]
 """The arrays of a `Batch`, rows as uint64[count, W]: those can be copied as any."""
 
 
@@ -48,10 +49,7 @@ class Layout(NamedTuple):
     @property
     def observation_size(self) -> int:
         """Values of the observation of one environment."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def mask_shape(self) -> tuple[int, ...]:
@@ -130,7 +128,7 @@ class EnvState:
         return all(np.array_equal(x, y) for x, y in zip(_contents(one), _contents(two), strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        batch = [np.ascontiguousarray(array) for array in _in_words(self.batch)]
+        batch = [np.ascontiguousarray(array) for array in in_words(self.batch)]
         return _filled, (self.layout, batch, {name: getattr(self, name) for name in _READ})
 
     def __repr__(self) -> str:
@@ -222,7 +220,7 @@ def _require_memory(batch: Batch, layout: Layout) -> None:
 def _filled(layout: Layout, batch: _Words, read: Mapping[str, NDArray[Any]]) -> EnvState:
     """A state with copies of the arrays of `batch`, and of the fields in `read`."""
     state = new_state(layout, len(batch[-1]))
-    for target, source in zip(_in_words(state.batch), batch, strict=True):
+    for target, source in zip(in_words(state.batch), batch, strict=True):
         np.copyto(target, source)
     for name, array in read.items():
         target = getattr(state, name)
@@ -233,20 +231,17 @@ def _filled(layout: Layout, batch: _Words, read: Mapping[str, NDArray[Any]]) -> 
     return state
 
 
-def _in_words(batch: Batch) -> _Words:
-    return list(in_words(batch))
-
-
 def _contents(state: EnvState) -> list[NDArray[Any]]:
-    fluents, flags, memory, seed, _ = _in_words(state.batch)
+    fluents, flags, memory, seed, _ = in_words(state.batch)
     chance = [seed] if state.layout.has_chance else []
     return [fluents, flags, memory, *chance, *(getattr(state, name) for name in _READ)]
 
 
 def _gather(batch: Batch, chosen: NDArray[np.int64]) -> _Words:
     blocks = blocks_for(len(batch.steps))
-    *rows, seed, steps = _in_words(batch)
-    return [*(_gather_rows(words, blocks, chosen) for words in rows), seed[chosen], steps[chosen]]
+    words: _Words = in_words(batch)
+    *rows, seed, steps = words
+    return [*(_gather_rows(each, blocks, chosen) for each in rows), seed[chosen], steps[chosen]]
 
 
 def _gather_rows(words: NDArray[np.uint64], blocks: int, chosen: NDArray[np.int64]) -> NDArray[np.uint64]:

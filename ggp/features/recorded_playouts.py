@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import words_of
-from ggp.lanes.engine import BoolArray, Lanes
+from ggp.lanes.engine import BoolArray, Lanes, several_set, unpacked
 
 LONGEST = 600
 """Joint moves after which playouts are given up, so that the recording fits into memory."""
@@ -42,9 +43,9 @@ class RecordedPlayouts:
 
     def states(self, word: int) -> BoolArray:
         """bool[T, 64, F]: the states in the lanes of one word."""
-        part = np.ascontiguousarray(self.words[:, :, word])
-        bits = np.unpackbits(part.view(np.uint8).reshape(*part.shape, 8), axis=2, bitorder="little")
-        return bits.transpose(0, 2, 1).astype(np.bool_)
+        count, facts, _ = self.words.shape
+        bits = unpacked(self.words[:, :, word].reshape(-1, 1)).reshape(count, facts, 64)
+        return np.ascontiguousarray(bits.transpose(0, 2, 1))
 
 
 def record_playouts(
@@ -80,36 +81,24 @@ def record_playouts(
         movers.append(_movers(lanes))
         state = words_of(arrays.value)[facts].copy()
         lanes.play(1)
-        still = _unpacked(words_of(arrays.active)[:1])[0]
+        still = unpacked(words_of(arrays.active)[:1])[0]
         ended = active & ~still
         if ended.any():
             length[ended] = step
-            final[:, ended] = _unpacked(state)[:, ended]
+            final[:, ended] = unpacked(state)[:, ended]
         active = still
         if not active.any() or time.monotonic() > deadline:
             break
     return RecordedPlayouts(np.array(words), length, _goals(game, final), np.array(movers))
 
 
-def _unpacked(words: NDArray[np.uint64]) -> BoolArray:
-    """bool[*, N] of rows uint64[*, W]."""
-    return np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1, bitorder="little").astype(
-        np.bool_
-    )
-
-
 def _movers(lanes: Lanes) -> NDArray[np.int8]:
     """int8[N]: the only role with two legal moves in each lane. LEGAL must be settled."""
     tables = lanes.tables
-    value = words_of(lanes.arrays.value)
     mover = np.full(lanes.lane_count, NO_ROLE, np.int8)
-    for role in range(tables.role_count):
-        slots = tables.slot_literal[tables.first_slot[role] : tables.first_slot[role + 1]]
-        rows = value[slots >> 1] ^ np.where(slots & 1, ~np.uint64(0), np.uint64(0))[:, None]
-        before = np.bitwise_or.accumulate(rows, axis=0)
-        several = np.bitwise_or.reduce(before[:-1] & rows[1:], axis=0)
-        has_choice = _unpacked(several[None])[0]
-        mover = np.where(has_choice, np.where(mover == NO_ROLE, role, SEVERAL), mover).astype(np.int8)
+    for role, (first, end) in enumerate(pairwise(tables.first_slot)):
+        has_choice = unpacked(several_set(lanes.words_at(tables.slot_literal[first:end]))[None])[0]
+        mover[has_choice] = np.where(mover[has_choice] == NO_ROLE, role, SEVERAL)
     return mover
 
 

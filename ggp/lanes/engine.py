@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import CircuitTables, Phase
 from ggp.jit.compiling import announced_compilation
-from ggp.jit.rows import words_of
+from ggp.jit.rows import ALL_ONES, words_of
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.lanes.playout import (
@@ -167,7 +168,7 @@ class Lanes:
     def begin(self, root: BoolArray, count: int = ENDLESS) -> None:
         """Start over with `count` playouts from `root`, bool[F]. Every lane is put at the root state, and
         statistics are cleared. Raises ValueError for another shape."""
-        begin_playouts(self.arrays, self._require(root, (self.tables.fluent_count,)), count)
+        begin_playouts(self.arrays, _require(root, (self.tables.fluent_count,)), count)
 
     def play(self, ticks: int, step_limit: int = STEP_LIMIT) -> bool:
         """Play on for at most `ticks` joint moves per lane. Returns whether all playouts have ended."""
@@ -178,14 +179,10 @@ class Lanes:
         arrays, roles = self.arrays, self.tables.role_count
         counter = [int(c) for c in arrays.counter]
         goals = words_of(arrays.goal_count).sum(axis=1).astype(np.int64)
-        values = self.tables.goal_value
-        counts: list[dict[int, int]] = []
-        for role in range(roles):
-            of_role: dict[int, int] = {}
-            for q in range(self.tables.goal_first[role], self.tables.goal_first[role + 1]):
-                value = int(values[q])
-                of_role[value] = of_role.get(value, 0) + int(goals[2 * roles + q])
-            counts.append(of_role)
+        counts: list[dict[int, int]] = [{} for _ in range(roles)]
+        for role, (first, end) in enumerate(pairwise(self.tables.goal_first.tolist())):
+            for q, value in enumerate(self.tables.goal_value[first:end].tolist(), first):
+                counts[role][value] = counts[role].get(value, 0) + int(goals[2 * roles + q])
         return PlayoutStatistics(
             playouts=counter[ENDED],
             finished=counter[FINISHED],
@@ -209,36 +206,49 @@ class Lanes:
 
         states   bool[F, N]; lane i gets state i, lanes from N on keep what they hold
         """
-        fluents = self.tables.fluent_count
-        self._put(slice(1, 1 + fluents), states)
+        self._put(1, self.tables.fluent_count, states)
 
     def set_moves(self, moves: BoolArray) -> None:
         """Select moves: bool[M, N], exactly one true per role and lane."""
-        first = self.tables.move0
-        self._put(slice(first, first + self.tables.move_count), moves)
+        self._put(self.tables.move0, self.tables.move_count, moves)
+
+    def words_at(self, literals: NDArray[np.integer], count: int | None = None) -> NDArray[np.uint64]:
+        """The values of literals, a bit for each lane, in all words of a row or the first `count`."""
+        words = words_of(self.arrays.value)[literals >> 1, :count]
+        return words ^ np.where(literals & 1, ALL_ONES, np.uint64(0))[:, None]
 
     def read(self, literals: NDArray[np.int32], count: int) -> BoolArray:
         """The values of literals in the first `count` lanes: bool[len(literals), count]."""
-        words = words_of(self.arrays.value)[literals >> 1, : (count + 63) // 64]
-        words = words ^ np.where(literals & 1, ~np.uint64(0), np.uint64(0))[:, None]
-        bytes_of_rows = np.ascontiguousarray(words).view(np.uint8)
-        return np.unpackbits(bytes_of_rows, axis=1, count=count, bitorder="little").astype(np.bool_)
+        return unpacked(self.words_at(literals, (count + 63) // 64), count)
 
-    @staticmethod
-    def _require(bits: BoolArray, shape: tuple[int, ...]) -> BoolArray:
-        given = np.asarray(bits, np.bool_)
-        if given.shape != shape:
-            raise ValueError(f"expected bool of shape {shape}, not {given.shape}")
-        return given
-
-    def _put(self, rows: slice, bits: BoolArray) -> None:
-        count = bits.shape[1]
-        bits = self._require(bits, (rows.stop - rows.start, min(count, self.lane_count)))
-        words = (count + 63) // 64
-        padded = np.zeros((bits.shape[0], 64 * words), np.bool_)
-        padded[:, :count] = bits
+    def _put(self, first: int, count: int, bits: BoolArray) -> None:
+        """Put bool[count, N] into the rows from `first` on."""
+        given = _require(bits, (count, min(bits.shape[1], self.lane_count)))
+        words = (given.shape[1] + 63) // 64
+        padded = np.zeros((count, 64 * words), np.bool_)
+        padded[:, : given.shape[1]] = given
         packed = np.packbits(padded, axis=1, bitorder="little")
-        words_of(self.arrays.value)[rows, :words] = packed.view(np.uint64)
+        words_of(self.arrays.value)[first : first + count, :words] = packed.view(np.uint64)
+
+
+def _require(bits: BoolArray, shape: tuple[int, ...]) -> BoolArray:
+    given = np.asarray(bits, np.bool_)
+    if given.shape != shape:
+        raise ValueError(f"expected bool of shape {shape}, not {given.shape}")
+    return given
+
+
+def unpacked(words: NDArray[np.uint64], count: int | None = None) -> BoolArray:
+    """The first `count` lanes of rows uint64[*, W], or all: bool[*, count]."""
+    of_rows = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(of_rows, axis=1, count=count, bitorder="little").view(np.bool_)
+
+
+def several_set(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """uint64[W]: the lanes that are set in two or more of the rows uint64[*, W]."""
+    before = np.bitwise_or.accumulate(words, axis=0)
+    several: NDArray[np.uint64] = np.bitwise_or.reduce(before[:-1] & words[1:], axis=0)
+    return several
 
 
 def calibrate_words(

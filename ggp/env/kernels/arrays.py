@@ -25,6 +25,8 @@ HOLD = -2
 """An action: leave this environment as it is."""
 RESTART = -3
 """An action: begin a new game in this environment."""
+ILLEGAL = 2**31 - 1
+"""An action of no agent. Adapters give it for all numbers that are none, lest these be commands."""
 
 BYTE_ACTIONS = 250
 """Largest number of actions for which those of 64 lanes are compared at once, as bytes.

@@ -213,7 +213,7 @@ def test_cycles_are_those_of_pettingzoo():
     steps = 0
     while parallel.agents:
         observations = parallel.step(
-            {agent: int(parallel._game.mask(a).argmax()) for a, agent in enumerate(parallel.agents)}
+            {agent: int(parallel._mask(a).argmax()) for a, agent in enumerate(parallel.agents)}
         )
         steps += 1
     assert (moves, steps) == (6, 3)
@@ -253,7 +253,7 @@ def test_environments_can_be_copied(make):
     game = make("dicerace")
     game.reset(seed=5)
     copies = copy.deepcopy(game), pickle.loads(pickle.dumps(game))
-    assert all(copied._game.state == game._game.state for copied in copies)
+    assert all(copied._state == game._state for copied in copies)
     for each in (game, *copies):
         each.reset()
-    assert all(copied._game.state == game._game.state for copied in copies)
+    assert all(copied._state == game._state for copied in copies)
