@@ -34,10 +34,8 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.lanes.bits import literal_word
-from ggp.lanes.keys.hashing import Words
-from ggp.lanes.keys.key_table import KeyTable, number_states
-from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.state_code import make_code
+from ggp.lanes.keys.key_table import KeyTable, Words, number_states
+from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
     clear_moves,

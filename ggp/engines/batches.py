@@ -1,12 +1,14 @@
-"""Successors and playouts in batches, as functions of a game and a state."""
+"""Successors and playouts in batches, and states from their facts: functions of a game of any engine."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from ggp.game import Game, GameError, engine_of
+from gdl.reasoning.values import value_of
+from ggp.game import Fact, Game, GameError, engine_of, is_compiled
 from ggp.integers import to_integer
 
 if TYPE_CHECKING:
@@ -94,3 +96,27 @@ def require_compiled(game: Game[Any]) -> CompiledGame:
             f'{game.name} is not compiled (engine {engine_of(game)}): load it with engine="lanes"'
         )
     return game
+
+
+def state_of_facts(game: Game[Any], facts: Iterable[Fact]) -> Hashable:
+    """The state of `game` in which `facts` are true: the inverse of `game.facts`.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", engine="reasoner")
+    >>> state = game.initial_state()
+    >>> state_of_facts(game, game.facts(state)) == state
+    True
+
+    Raises GameError for facts that the rules do not have, as far as they are known.
+    """
+    held = frozenset(facts)
+    if not is_compiled(game):
+        return frozenset(map(value_of, held)) if engine_of(game) == "reasoner" else held
+    compiled: Any = game
+    unknown = held - set(compiled.terms.fluents)
+    if unknown:
+        raise GameError(f"not a fact of {game.name}: {min(map(str, unknown))}")
+    import numpy as np
+
+    packed: bytes = compiled.pack(np.array([fluent in held for fluent in compiled.terms.fluents]))
+    return packed

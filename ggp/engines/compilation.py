@@ -184,7 +184,7 @@ def compile_game(
 ) -> CompiledGame:
     """Compile `program` for lanes. Raises GdlValidationError, GroundingError, CircuitError.
 
-    quick   return a `ggp.engines.quick.QuickGame` that plays on the circuit as built, or on one from the
+    quick   return a `ggp.engines.compiled.QuickGame` that plays on the circuit as built, or on one from the
             cache for which time ran out, unless the simplified one is in the cache
     """
     cache = GameCache(cache_folder()) if use_cache else None
@@ -196,7 +196,7 @@ def compile_game(
     known = _known(program, limits, cache)
     if known is not None and not _may_resume(known, limits, in_background=True):
         return game_on(known.circuit, program, name)
-    from ggp.engines.quick import QuickGame
+    from ggp.engines.compiled import QuickGame
 
     start = known or build_circuit(program, limits, progress=progress)
 

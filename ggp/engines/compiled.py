@@ -7,8 +7,9 @@ the same facts are true in them.
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 from gdl.program import Program
 from gdl.terms import Symbol, Term
 from ggp.analysis.visibility import reveals_everything
-from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase
+from ggp.circuit.circuit import Circuit
+from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase, tabulate
 from ggp.engines.single_state import advance, evaluate, make_single_state
 from ggp.game import (
     Fact,
@@ -37,6 +39,8 @@ from ggp.game import (
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
+
+_logger = logging.getLogger("ggp")
 
 PackedState: TypeAlias = bytes
 REMEMBERED_STATES = 4096
@@ -111,13 +115,8 @@ class CompiledGame:
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in terms.moves]
         slots = self.lane_tables.first_slot
-        self.legal_literals = np.concatenate(
-            [
-                self.lane_tables.slot_literal[slots[r] : slots[r] + len(moves)]
-                for r, moves in enumerate(terms.moves)
-            ]
-            or [np.zeros(0, np.int32)]
-        )
+        of_moves = [np.arange(slots[r], slots[r] + len(moves)) for r, moves in enumerate(terms.moves)]
+        self.legal_literals = self.lane_tables.slot_literal[np.concatenate([np.zeros(0, int), *of_moves])]
         self._first_move = [int(first) for first in tables.first_move]
         self._terminal = np.array([self.lane_tables.terminal], np.int32)
         self._goal_values = tables.goal_value.tolist()
@@ -149,7 +148,7 @@ class CompiledGame:
 
     def initial_state(self) -> PackedState:
         """The state in which every match starts."""
-        return _pack(self.tables.initial.astype(np.bool_))
+        return self.pack(self.tables.initial.astype(np.bool_))
 
     def is_terminal(self, state: PackedState) -> bool:
         """Whether the match is over in `state`."""
@@ -220,7 +219,7 @@ class CompiledGame:
 
     def pack(self, fluents: BoolArray) -> PackedState:
         """The state in which the fluents of bool[F] hold."""
-        return _pack(fluents)
+        return np.packbits(fluents, bitorder="little").tobytes()
 
     def _successors(self, state: PackedState, joint_moves: NDArray[np.int32]) -> Successors:
         count, roles = joint_moves.shape
@@ -304,15 +303,61 @@ class CompiledGame:
             tuple(parts[:roles]),
             tuple([tuple([values[i] for i in goals]) for goals in parts[roles:]]),
         )
-        self._remember(state, evaluation)
-        return evaluation
-
-    def _remember(self, state: PackedState, evaluation: _Evaluation) -> None:
         with self._lock:
             while len(self._evaluations) >= REMEMBERED_STATES:
                 del self._evaluations[next(iter(self._evaluations))]
             self._evaluations[state] = evaluation
+        return evaluation
 
 
-def _pack(fluents: BoolArray) -> PackedState:
-    return np.packbits(fluents, bitorder="little").tobytes()
+class QuickGame(CompiledGame):
+    """A game on its circuit as built, while a thread makes the simplified one, which `finish` gives.
+
+    Simplification takes most of the time from rule text to the first legal moves. States of the two circuits
+    differ: facts that can never hold have left the simplified one. So a search runs on one of them from its
+    beginning to its end, and its owner changes between moves.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe", quick=True, use_cache=False)
+    >>> state = game.initial_state()
+    >>> finished = game.finish()
+    >>> finished.facts(game.translate(state)) == game.facts(state)
+    True
+    """
+
+    def __init__(
+        self, program: Program, circuit: Circuit, name: str, simplify: Callable[[], Circuit]
+    ) -> None:
+        """Start `simplify`, which returns a circuit equivalent to `circuit`, in a thread."""
+        super().__init__(program, tabulate(circuit), circuit.terms, name, exclusive=circuit.exclusive)
+        self._finished: CompiledGame = self
+        self._kept: list[int] = []
+        self._finishing = threading.Thread(target=self._finish, args=(simplify,), daemon=True)
+        self._finishing.start()
+
+    def finish(self, seconds: float | None = None) -> CompiledGame | None:
+        """The game on the simplified circuit; None if it takes more than `seconds` (wall time) from now. This
+        game itself if simplification ran out of memory."""
+        self._finishing.join(seconds)
+        return None if self._finishing.is_alive() else self._finished
+
+    def translate(self, state: PackedState) -> PackedState:
+        """`state` as a state of the finished game, which must be there."""
+        assert not self._finishing.is_alive(), "translate before finish"
+        if self._finished is self:
+            return state
+        return self._finished.pack(self.unpack(state)[self._kept])
+
+    def _finish(self, simplify: Callable[[], Circuit]) -> None:
+        try:
+            circuit = simplify()
+            finished = CompiledGame(
+                self.program, tabulate(circuit), circuit.terms, self.name, exclusive=circuit.exclusive
+            )
+        except (MemoryError, OSError) as error:
+            reason = str(error) or "not enough memory"
+            _logger.warning("%s: playing on the circuit as built: %s", self.name, reason)
+            return
+        number = {fluent: f for f, fluent in enumerate(self.terms.fluents)}
+        self._kept = [number[fluent] for fluent in finished.terms.fluents]
+        self._finished = finished

@@ -2,6 +2,10 @@
 
 A system that shares no code with `gdl.reasoning.reasoner` proves the rules top-down, so agreement of the two
 on a trace is strong evidence. Slow: for checking, not for play.
+
+Constants become quoted atoms (numbers too, so that `01` stays `01`), compounds Prolog compounds, and each
+predicate `p` of n arguments the Prolog predicate 'gdl p'/n, so that no name clashes with a built-in one.
+Facts of a state are clauses of 'gdl true', moves of 'gdl does'.
 """
 
 from __future__ import annotations
@@ -11,14 +15,15 @@ import json
 import shutil
 import subprocess
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from gdl.dependencies import DISTINCT, DOES, TRUE, Dependencies
 from gdl.normalize import normalize
-from gdl.program import Program
+from gdl.program import Literal, Predicate, Program, Rule, arguments_of
+from gdl.reasoning.join_order import names_in
 from gdl.syntax.parser import parse_term
-from gdl.terms import Compound, Term
+from gdl.terms import Compound, Symbol, Term, Variable
 from gdl.validation import require_valid
-from ggp.engines.prolog_text import prolog_program, term_text
 from ggp.game import (
     Fact,
     GameError,
@@ -33,10 +38,6 @@ from ggp.game import (
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 
-class PrologUnavailableError(GameError):
-    """pyswip or SWI-Prolog is not installed."""
-
-
 def missing_prolog() -> str | None:
     """What this engine lacks, as a sentence; None if it can run."""
     if importlib.util.find_spec("pyswip") is None:
@@ -47,20 +48,21 @@ def missing_prolog() -> str | None:
 
 
 class PrologGame:
-    """The rules of `program` as a `Game`; a state is the frozenset of its facts. Raises
-    PrologUnavailableError, GdlValidationError."""
+    """The rules of `program` as a `Game`; a state is the frozenset of its facts. Raises GdlValidationError, and
+    GameError if pyswip or SWI-Prolog is not installed."""
 
     engine = "prolog"
 
     def __init__(self, program: Program, name: str = "game") -> None:
-        reason = missing_prolog()
-        if reason:
-            raise PrologUnavailableError(reason)
+        if reason := missing_prolog():
+            raise GameError(reason)
         self.name = name
         self.program = program
         normalized = normalize(program)
         require_valid(normalized)
-        self.roles = tuple(dict.fromkeys(_role_of(rule.head) for rule in normalized.rules_for("role", 1)))
+        self.roles = tuple(
+            dict.fromkeys(arguments_of(rule.head)[0] for rule in normalized.rules_for("role", 1))
+        )
         self._terms: dict[str, Term] = {}
         self._given: tuple[object, object] | None = None
         self._process = _start(prolog_program(normalized))
@@ -70,16 +72,13 @@ class PrologGame:
         return f"<PrologGame {self.name}: {roles_text(self.roles)}; {len(self.program.rules):,} rules>"
 
     def initial_state(self) -> frozenset[Term]:
-        """The state in which every match starts."""
         return frozenset(self._all("F", "'gdl init'(F)"))
 
     def is_terminal(self, state: frozenset[Term]) -> bool:
-        """Whether the match is over in `state`."""
         self._give(state, ())
         return bool(self._request("once('gdl terminal')", wants=False))
 
     def legal_moves(self, state: frozenset[Term], role: Role) -> tuple[Move, ...]:
-        """The moves of `role`, sorted by text. Raises NoLegalMoveError if it has none before the end."""
         self._give(state, ())
         moves = self._all("M", f"'gdl legal'({term_text(role)}, M)")
         if not moves and not self.is_terminal(state):
@@ -87,21 +86,17 @@ class PrologGame:
         return moves
 
     def next_state(self, state: frozenset[Term], joint_move: JointMove) -> frozenset[Term]:
-        """The state after `joint_move`. Raises IllegalMoveError if it is not legal."""
         self._give_checked(state, joint_move)
         return frozenset(self._all("F", "'gdl next'(F)"))
 
     def goal(self, state: frozenset[Term], role: Role) -> int:
-        """The goal of `role` in `state`. Raises GoalError unless there is exactly one value 0..100."""
         self._give(state, ())
         return goal_of(role, self._all("V", f"'gdl goal'({term_text(role)}, V)"))
 
     def facts(self, state: frozenset[Term]) -> tuple[Fact, ...]:
-        """The facts true in `state`, sorted by text."""
         return tuple(sorted(state, key=str))
 
     def percepts(self, state: frozenset[Term], joint_move: JointMove, role: Role) -> tuple[Term, ...]:
-        """The percepts of `role` when `joint_move` is made, sorted by text."""
         self._give_checked(state, joint_move)
         return self._all("P", f"'gdl sees'({term_text(role)}, P)")
 
@@ -150,11 +145,6 @@ class PrologGame:
         return texts
 
 
-def _role_of(head: Term) -> Role:
-    assert isinstance(head, Compound)
-    return head.arguments[0]
-
-
 def _start(source: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         isolated_command("ggp.engines.prolog_process"),
@@ -177,3 +167,104 @@ def _stop(process: subprocess.Popen[str]) -> None:
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             stream.close()
+
+
+SUPPORT = r"""
+gdl_text(Term, Text) :- with_output_to(string(Text), gdl_write(Term)).
+gdl_write(Term) :- atom(Term), !, write(Term).
+gdl_write(Term) :- compound_name_arguments(Term, Name, Arguments),
+    write('('), write(Name), forall(member(A, Arguments), (write(' '), gdl_write(A))), write(')').
+gdl_all(Template, Goal, Texts) :- findall(Template, Goal, Found), sort(Found, Unique),
+    maplist(gdl_text, Unique, Texts).
+gdl_state(Facts, Moves) :- abolish_all_tables, retractall('gdl true'(_)), retractall('gdl does'(_, _)),
+    forall(member(F, Facts), assertz('gdl true'(F))),
+    forall(member(R-M, Moves), assertz('gdl does'(R, M))).
+"""
+"""Prolog predicates for the engine: gdl_state loads facts and moves, gdl_all returns answers as KIF."""
+
+
+def prolog_program(program: Program) -> str:
+    """Prolog source of a normalized program: declarations, then one clause per rule."""
+    dependencies = Dependencies(program)
+    predicates = dependencies.predicates
+    lines = [":- style_check(-singleton).", ":- style_check(-discontiguous)."]
+    declared = sorted({*predicates, TRUE, DOES, *ASKED})
+    lines += [f":- dynamic {_name(predicate.name)}/{predicate.arity}." for predicate in declared]
+    for component in dependencies.components:
+        if dependencies.is_recursive(component) and not _negates_itself(component, program):
+            lines += [f":- table {_name(p.name)}/{p.arity}." for p in component]
+    lines += [clause(rule) for rule in program.rules]
+    return "\n".join(lines) + SUPPORT
+
+
+ASKED = tuple(
+    Predicate(name, arity)
+    for name, arity in (("init", 1), ("legal", 2), ("next", 1), ("goal", 2), ("terminal", 0), ("sees", 2))
+)
+
+
+def clause(rule: Rule) -> str:
+    """One rule as a clause; filters come after the literals that bind their variables."""
+    goals = [_goal(literal) for literal in _ordered(rule.literals)]
+    head = _atom(rule.head)
+    return f"{head} :- {', '.join(goals)}." if goals else f"{head}."
+
+
+def term_text(term: Term) -> str:
+    """A term in Prolog syntax.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> term_text(parse_term("(cell 01 ?x it's)"))
+    "'cell'('01', Vx, 'it\\\\'s')"
+    """
+    if isinstance(term, Variable):
+        return "V" + "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in term.name)
+    if isinstance(term, Symbol):
+        return _quoted(term.name)
+    return f"{_quoted(term.name)}({', '.join(map(term_text, term.arguments))})"
+
+
+def _ordered(literals: Iterable[Literal]) -> list[Literal]:
+    ordered: list[Literal] = []
+    waiting: list[Literal] = []
+    bound: frozenset[str] = frozenset()
+    for literal in literals:
+        if literal.is_positive and literal.predicate != DISTINCT:
+            ordered.append(literal)
+            bound |= names_in(literal.atom)
+        else:
+            waiting.append(literal)
+        ready = [other for other in waiting if names_in(other.atom) <= bound]
+        ordered += ready
+        waiting = [other for other in waiting if other not in ready]
+    return ordered
+
+
+def _goal(literal: Literal) -> str:
+    if literal.predicate == DISTINCT:
+        left, right = map(term_text, arguments_of(literal.atom))
+        operator = "\\==" if literal.is_positive else "=="
+        return f"{left} {operator} {right}"
+    return _atom(literal.atom) if literal.is_positive else f"\\+ {_atom(literal.atom)}"
+
+
+def _atom(atom: Symbol | Compound) -> str:
+    arguments = ", ".join(map(term_text, arguments_of(atom)))
+    return f"{_name(atom.name)}({arguments})" if arguments else _name(atom.name)
+
+
+def _name(name: str) -> str:
+    return _quoted(f"gdl {name}")
+
+
+def _quoted(name: str) -> str:
+    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _negates_itself(component: tuple[Predicate, ...], program: Program) -> bool:
+    return any(
+        literal.predicate in component and not literal.is_positive
+        for predicate in component
+        for rule in program.rules_for(*predicate)
+        for literal in rule.literals
+    )

@@ -63,15 +63,12 @@ class InterpretedGame:
         return f"<InterpretedGame {self.name}: {roles_text(self.roles)}; {len(self.program.rules):,} rules>"
 
     def initial_state(self) -> Facts:
-        """The state in which every match starts."""
         return self.reasoner.initial_facts
 
     def is_terminal(self, state: Facts) -> bool:
-        """Whether the match is over in `state`."""
         return self.reasoner.is_terminal(self._context(state))
 
     def legal_moves(self, state: Facts, role: Role) -> tuple[Move, ...]:
-        """The moves of `role`, sorted by text. Raises NoLegalMoveError if it has none before the end."""
         context = self._context(state)
         moves = self.reasoner.legal_moves(context, self._role_values[role])
         if not moves and not self.reasoner.is_terminal(context):
@@ -79,22 +76,18 @@ class InterpretedGame:
         return self._sorted(moves)
 
     def next_state(self, state: Facts, joint_move: JointMove) -> Facts:
-        """The state after `joint_move`. Raises IllegalMoveError if it is not legal."""
         context = self._context(state)
         return self.reasoner.next_facts(self.reasoner.with_moves(context, self._moves(context, joint_move)))
 
     def goal(self, state: Facts, role: Role) -> int:
-        """The goal of `role` in `state`. Raises GoalError unless there is exactly one value 0..100."""
         return goal_of(role, self._sorted(self.reasoner.goals(self._context(state), self._role_values[role])))
 
     def facts(self, state: Facts) -> tuple[Fact, ...]:
-        """The facts true in `state`, sorted by text."""
         if not isinstance(state, frozenset):
             raise no_state(self)
         return self._sorted(state)
 
     def percepts(self, state: Facts, joint_move: JointMove, role: Role) -> tuple[Term, ...]:
-        """The percepts of `role` for `joint_move`, sorted by text; empty in games without `sees`."""
         if not self.reasoner.has_percepts:
             return ()
         context = self._context(state)

@@ -3,14 +3,11 @@
 compiling         decorators of kernels and their pieces; the cache of compiled code
 checked_store     files of a cache, each with a checksum
 kernel_cache      compiled kernels on disk, in the place of numba's own cache
-quick_compiler    numba's compiler, made to waste less time on kernels of many pieces
+quick_compiler    numba's compiler, made to waste less time on kernels of many pieces, and to emit less
 second_process    compile two halves of the kernels at once
-lowering          its last step, from typed numba IR to LLVM IR
-rows              the row type and its operations, as kernels import them
+rows              the row type and the operations that kernels import
 vector_rows       rows as LLVM vectors: what compiled kernels use
 plain_rows        rows as numpy arrays: what kernels use when NUMBA_DISABLE_JIT=1
-prefetch          request memory early
-spread            the bits of a word as bytes
 unboxed           arguments taken out of their Python objects once
 entry_points      calls from one kernel into another by its address
 """

@@ -1,7 +1,7 @@
-"""Row operations in plain numpy, used by kernels when NUMBA_DISABLE_JIT=1.
+"""Operations of `ggp.jit.rows` in plain numpy, used by kernels when NUMBA_DISABLE_JIT=1.
 
-Same names and meaning as in `ggp.jit.rows`; a row is a uint64[W] array of its own, never a view.
-Hundreds of times slower than compiled rows: for debugging, coverage and tests.
+A row is a uint64[W] array of its own, never a view. Hundreds of times slower than compiled rows: for
+debugging, coverage and tests.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 Row: TypeAlias = Any
 Index: TypeAlias = int | np.signedinteger[Any]
-_ALL_ONES = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 def load(rows: Any, index: Index) -> Row:
@@ -106,3 +106,31 @@ def lowest_bit(word: np.uint64) -> int:
     """
     number = int(word)
     return (number & -number).bit_length() - 1 if number else 64
+
+
+def _bits(word: np.uint64) -> NDArray[np.uint8]:
+    return np.unpackbits(np.array([word], np.uint64).view(np.uint8), bitorder="little")
+
+
+def spread_8(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
+    target[place : place + 8] = _bits(word)[:8]
+
+
+def spread_16(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
+    target[place : place + 16] = _bits(word)[:16]
+
+
+def spread_32(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
+    target[place : place + 32] = _bits(word)[:32]
+
+
+def spread_64(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
+    target[place : place + 64] = _bits(word)
+
+
+def bytes_equal(source: NDArray[np.uint8], place: Index, number: np.uint8) -> np.uint64:
+    return np.uint64(np.packbits(source[place : place + 64] == number, bitorder="little").view(np.uint64)[0])
+
+
+def prefetch(array: NDArray[Any], index: Index | np.unsignedinteger[Any]) -> None:
+    pass

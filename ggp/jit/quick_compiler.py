@@ -8,12 +8,13 @@ the same code as with them. Source: Numba's documentation,
 "Customizing the compiler".
 """
 
-# mypy: disallow-untyped-calls=false
+# mypy: disallow-untyped-calls=false, disable-error-code="attr-defined"
 # numba is not typed.
 
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,10 +25,22 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
-from numba.core.ir_utils import get_definition, guard
+from numba.core.ir_utils import get_definition, guard, rename_labels
 from numba.core.lowering import Lower
 from numba.core.typed_passes import AnnotateTypes, InlineOverloads, NativeLowering, NopythonRewrites
-from numba.core.types import BaseFunction, BaseNamedTuple, NoneType, unliteral
+from numba.core.types import (
+    Array,
+    BaseFunction,
+    BaseNamedTuple,
+    BaseTuple,
+    Integer,
+    IntegerLiteral,
+    NoneType,
+    Tuple,
+    Type,
+    uintp,
+    unliteral,
+)
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FindLiterallyCalls,
@@ -39,8 +52,6 @@ from numba.core.untyped_passes import (
     RewriteDynamicRaises,
     WithLifting,
 )
-
-from ggp.jit.lowering import KernelLowering
 
 
 class PieceLibrary(JITCodeLibrary):
@@ -85,6 +96,57 @@ class QuickFlags(Flags):
         return len(self._values)
 
 
+class KernelLowering(Lower):
+    """Lowering that assigns variables once and takes indices to be non-negative.
+
+    Numba keeps a variable that several blocks mention in memory: it stores it, loads it at every mention, and
+    fills it with zeros after the last one. Kernels pass NamedTuples of up to 400 numbers around, and LLVM
+    spent more time on taking these stores apart than on all other optimization. A variable that is assigned
+    once is therefore an LLVM value. What is in memory is not filled with zeros: kernels count no references.
+
+    By default numba also tests every index for being negative, to count from the end then. Kernels use about
+    three indices per gate, and these tests took as long as everything else that is done for it. A constant
+    index may be negative.
+    """
+
+    def __init__(self, context: Any, library: Any, fndesc: Any, func_ir: Any, metadata: Any = None) -> None:
+        # Blocks are lowered in the order of their labels; values must be there before they are used.
+        func_ir.blocks = rename_labels(func_ir.blocks)
+        super().__init__(context, library, fndesc, func_ir, metadata)
+
+    def _find_singly_assigned_variable(self) -> None:
+        assigned = Counter(
+            each.target.name for block in self.blocks.values() for each in block.find_insts(ir.Assign)
+        )
+        # Numba has put variables into SSA form, so the only assignment comes before all mentions.
+        self._singly_assigned_vars = {name for name, count in assigned.items() if count == 1}
+        self._blk_local_varmap: dict[str, Any] = {}
+
+    def delvar(self, name: str) -> None:
+        """Do nothing: a variable holds no reference."""
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        return super().lower_getitem(resty, expr, value, index, self._from_start(value, index, signature))
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        return super().lower_setitem(target, index, value, self._from_start(target, index, signature))
+
+    def _from_start(self, array: Any, index: Any, by_numba: Any) -> Any:
+        """The signature of an access with an unsigned index."""
+        if not isinstance(self.typeof(array.name), Array):
+            return by_numba
+        kind = _unsigned(self.typeof(index.name))
+        return by_numba.replace(args=(by_numba.args[0], kind, *by_numba.args[2:]))
+
+
+def _unsigned(index: Type) -> Type:
+    """The unsigned type of an index. Constants, slices and other types stay as they are."""
+    if isinstance(index, BaseTuple):
+        return Tuple([_unsigned(each) for each in index])
+    is_variable = isinstance(index, Integer) and not isinstance(index, IntegerLiteral)
+    return uintp if is_variable else index
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class QuickLowering(NativeLowering):
     """Lowering with LLVM at `level`, or at NUMBA_OPT if that is lower. At level 1, uniform playouts of
@@ -93,9 +155,7 @@ class QuickLowering(NativeLowering):
     _name = "quick_lowering"
     level = 2
 
-    @property
-    def lowering_class(self) -> type[Lower]:
-        return KernelLowering
+    lowering_class = KernelLowering
 
     def run_pass(self, state: Any) -> bool:
         # Numba holds its compiler lock and compiles nothing else while it lowers a function.
@@ -201,7 +261,7 @@ def _member_of_argument(state: Any, value: Any) -> tuple[Any, Any] | None:
     if not isinstance(argument, ir.Arg):
         return None
     kind: Any = state.args[argument.index]
-    members = kind.fields if isinstance(kind, BaseNamedTuple) else ()  # type: ignore[attr-defined]
+    members = kind.fields if isinstance(kind, BaseNamedTuple) else ()
     return (argument, kind[members.index(value.attr)]) if value.attr in members else None
 
 

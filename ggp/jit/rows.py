@@ -19,6 +19,14 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
     fill_float, multiply, subtract          rows whose words are float64; get_float reads one
     choose_words(bits, x, y)                word w of x if bit w of `bits` is set, else of y
 
+Between rows and arrays of bytes: what kernels compute is one bit per game, what readers want one byte.
+
+    spread_8(target, place, word)           target[place : place + 8] = the lowest bits of `word`, as 0 and 1;
+                                            also spread_16, spread_32, spread_64
+    bytes_equal(source, place, number)      bit j of a word: whether source[place + j] is `number`
+    prefetch(array, i)                      start loading the cache line of element i, so that many cache
+                                            misses are under way at once
+
 Rows are values. Write `x = x & y`, never `x &= y`: with NUMBA_DISABLE_JIT=1 rows are numpy arrays and
 an augmented assignment would change the array under all of its names.
 """
@@ -49,6 +57,9 @@ popcount, sum_words = operations.popcount, operations.sum_words
 count_bits, lowest_bit = operations.count_bits, operations.lowest_bit
 fill_float, get_float = operations.fill_float, operations.get_float
 multiply, subtract = operations.multiply, operations.subtract
+spread_8, spread_16 = operations.spread_8, operations.spread_16
+spread_32, spread_64 = operations.spread_32, operations.spread_64
+bytes_equal, prefetch = operations.bytes_equal, operations.prefetch
 
 Rows: TypeAlias = NDArray[np.void]
 _Memory = TypeVar("_Memory")

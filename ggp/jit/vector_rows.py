@@ -1,7 +1,7 @@
-"""Row operations as LLVM vectors, used by compiled kernels.
+"""Operations of `ggp.jit.rows` as LLVM vectors, used by compiled kernels.
 
-Same names and meaning as in `ggp.jit.rows`. Each is a numba intrinsic: a function that types a call and
-emits its LLVM instructions; operators are lowered directly, which keeps compilation short.
+Each is a numba intrinsic: a function that types a call and emits its LLVM instructions; operators are lowered
+directly, which keeps compilation short.
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,attr-defined,arg-type,no-any-return"
@@ -10,6 +10,7 @@ emits its LLVM instructions; operators are lowered directly, which keeps compila
 from __future__ import annotations
 
 import operator
+from functools import reduce
 from typing import Any
 
 from llvmlite import ir
@@ -46,9 +47,7 @@ class RowType(types.Type):
         return ir.VectorType(_I64, self.words)
 
 
-_I64 = ir.IntType(64)
-_DOUBLE = ir.DoubleType()
-_I32 = ir.IntType(32)
+_I1, _I8, _I32, _I64 = map(ir.IntType, (1, 8, 32, 64))
 
 
 @register_model(RowType)
@@ -61,27 +60,37 @@ def _row_type(array: types.Array) -> RowType:
     return RowType(array.dtype.size // 8)
 
 
-def _pointer(context: Any, builder: Any, array_type: types.Array, array: Any, index: Any) -> Any:
-    data = context.make_array(array_type)(context, builder, array).data
-    vector = _row_type(array_type).vector
-    return builder.gep(builder.bitcast(data, vector.as_pointer()), [index])
+def _code(emit: Any) -> Any:
+    """The code of an operation on values: `emit(builder, *values)`."""
+    return lambda context, builder, sig, args: emit(builder, *args)
 
 
-def _aligned(instruction: Any) -> Any:
-    """Mark a load or store as aligned to a word only.
+def _row_pointer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    data = context.make_array(sig.args[0])(context, builder, args[0]).data
+    return builder.gep(builder.bitcast(data, _row_type(sig.args[0]).vector.as_pointer()), [args[1]])
+
+
+def _item_pointer(context: Any, builder: Any, sig: Any, args: Any, kind: ir.Type) -> Any:
+    """Where the items of a one-dimensional array from args[1] on lie, as `kind`."""
+    data = context.make_array(sig.args[0])(context, builder, args[0]).data
+    return builder.bitcast(builder.gep(data, [args[1]]), kind.as_pointer())
+
+
+def _aligned(instruction: Any, count: int = 8) -> Any:
+    """Mark a load or store of rows as aligned to a word only.
 
     `make_rows` aligns rows to their size, which makes them fast. An array that numpy has copied or unpickled
     is slower then, but not the end of the process; instructions for aligned memory would gain nothing.
     """
-    instruction.align = 8
+    instruction.align = count
     return instruction
 
 
-def _splat(builder: Any, word: Any, words: int) -> Any:
-    vector = ir.VectorType(_I64, words)
-    first = builder.insert_element(ir.Constant(vector, ir.Undefined), word, ir.Constant(_I32, 0))
-    zeros = ir.Constant(ir.VectorType(_I32, words), [ir.Constant(_I32, 0)] * words)
-    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
+def _splat(builder: Any, number: Any, kind: ir.VectorType) -> Any:
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.Constant(_I32, 0))
+    everywhere = ir.Constant(ir.VectorType(_I32, kind.count), [0] * kind.count)
+    return builder.shuffle_vector(first, undefined, everywhere)
 
 
 def _install_operator(function: Any, instruction: str) -> None:
@@ -92,11 +101,8 @@ def _install_operator(function: Any, instruction: str) -> None:
                 return signature(args[0], *args)
             return None
 
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return getattr(builder, instruction)(*args)
-
     operands = (RowType,) * (1 if instruction == "not_" else 2)
-    lower_builtin(function, *operands)(lower)
+    lower_builtin(function, *operands)(_code(lambda builder, *args: getattr(builder, instruction)(*args)))
 
 
 _install_operator(operator.and_, "and_")
@@ -107,57 +113,47 @@ _install_operator(operator.invert, "not_")
 
 @intrinsic
 def load(typing_context, rows, index):
-    row = _row_type(rows)
-
     def codegen(context, builder, sig, args):
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return _aligned(builder.load(pointer))
+        return _aligned(builder.load(_row_pointer(context, builder, sig, args)))
 
-    return row(rows, types.intp), codegen
+    return _row_type(rows)(rows, types.intp), codegen
 
 
 @intrinsic
 def store(typing_context, rows, index, value):
-    row = _row_type(rows)
-
     def codegen(context, builder, sig, args):
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        _aligned(builder.store(args[2], pointer))
+        _aligned(builder.store(args[2], _row_pointer(context, builder, sig, args)))
         return context.get_dummy_value()
 
-    return types.void(rows, types.intp, row), codegen
+    return types.void(rows, types.intp, _row_type(rows)), codegen
 
 
 @intrinsic
 def literal(typing_context, rows, index):
-    row = _row_type(rows)
-
     def codegen(context, builder, sig, args):
-        node = builder.lshr(args[1], ir.Constant(_I64, 1))
-        loaded = builder.load(_pointer(context, builder, sig.args[0], args[0], node))
-        sign = builder.neg(builder.and_(args[1], ir.Constant(_I64, 1)))
-        return builder.xor(_aligned(loaded), _splat(builder, sign, row.words))
+        array, number = args
+        node = builder.lshr(number, ir.Constant(_I64, 1))
+        loaded = _aligned(builder.load(_row_pointer(context, builder, sig, (array, node))))
+        sign = builder.neg(builder.and_(number, ir.Constant(_I64, 1)))
+        return builder.xor(loaded, _splat(builder, sign, loaded.type))
 
-    return row(rows, types.intp), codegen
+    return _row_type(rows)(rows, types.intp), codegen
 
 
 @intrinsic
 def fill(typing_context, rows, word):
     row = _row_type(rows)
-
-    def codegen(context, builder, sig, args):
-        return _splat(builder, args[1], row.words)
-
-    return row(rows, types.uint64), codegen
+    return row(rows, types.uint64), _code(lambda builder, _, word: _splat(builder, word, row.vector))
 
 
 @intrinsic
 def any_lane(typing_context, value):
-    def codegen(context, builder, sig, args):
-        whole = ir.IntType(64 * value.words)
-        return builder.icmp_unsigned("!=", builder.bitcast(args[0], whole), ir.Constant(whole, 0))
+    whole = ir.IntType(64 * value.words)
 
-    return types.boolean(value), codegen
+    def emit(builder, row):
+        return builder.icmp_unsigned("!=", builder.bitcast(row, whole), ir.Constant(whole, 0))
+
+    return types.boolean(value), _code(emit)
 
 
 def _word_pointer(context, builder, sig, args):
@@ -183,101 +179,20 @@ def get_word(typing_context, rows, index, word):
 
 
 @intrinsic
+def get_float(typing_context, rows, index, word):
+    def codegen(context, builder, sig, args):
+        return builder.bitcast(builder.load(_word_pointer(context, builder, sig, args)), ir.DoubleType())
+
+    return types.float64(rows, types.intp, types.intp), codegen
+
+
+@intrinsic
 def set_word(typing_context, rows, index, word, bits):
     def codegen(context, builder, sig, args):
         builder.store(args[3], _word_pointer(context, builder, sig, args))
         return context.get_dummy_value()
 
     return types.void(rows, types.intp, types.intp, types.uint64), codegen
-
-
-def _shift(instruction):
-    @intrinsic
-    def shift(typing_context, value, count):
-        def codegen(context, builder, sig, args):
-            return getattr(builder, instruction)(args[0], _splat(builder, args[1], value.words))
-
-        return value(value, types.uint64), codegen
-
-    return shift
-
-
-shift_left = _shift("shl")
-shift_right = _shift("lshr")
-
-
-@intrinsic
-def add(typing_context, left, right):
-    def codegen(context, builder, sig, args):
-        return builder.add(args[0], args[1])
-
-    return left(left, right), codegen
-
-
-@intrinsic
-def fill_float(typing_context, rows, value):
-    row = _row_type(rows)
-
-    def codegen(context, builder, sig, args):
-        return _splat(builder, builder.bitcast(args[1], _I64), row.words)
-
-    return row(rows, types.float64), codegen
-
-
-@intrinsic
-def get_float(typing_context, rows, index, word):
-    def codegen(context, builder, sig, args):
-        return builder.bitcast(builder.load(_word_pointer(context, builder, sig, args)), _DOUBLE)
-
-    return types.float64(rows, types.intp, types.intp), codegen
-
-
-def _of_floats(instruction):
-    @intrinsic
-    def operation(typing_context, left, right):
-        def codegen(context, builder, sig, args):
-            floats = ir.VectorType(_DOUBLE, left.words)
-            result = getattr(builder, instruction)(*(builder.bitcast(each, floats) for each in args))
-            return builder.bitcast(result, left.vector)
-
-        return left(left, right), codegen
-
-    return operation
-
-
-multiply = _of_floats("fmul")
-subtract = _of_floats("fsub")
-
-
-@intrinsic
-def choose_words(typing_context, bits, left, right):
-    def codegen(context, builder, sig, args):
-        low = builder.trunc(args[0], ir.IntType(left.words))
-        chosen = builder.bitcast(low, ir.VectorType(ir.IntType(1), left.words))
-        return builder.select(chosen, args[1], args[2])
-
-    return left(types.uint64, left, right), codegen
-
-
-@intrinsic
-def popcount(typing_context, value):
-    def codegen(context, builder, sig, args):
-        kind = ir.FunctionType(value.vector, [value.vector])
-        name = f"llvm.ctpop.v{value.words}i64"
-        return builder.call(builder.module.declare_intrinsic(name, (), kind), args)
-
-    return value(value), codegen
-
-
-@intrinsic
-def sum_words(typing_context, value):
-    def codegen(context, builder, sig, args):
-        total = ir.Constant(_I64, 0)
-        for w in range(value.words):
-            total = builder.add(total, builder.extract_element(args[0], ir.Constant(_I32, w)))
-        return total
-
-    return types.int64(value), codegen
 
 
 @intrinsic
@@ -289,17 +204,129 @@ def word_count(typing_context, rows):
     return types.intp(rows), codegen
 
 
+def _shift(instruction):
+    @intrinsic
+    def shift(typing_context, value, count):
+        def emit(builder, row, number):
+            return getattr(builder, instruction)(row, _splat(builder, number, row.type))
+
+        return value(value, types.uint64), _code(emit)
+
+    return shift
+
+
+shift_left = _shift("shl")
+shift_right = _shift("lshr")
+
+
+@intrinsic
+def add(typing_context, left, right):
+    return left(left, right), _code(lambda builder, x, y: builder.add(x, y))
+
+
+@intrinsic
+def fill_float(typing_context, rows, value):
+    row = _row_type(rows)
+
+    def emit(builder, _, number):
+        return _splat(builder, builder.bitcast(number, _I64), row.vector)
+
+    return row(rows, types.float64), _code(emit)
+
+
+def _of_floats(instruction):
+    @intrinsic
+    def operation(typing_context, left, right):
+        floats = ir.VectorType(ir.DoubleType(), left.words)
+
+        def emit(builder, *rows):
+            result = getattr(builder, instruction)(*(builder.bitcast(each, floats) for each in rows))
+            return builder.bitcast(result, left.vector)
+
+        return left(left, right), _code(emit)
+
+    return operation
+
+
+multiply = _of_floats("fmul")
+subtract = _of_floats("fsub")
+
+
+@intrinsic
+def choose_words(typing_context, bits, left, right):
+    def emit(builder, bits, x, y):
+        low = builder.trunc(bits, ir.IntType(left.words))
+        return builder.select(builder.bitcast(low, ir.VectorType(_I1, left.words)), x, y)
+
+    return left(types.uint64, left, right), _code(emit)
+
+
+@intrinsic
+def popcount(typing_context, value):
+    def emit(builder, row):
+        kind = ir.FunctionType(row.type, [row.type])
+        name = f"llvm.ctpop.v{value.words}i64"
+        return builder.call(builder.module.declare_intrinsic(name, (), kind), [row])
+
+    return value(value), _code(emit)
+
+
+@intrinsic
+def sum_words(typing_context, value):
+    def emit(builder, row):
+        words = [builder.extract_element(row, ir.Constant(_I32, w)) for w in range(value.words)]
+        return reduce(builder.add, words, ir.Constant(_I64, 0))
+
+    return types.int64(value), _code(emit)
+
+
 @intrinsic
 def count_bits(typing_context, word):
-    def codegen(context, builder, sig, args):
-        return builder.ctpop(args[0])
-
-    return types.int64(types.uint64), codegen
+    return types.int64(types.uint64), _code(lambda builder, word: builder.ctpop(word))
 
 
 @intrinsic
 def lowest_bit(typing_context, word):
-    def codegen(context, builder, sig, args):
-        return builder.cttz(args[0], cgutils.false_bit)
+    return types.int64(types.uint64), _code(lambda builder, word: builder.cttz(word, cgutils.false_bit))
 
-    return types.int64(types.uint64), codegen
+
+def _spread(count):
+    @intrinsic
+    def spread(typing_context, target, place, word):
+        def codegen(context, builder, sig, args):
+            vector = ir.VectorType(_I8, count)
+            bits = builder.trunc(args[2], ir.IntType(count)) if count < 64 else args[2]
+            mask = builder.bitcast(bits, ir.VectorType(_I1, count))
+            pointer = _item_pointer(context, builder, sig, args, vector)
+            _aligned(builder.store(builder.zext(mask, vector), pointer), 1)
+            return context.get_dummy_value()
+
+        return types.void(target, types.intp, types.uint64), codegen
+
+    return spread
+
+
+spread_8, spread_16, spread_32, spread_64 = map(_spread, (8, 16, 32, 64))
+
+
+@intrinsic
+def bytes_equal(typing_context, source, place, number):
+    def codegen(context, builder, sig, args):
+        vector = ir.VectorType(_I8, 64)
+        loaded = _aligned(builder.load(_item_pointer(context, builder, sig, args, vector)), 1)
+        is_equal = builder.icmp_unsigned("==", loaded, _splat(builder, args[2], vector))
+        return builder.bitcast(is_equal, _I64)
+
+    return types.uint64(source, types.intp, types.uint8), codegen
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    def codegen(context, builder, sig, args):
+        place = _item_pointer(context, builder, sig, args, _I8)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, _I32, _I32, _I32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+        builder.call(function, [place, _I32(0), _I32(3), _I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen

@@ -2,12 +2,10 @@
 
 One bit per game (lane), one row of bits per circuit node.
 
-layout             a circuit laid out for kernels: LaneTables
-row_sharing        which rows gates share whose values are not needed at the same time
+layout             a circuit laid out for kernels, with rows shared by gates: LaneTables
 settle             the interpreter of circuits: recompute the gates of a phase in all lanes
 bits               single lanes of rows
-random_rows        random bits for all lanes
-choose             a uniformly random legal move of every role in every lane
+choose             random bits; a uniformly random legal move of every role in every lane
 roulette           the same by weight, in all lanes at once
 sparse_roulette    the same by weight, lane by lane: for moves that are legal in few lanes
 step               states, moves, gates and successors: what every kernel does with a circuit

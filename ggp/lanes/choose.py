@@ -22,9 +22,43 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
-from ggp.jit.rows import Index, Row, Rows, any_lane, fill, literal, load, store
+from ggp.jit.rows import (
+    Index,
+    Row,
+    Rows,
+    add,
+    any_lane,
+    fill,
+    literal,
+    load,
+    make_rows,
+    shift_left,
+    shift_right,
+    store,
+    words_of,
+)
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.random_rows import next_random
+
+
+def seeded_random(words: int, seed: int, stream: int = 0) -> Rows:
+    """State of W generators, one per word, two rows; independent for every (seed, stream).
+
+    >>> words_of(seeded_random(8, seed=1)).shape
+    (2, 8)
+    """
+    state = make_rows(2, words)
+    sequence = np.random.SeedSequence([seed & (2**64 - 1), stream])
+    words_of(state)[:] = sequence.generate_state(2 * words, np.uint64).reshape(2, words)
+    words_of(state)[0] |= np.uint64(1)  # the all-zero state would stay zero
+    return state
+
+
+@inlined
+def next_random(older: Row, newer: Row) -> tuple[Row, Row, Row]:
+    """Return (older, newer, random row); pass the first two to the next call. xorshift128+ (Vigna 2017)."""
+    x = older ^ shift_left(older, np.uint64(23))
+    x = x ^ newer ^ shift_right(x, np.uint64(18)) ^ shift_right(newer, np.uint64(5))
+    return newer, x, add(x, newer)
 
 
 @inlined

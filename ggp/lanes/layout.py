@@ -4,8 +4,7 @@
 sorted, phase by phase and level by level, into *runs* of gates with the same number of positive and of
 negated inputs. A run is one tight loop without branch mispredictions, and a negated input costs nothing (AND
 NOT is one instruction). On large circuits this halves the time per literal. Gates are sorted within windows,
-which keeps their overall order by liveness, and gates that are not needed at the same time share rows
-(`ggp.lanes.row_sharing`).
+which keeps their overall order by liveness, and gates that are not needed at the same time share rows.
 
 Moves are laid out in blocks of eight (the last block of a role has four or eight slots), padded with
 slots that are never legal and write to a spare row; `choose` works block by block.
@@ -22,12 +21,13 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
 from ggp.jit.compiling import kernel
-from ggp.lanes.row_sharing import share_rows
 
 BLOCK = 8
 
 WINDOW = 8192
 """Gates sorted into runs together. Fewer make short runs, more make values wait long in rows."""
+
+NEVER = -1
 
 
 class Schedule(NamedTuple):
@@ -170,7 +170,7 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
         is_gate = source >= tables.gate0
         read[is_gate] = rank[source[is_gate] - tables.gate0]
         kept = _read_from_outside(tables)[order]
-        row, gate_rows = share_rows(first_source, read, phase_gate.astype(np.int64), kept)
+        row, gate_rows = _share_rows(first_source, read, phase_gate.astype(np.int64), kept)
         node_of[tables.gate0 :] = tables.gate0 + row[rank]
     else:
         gate_rows = gates
@@ -184,6 +184,79 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
         target=node_of[tables.gate0 + order],
     )
     return schedule, node_of, gate_rows
+
+
+def _share_rows(
+    first_source: NDArray[np.int64],
+    source: NDArray[np.int64],
+    phase_gate: NDArray[np.int64],
+    is_kept: NDArray[np.bool_],
+) -> tuple[Int32Array, int]:
+    """Row of each gate, counted from 0, and the number of rows. Gates are in the order of settling.
+
+    Of the values of a circuit of half a million gates, only a few thousand are still to be read at any time.
+    Rows that are soon written again stay in the processor's caches. Rows are shared only within a phase: a
+    gate that a later phase or an output reads keeps its row, so that any phase may be settled again after the
+    phases before it.
+
+    first_source   int64[G+1]
+    source         int64[E]: gates that gate g reads, from first_source[g] on; negative for other inputs
+    phase_gate     int64[P+1]: where each phase begins
+    is_kept        bool[G]: read by outputs
+    """
+    gates = len(first_source) - 1
+    reader = np.repeat(np.arange(gates), np.diff(first_source))
+    phase = np.searchsorted(phase_gate[1:], np.arange(gates), side="right")
+    read = source >= 0
+    last_reader = np.full(gates, NEVER, np.int64)
+    np.maximum.at(last_reader, source[read], reader[read])
+    stays = is_kept | (last_reader == NEVER)
+    read_later = read & (phase[source] != phase[reader])
+    stays[source[read_later]] = True
+    last_reader[stays] = NEVER
+    row = np.empty(gates, np.int32)
+    row[stays] = np.arange(stays.sum())
+    free = np.empty(gates, np.int32)
+    count = _give_rows(first_source, source, phase_gate, last_reader, int(stays.sum()), free, row)
+    return row, count
+
+
+@kernel
+def _give_rows(
+    first_source: NDArray[np.int64],
+    source: NDArray[np.int64],
+    phase_gate: NDArray[np.int64],
+    last_reader: NDArray[np.int64],
+    first_row: int,
+    free: Int32Array,
+    row: Int32Array,
+) -> int:
+    """Assign rows from first_row on to the gates with a last reader.
+
+    Returns the number of rows.
+
+    free   int32[G], scratch: a stack of free rows, the one freed last on top
+    """
+    end_row = first_row
+    for p in range(phase_gate.shape[0] - 1):
+        top = 0
+        for r in range(end_row - 1, first_row - 1, -1):
+            free[top] = r
+            top += 1
+        for g in range(phase_gate[p], phase_gate[p + 1]):
+            if last_reader[g] != NEVER:
+                if top > 0:
+                    top -= 1
+                    row[g] = free[top]
+                else:
+                    row[g] = end_row
+                    end_row += 1
+            for i in range(first_source[g], first_source[g + 1]):
+                other = source[i]
+                if other >= 0 and last_reader[other] == g:
+                    free[top] = row[other]
+                    top += 1
+    return end_row
 
 
 def _read_from_outside(tables: CircuitTables) -> NDArray[np.bool_]:

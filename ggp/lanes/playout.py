@@ -37,9 +37,8 @@ from ggp.jit.rows import (
     word_count,
     words_of,
 )
-from ggp.lanes.choose import choice_scratch_rows
+from ggp.lanes.choose import choice_scratch_rows, seeded_random
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.step import advance_or_restart, move_at_random
 
 LENGTH_PLANES = 31

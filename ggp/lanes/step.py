@@ -48,7 +48,7 @@ from ggp.jit.rows import (
 )
 from ggp.lanes.bits import literal_word, set_lane
 from ggp.lanes.choose import choose_moves
-from ggp.lanes.keys.packing import (
+from ggp.lanes.keys.state_code import (
     Keys,
     StateCode,
     decode_planes,

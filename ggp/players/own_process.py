@@ -19,8 +19,8 @@ from gdl.program import unpack
 from gdl.syntax.parser import parse_term
 from gdl.terms import Compound, Symbol, Term
 from ggp.beliefs.observation import Observation
+from ggp.engines.batches import state_of_facts
 from ggp.engines.loading import make_game
-from ggp.engines.stated import state_of_facts
 from ggp.files import PACKAGE
 from ggp.game import Game, hides_information, is_compiled
 from ggp.match.faults import Crashed, Illegal, shorten

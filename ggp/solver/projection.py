@@ -19,8 +19,7 @@ from ggp.circuit.circuit import cone_of
 from ggp.circuit.subgames import find_subgames, find_supports
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.state_code import decode_keys, make_code
+from ggp.lanes.keys.state_code import StateCode, decode_keys, make_code
 
 _logger = logging.getLogger("ggp.solver")
 

@@ -24,8 +24,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states
-from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.state_code import encode_states, make_code
+from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
 from ggp.solver.chunk import Chunk
 from ggp.solver.estimate import estimate_states

@@ -24,8 +24,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.files import replacing
 from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.key_table import insert_states
-from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.state_code import encode_states, make_code
+from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
 from ggp.solver.solution import CORRELATED, Solution

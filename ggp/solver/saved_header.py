@@ -116,7 +116,7 @@ def _check_arrays(header: Mapping[str, Any], room: int) -> None:
 
 
 def _check_code(code: Any, fluents: int) -> None:
-    """Raise ValueError unless it is a state code (`ggp.lanes.keys.packing`) for this number of fluents."""
+    """Raise ValueError unless it is a state code (`ggp.lanes.keys.state_code`) for this number of fluents."""
     planes, words = len(code["first_source"]) - 1, code["word_count"]
     sizes_agree = type(words) is int and 0 <= planes <= 64 * words and words <= 1 + planes
     if not sizes_agree or len(code["first_digit"]) - 1 != fluents:

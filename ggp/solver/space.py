@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.keys.key_table import find_states
-from ggp.lanes.keys.packing import StateCode
-from ggp.lanes.keys.state_code import encode_states
+from ggp.lanes.keys.state_code import StateCode, encode_states
 from ggp.solver.chunk import Chunk
 from ggp.solver.work_folder import WorkFolder
 

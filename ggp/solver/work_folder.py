@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gdl.program import Program
 from gdl.syntax.printer import to_kif
 from ggp.files import write_text
-from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import StateCode
 
 _CHECKPOINT = "checkpoint.json"
 

@@ -32,6 +32,7 @@ from ggp.jit.rows import (
     Index,
     Row,
     Rows,
+    bytes_equal,
     fill,
     get_word,
     literal,
@@ -41,7 +42,6 @@ from ggp.jit.rows import (
     store,
     word_count,
 )
-from ggp.jit.spread import bytes_equal
 from ggp.lanes.bits import has_lane, literal_in_lane, set_lane
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import clear_moves

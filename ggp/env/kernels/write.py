@@ -32,10 +32,13 @@ from ggp.jit.rows import (
     load,
     lowest_bit,
     set_word,
+    spread_8,
+    spread_16,
+    spread_32,
+    spread_64,
     store,
     word_count,
 )
-from ggp.jit.spread import spread_8, spread_16, spread_32, spread_64
 from ggp.lanes.bits import has_lane
 from ggp.lanes.indices import transpose_bits, transpose_rows
 from ggp.lanes.step import settle_goals

@@ -1,7 +1,5 @@
 """States as keys of few bits.
 
-state_code   which bits a game's facts share: facts that exclude each other need fewer
-packing      lanes to keys and keys to lanes, in kernels
-hashing      the hash of a key
-key_table    from keys to state numbers
+state_code   which bits a game's facts share; states to keys and back, also in kernels
+key_table    the hash of a key; from keys to state numbers
 """

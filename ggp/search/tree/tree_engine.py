@@ -16,7 +16,7 @@ from ggp.jit.entry_points import entry_point
 from ggp.jit.rows import ALL_ONES, in_words, make_rows, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
-from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.search.decisive.immediate_wins import fluents_read
 from ggp.search.tree.kernels import counters as c

@@ -140,9 +140,7 @@ def worth_at_ends(payoffs: Payoffs, agent: int, plan: Floats, worth: Floats) -> 
 
 
 @kernel
-def make_plan(
-    first: NDArray[np.int64], parent: NDArray[np.int32], strategy: Floats, plan: Floats
-) -> None:
+def make_plan(first: NDArray[np.int64], parent: NDArray[np.int32], strategy: Floats, plan: Floats) -> None:
     """Write the realization plan of a behavior strategy: both float64[Q]."""
     plan[0] = 1.0
     for d in range(parent.shape[0]):

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.prefetch import prefetch
-from ggp.jit.rows import Index
+from ggp.jit.rows import Index, prefetch
 from ggp.solver.chunk import Chunk, successor_count
 from ggp.solver.kernels.expand import UNKNOWN
 

@@ -27,9 +27,8 @@ from ggp.jit.rows import (
     words_of,
 )
 from ggp.lanes.bits import has_lane
-from ggp.lanes.keys.hashing import Words
-from ggp.lanes.keys.key_table import KeyTable, number_states
-from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.key_table import KeyTable, Words, number_states
+from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
     clear_moves,

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index
-from ggp.lanes.keys.hashing import Words
-from ggp.lanes.keys.key_table import slot_of
+from ggp.lanes.keys.key_table import Words, slot_of
 
 UNKNOWN_GOAL = -1
 _LOW = np.uint64(0xFFFF_FFFF)

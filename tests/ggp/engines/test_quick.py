@@ -10,8 +10,8 @@ from gdl.syntax.parser import parse
 from ggp.circuit.cache import GameCache
 from ggp.engines import compilation
 from ggp.engines.compilation import CompilationLimits, build_circuit, simplify_circuit
+from ggp.engines.compiled import QuickGame
 from ggp.engines.loading import find_rules, finished_game, load
-from ggp.engines.quick import QuickGame
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.processes import called_process

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ggp.jit import quick_compiler
 from ggp.jit.compiling import IS_COMPILED, inlined, piece, stage
-from ggp.jit.lowering import KernelLowering
-from ggp.jit.quick_compiler import PieceLibrary, QuickCompiler, QuickFlags, QuickLowering
+from ggp.jit.quick_compiler import KernelLowering, PieceLibrary, QuickCompiler, QuickFlags, QuickLowering
 
 
 class Bounded(NamedTuple):

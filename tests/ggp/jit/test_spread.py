@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ggp.jit.compiling import kernel
-from ggp.jit.spread import bytes_equal, spread_8, spread_16, spread_32, spread_64
+from ggp.jit.rows import bytes_equal, spread_8, spread_16, spread_32, spread_64
 
 
 @kernel

@@ -9,7 +9,7 @@ from ggp.jit.rows import ALL_ONES, Rows, fill, load, store
 from ggp.lanes import step
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
-from ggp.lanes.keys.packing import Keys, StateCode
+from ggp.lanes.keys.state_code import Keys, StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import roulette_moves
 from ggp.lanes.sparse_roulette import RouletteScratch

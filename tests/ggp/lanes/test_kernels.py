@@ -12,11 +12,10 @@ from numba import njit
 
 from ggp.jit.compiling import kernel
 from ggp.jit.rows import ALIGNMENT, load, make_rows, store, width_of, words_of
-from ggp.lanes.choose import choice_planes, choice_scratch_rows
+from ggp.lanes.choose import choice_planes, choice_scratch_rows, seeded_random
 from ggp.lanes.engine import Lanes
 from ggp.lanes.indices import INDEX_PLANES, transpose_bits, transpose_rows
 from ggp.lanes.layout import LaneTables, arrange, order_of_writing
-from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.roulette import (
     FEWEST,
     LARGEST_TOTAL,

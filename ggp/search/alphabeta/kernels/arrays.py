@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import ALL_ONES, Rows, make_rows, words_of
-from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import NetworkTables, no_network
 from ggp.search.alphabeta.kernels.distance import TOGETHER, GoalFormula, no_formula

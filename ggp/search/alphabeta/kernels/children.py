@@ -28,7 +28,7 @@ from ggp.jit.rows import (
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
 from ggp.lanes.keys.key_table import prefetch_batch
-from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
     clear_moves,

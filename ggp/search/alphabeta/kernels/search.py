@@ -20,7 +20,7 @@ import numpy as np
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index
-from ggp.lanes.keys.packing import StateCode
+from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory

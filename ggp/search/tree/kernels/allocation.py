@@ -8,10 +8,9 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import ALL_ONES, make_rows, words_of
-from ggp.lanes.choose import choice_scratch_rows
+from ggp.lanes.choose import choice_scratch_rows, seeded_random
 from ggp.lanes.indices import INDEX_PLANES
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (

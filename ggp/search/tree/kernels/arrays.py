@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.entry_points import NO_ENTRY
 from ggp.jit.rows import Rows
-from ggp.lanes.keys.hashing import Words
+from ggp.lanes.keys.key_table import Words
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.sparse_roulette import RouletteScratch
 from ggp.search.tree.policies.fast_kernels import FeatureCases
@@ -185,7 +185,7 @@ class SearchArrays(NamedTuple):
 
 class StatePlanes(NamedTuple):
     """How to read the key of a state from a lane; P planes and D words per key, 0 planes: not needed. Fluents
-    of the planes: see `ggp.lanes.keys.packing.StateCode`."""
+    of the planes: see `ggp.lanes.keys.state_code.StateCode`."""
 
     first_source: Int32Array  # [P+1]
     source: Int32Array

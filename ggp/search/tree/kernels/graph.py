@@ -17,8 +17,7 @@ import numpy as np
 from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.rows import Index, Rows
 from ggp.lanes.bits import has_lane
-from ggp.lanes.keys.hashing import Words, hash_of
-from ggp.lanes.keys.key_table import slot_of
+from ggp.lanes.keys.key_table import Words, hash_of, slot_of
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import MISSING, ROOT, SAME_AS, SearchArrays, StatePlanes, Tree
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.prefetch import prefetch
-from ggp.jit.rows import Index, Row, get_word, load, lowest_bit, set_word, store, word_count
+from ggp.jit.rows import Index, Row, get_word, load, lowest_bit, prefetch, set_word, store, word_count
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import literal_word
 from ggp.lanes.indices import transpose_bits

@@ -40,7 +40,7 @@ class TreeRandom:
 
 
 class LaneRandom:
-    """Bit 0 of xorshift128+; the twin of `ggp.lanes.random_rows` in lane 0 of rows of one word."""
+    """Bit 0 of xorshift128+; the twin of `ggp.lanes.choose` in lane 0 of rows of one word."""
 
     def __init__(self, seed: int, stream: int = 0) -> None:
         state = np.random.SeedSequence([seed & _WORD, stream]).generate_state(2, np.uint64)

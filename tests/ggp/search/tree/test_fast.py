@@ -16,8 +16,8 @@ from ggp.features.recognition import recognize_features
 from ggp.features.recorded_playouts import record_playouts
 from ggp.features.temporal_differences import lambda_returns
 from ggp.jit.rows import make_rows, words_of
+from ggp.lanes.choose import seeded_random
 from ggp.lanes.engine import Lanes
-from ggp.lanes.random_rows import seeded_random
 from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
