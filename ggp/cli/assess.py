@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ggp.assessment.positions import SKILLS, load_positions
 from ggp.cli.options import Count, json_option, play_clock_option, seed_option, start_clock_option
-from ggp.cli.progress import Interruptible, load_compiled, progress_of
+from ggp.cli.progress import Interruptible, load_compiled, progress_of, reported_as
 from ggp.cli.tables import plain_text, results_table
 from ggp.game import hides_information
 from ggp.match.player import PlayerSpecError
@@ -21,7 +21,7 @@ from ggp.players.factory import check_player, require_kind
 if TYPE_CHECKING:
     from ggp.assessment.asking import AssessmentTerms, Faults
     from ggp.assessment.exploitability import Exploitability
-    from ggp.assessment.regret import GameRegret, RegretReport
+    from ggp.assessment.regret import RegretReport
     from ggp.assessment.score_card import ScoreCard
     from ggp.match.player import Player
     from ggp.solver.cfr import ApproximateEquilibrium
@@ -131,8 +131,7 @@ def show_card(console: Console, card: ScoreCard) -> None:
     """Print the score card."""
     from ggp.assessment.score_card import skill_percent
 
-    title = f"{card.player}: {card.total:.0f} of 100"
-    table = results_table(title, ["skill", ""], ["correct", "score %"])
+    table = results_table(f"{card.player}: {card.total:.0f} of 100", ["skill", ""], ["correct", "score %"])
     for skill in card.skills:
         found = card.of_skill(skill)
         right = sum(each.is_right for each in found)
@@ -140,7 +139,13 @@ def show_card(console: Console, card: ScoreCard) -> None:
     console.print(table)
     _show_faults(console, card.move_count, card.faults)
     if card.conformance:
-        _show_conformance(console, card)
+        passed = sum(check.is_passed for check in card.conformance)
+        title = f"Conformance: {passed} of {len(card.conformance)} checks passed"
+        table = results_table(title, ["message", "expected", ""], [], ["seen"])
+        for check in card.conformance:
+            mark = Text("yes", style="green") if check.is_passed else Text("NO", style="red")
+            table.add_row(check.name, check.expected, mark, plain_text(check.seen))
+        console.print(table)
 
 
 def _show_faults(console: Console, moves: int, faults: Faults) -> None:
@@ -152,23 +157,8 @@ def _show_faults(console: Console, moves: int, faults: Faults) -> None:
         console.print(plain_text(f"  {example}"))
 
 
-def _show_conformance(console: Console, card: ScoreCard) -> None:
-    passed = sum(check.is_passed for check in card.conformance)
-    title = f"Conformance: {passed} of {len(card.conformance)} checks passed"
-    table = results_table(title, ["message", "expected", ""], [], ["seen"])
-    for check in card.conformance:
-        mark = Text("yes", style="green") if check.is_passed else Text("NO", style="red")
-        table.add_row(check.name, check.expected, mark, plain_text(check.seen))
-    console.print(table)
-
-
 def _regret(
-    player: str,
-    terms: AssessmentTerms,
-    per_game: int | None,
-    games: tuple[str, ...],
-    *,
-    is_json: bool,
+    player: str, terms: AssessmentTerms, per_game: int | None, games: tuple[str, ...], *, is_json: bool
 ) -> int:
     """Measure and print a player's regret in the bundled positions; returns the exit code."""
     from ggp.assessment.regret import PositionsError, RegretReport, measure_regret, read_positions
@@ -193,19 +183,15 @@ def _regret(
 def _show_regret(console: Console, report: RegretReport) -> None:
     title = f"{report.player}: goals given away, mean and 95 % interval"
     table = results_table(title, ["game"], ["positions", "mistakes", "regret", "random moves"])
-    for each in report.games:
-        table.add_row(*_regret_row(each))
-    if len(report.games) > 1:
-        table.add_section()
-        table.add_row(*_regret_row(report.total))
+    total = report.total
+    for each in [*report.games, total] if len(report.games) > 1 else report.games:
+        if each is total:
+            table.add_section()
+        count = len(each.regrets)
+        regret = f"{each.mean:.2f} ± {each.margin:.2f}" if count > 1 else f"{each.mean:.2f}"
+        table.add_row(each.game, str(count), str(each.mistakes), regret, f"{each.chance:.1f}")
     console.print(table)
-    _show_faults(console, len(report.total.regrets), report.faults)
-
-
-def _regret_row(each: GameRegret) -> tuple[str, ...]:
-    count = len(each.regrets)
-    regret = f"{each.mean:.2f} ± {each.margin:.2f}" if count > 1 else f"{each.mean:.2f}"
-    return (each.game, str(count), str(each.mistakes), regret, f"{each.chance:.1f}")
+    _show_faults(console, len(total.regrets), report.faults)
 
 
 def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *, is_json: bool) -> None:
@@ -220,7 +206,7 @@ def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *,
     from ggp.solver.cfr import CfrOptions, find_equilibrium, make_state_graph, sequence_form
 
     limits = SolverLimits()
-    try:
+    with reported_as(game.name, SolverError):
         with progress_of(progress_text) as report:
             form = sequence_form(make_state_graph(game, limits), limits, report)
         if len(form.graph.agents) == 1:
@@ -228,12 +214,8 @@ def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *,
         with progress_of(lambda answers, sets: f"{answers:,} answers in {sets:,} information sets") as listen:
             asked = measure_exploitability(form, player, terms, samples, listen)
         found = find_equilibrium(form, CfrOptions(accuracy=1e-6))
-    except SolverError as error:
-        raise click.ClickException(f"{game.name}: {error}") from None
-    if is_json:
-        click.echo(json.dumps(exploitability_summary(asked, found, player.name)))
-    else:
-        click.echo(exploitability_text(asked, found, player.name))
+    show = exploitability_data if is_json else exploitability_text
+    click.echo(show(asked, found, player.name))
 
 
 def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
@@ -243,16 +225,15 @@ def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, na
     for role, goal, value in zip(graph.agents, asked.goals, found.values, strict=True):
         lines.append(f"  as {role} it earns {goal:.6g} against a best response; the value is {value:.6g}")
     lines.append(f"  {asked.answers:,} answers in {asked.sets:,} information sets that its own moves lead to")
-    if asked.faults.examples:
-        faults = asked.faults.examples
+    if faults := asked.faults.examples:
         lines.append(f"  {len(faults):,} of them were not legal moves, such as {faults[0]}")
     return "\n".join(lines)
 
 
-def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> dict[str, Any]:
-    """The exploitability of a player as JSON-serializable data."""
+def exploitability_data(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
+    """The exploitability of a player as one line of JSON."""
     agents = list(map(str, asked.form.graph.agents))
-    return {
+    data = {
         "game": asked.form.graph.game.name,
         "player": name,
         "exploitability": asked.gain,
@@ -262,3 +243,4 @@ def exploitability_summary(asked: Exploitability, found: ApproximateEquilibrium,
         "information_sets": asked.sets,
         "faults": asked.faults.examples,
     }
+    return json.dumps(data)

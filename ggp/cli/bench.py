@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -67,15 +67,13 @@ def command(
     present = [file for file in files if _is_found(file, is_json=is_json)]  # before numba is imported
     if not present:
         sys.exit(UNREADABLE)
-    measure = (
-        _search_bench(policies, seconds, threads) if policies else _engine_bench(engine, seconds, threads)
-    )
     results: list[Result] = []
     code = SUCCESS if len(present) == len(files) else UNREADABLE
     try:
         for file in present:
             try:
-                _measure(measure(file), results, is_json=is_json)
+                measurements = _measure(file, engine, policies, seconds, threads)
+                results += map(partial(_shown, is_json=is_json), measurements)
             except FAILURES as error:
                 _report_failure(file, error, is_json=is_json)
                 code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
@@ -85,11 +83,11 @@ def command(
     sys.exit(code)
 
 
-def _measure(measurements: Iterator[Measurement], results: list[Result], *, is_json: bool) -> None:
-    for measurement in measurements:
-        results.append(measurement.to_dict())
-        if is_json:
-            click.echo(json.dumps(results[-1]))
+def _shown(measurement: Measurement, *, is_json: bool) -> Result:
+    result = measurement.to_dict()
+    if is_json:
+        click.echo(json.dumps(result))
+    return result
 
 
 def _is_found(file: str, *, is_json: bool) -> bool:
@@ -101,38 +99,29 @@ def _is_found(file: str, *, is_json: bool) -> bool:
     return True
 
 
-def _engine_bench(engine: str, seconds: float, threads: int) -> Callable[[str], Iterator[Measurement]]:
-    """Return a function that measures the engine on one file."""
+@cache
+def _calibration_seconds() -> float:
     from ggp.bench.calibration import calibrate
+
+    return calibrate()
+
+
+def _measure(
+    file: str, engine: str, policies: Sequence[str], seconds: float, threads: int
+) -> Iterator[Measurement]:
+    """Measure one game: the tree search with every policy, or the engine if there are none."""
     from ggp.bench.engines import measure_engine
-
-    calibration = calibrate()
-
-    def measure(file: str) -> Iterator[Measurement]:
-        load = partial(load_visibly, file, engine)
-        yield measure_engine(load, seconds=seconds, threads=threads, calibration_seconds=calibration)
-
-    return measure
-
-
-def _search_bench(
-    policies: Sequence[str], seconds: float, threads: int
-) -> Callable[[str], Iterator[Measurement]]:
-    """Return a function that measures every policy of the tree search on one file."""
-    from ggp.bench.calibration import calibrate
     from ggp.bench.search import measure_search
     from ggp.search.tree.options import MctsOptions
 
-    options, calibration = MctsOptions(threads=threads), calibrate()
-
-    def measure(file: str) -> Iterator[Measurement]:
-        game = load_compiled(file)
-        for policy in policies:
-            yield measure_search(
-                game, policy, seconds=seconds, options=options, calibration_seconds=calibration
-            )
-
-    return measure
+    calibration = _calibration_seconds()
+    if not policies:
+        load = partial(load_visibly, file, engine)
+        yield measure_engine(load, seconds=seconds, threads=threads, calibration_seconds=calibration)
+        return
+    game, options = load_compiled(file), MctsOptions(threads=threads)
+    for policy in policies:
+        yield measure_search(game, policy, seconds=seconds, options=options, calibration_seconds=calibration)
 
 
 def _report_failure(file: str, error: Exception, *, is_json: bool) -> None:
@@ -167,18 +156,14 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _ns_per_state(result: Result) -> str:
-    states = result["states_per_cpu_second"]
-    return _short(1e9 / states) if states else "-"
-
-
+_STATES = "states_per_cpu_second"
 ENGINE_COLUMNS: tuple[Column, ...] = (
     ("game", lambda result: str(result["game"])),
     ("engine", lambda result: str(result["engine"])),
     ("set-up s", lambda result: f"{result['setup_seconds']:.3f}"),
     ("playouts/s", lambda result: _short(result["playouts_per_cpu_second"])),
-    ("states/s", lambda result: _short(result["states_per_cpu_second"])),
-    ("ns/state", _ns_per_state),
+    ("states/s", lambda result: _short(result[_STATES])),
+    ("ns/state", lambda result: _short(1e9 / states) if (states := result[_STATES]) else "-"),
     ("length", lambda result: f"{result['mean_length']:.1f}" if result["playouts"] else "-"),
 )
 SEARCH_COLUMNS: tuple[Column, ...] = (
@@ -194,15 +179,10 @@ SEARCH_COLUMNS: tuple[Column, ...] = (
 
 def _notes(result: Result) -> list[str]:
     """Notes below the table: unusual ends of playouts, and the parts of a tick on lanes."""
-    notes = [
-        f"{result[key]} {text}"
-        for key, text in (("stuck", "stuck"), ("cut", "cut"), ("without_goal", "goals missing"))
-        if result.get(key)
-    ]
+    ends = {"stuck": "stuck", "cut": "cut", "without_goal": "goals missing"}
+    notes = [f"{result[key]} {text}" for key, text in ends.items() if result.get(key)]
     if "settle_seconds" in result:
         parts = "/".join(f"{result[f'{part}_seconds'] * 1e6:.1f}" for part in ("settle", "choose", "step"))
-        notes.append(
-            f"{result['literals']:,} literals, {result['lanes']} lanes, "
-            f"{parts} µs a tick (settle/choose/step)"
-        )
+        size = f"{result['literals']:,} literals, {result['lanes']} lanes"
+        notes.append(f"{size}, {parts} µs a tick (settle/choose/step)")
     return notes

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from ggp.files import write_text
 
 if TYPE_CHECKING:
     from ggp.evaluation.evaluate import Evaluation, EvaluationTerms, JudgedSheet
-    from ggp.evaluation.figures import Figure
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
@@ -100,16 +100,16 @@ def command(
         limits["simulations"], limits["matches"], limits["playouts"], limits["steps"], seconds
     )
     code, kept = SUCCESS, []
-    for judged in _all_judged(files, terms, workers):
+    judge = _judged_here(files, terms) if workers is None else _judged_by_workers(files, terms, workers)
+    for judged in judge:
         found = judged.evaluation
         misses = [] if found is None else _misses(found, requirements)
         _print(judged, misses, is_json=is_json)
-        if found is not None:
-            kept.append(found)
         if found is None or misses:
             code = max(code, FAILURE)
-        if found is not None and found.is_interrupted:
-            code = INTERRUPTED
+        if found is not None:
+            kept.append(found)
+            code = INTERRUPTED if found.is_interrupted else code
     if page is not None:
         from ggp.evaluation.page import page_of
 
@@ -119,38 +119,29 @@ def command(
 
 def _print(judged: JudgedSheet, misses: list[str], *, is_json: bool) -> None:
     found = judged.evaluation
-    if found is None:
-        if is_json:
-            click.echo(json.dumps({"schema": 1, "game": judged.sheet, "error": judged.error}))
-        else:
-            click.echo(judged.error, err=True)
-    elif is_json:
-        click.echo(json.dumps({**found.to_dict(), "unmet": misses}))
+    if is_json:
+        failure = {"schema": 1, "game": judged.sheet, "error": judged.error}
+        click.echo(json.dumps(failure if found is None else {**found.to_dict(), "unmet": misses}))
+    elif found is None:
+        click.echo(judged.error, err=True)
     else:
         _show(found, misses)
 
 
-def _all_judged(files: tuple[str, ...], terms: EvaluationTerms, workers: str | None) -> Iterator[JudgedSheet]:
-    """Evaluate games in the order of `files`, in this process or in workers."""
-    if workers is not None:
-        yield from _judged_by_workers(files, terms, workers)
-        return
-    for file in files:
-        judged = _judged_here(file, terms)
-        yield judged
-        if judged.evaluation is not None and judged.evaluation.is_interrupted:
-            return
-
-
-def _judged_here(file: str, terms: EvaluationTerms) -> JudgedSheet:
+def _judged_here(files: tuple[str, ...], terms: EvaluationTerms) -> Iterator[JudgedSheet]:
     from ggp.evaluation.evaluate import UNPLAYABLE, JudgedSheet, evaluate, failed
 
-    try:
-        game = load_compiled(file)
-        with progress_of(lambda what, done, total: f"{game.name}: {what}, {done} of {total}") as report:
-            return JudgedSheet(file, evaluate(game, terms, report))
-    except UNPLAYABLE as error:
-        return failed(file, error)
+    for file in files:
+        try:
+            game = load_compiled(file)
+            with progress_of(partial("{}: {}, {} of {}".format, game.name)) as report:
+                found = evaluate(game, terms, report)
+        except UNPLAYABLE as error:
+            yield failed(file, error)
+            continue
+        yield JudgedSheet(file, found)
+        if found.is_interrupted:
+            return
 
 
 def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: str) -> Iterator[JudgedSheet]:
@@ -204,14 +195,9 @@ def _show(found: Evaluation, misses: list[str]) -> None:
     for figure in found.figures:
         place = percentile(figure.name, figure.value)
         rank = "" if place is None else str(place)
-        numbers = f"{figure.value:.3f}", _interval(figure), rank, f"{figure.sample:,}"
+        interval = "exact" if figure.source == EXACT else f"{figure.low:.3f} to {figure.high:.3f}"
+        numbers = f"{figure.value:.3f}", interval, rank, f"{figure.sample:,}"
         table.add_row(figure.name, *numbers, figure.source)
     console.print(table)
-    for note in found.notes:
-        console.print(plain_text(note), soft_wrap=True)
-    for miss in misses:
-        console.print(plain_text(f"not met: {miss}"), soft_wrap=True)
-
-
-def _interval(figure: Figure) -> str:
-    return "exact" if figure.source == EXACT else f"{figure.low:.3f} to {figure.high:.3f}"
+    for line in (*found.notes, *(f"not met: {miss}" for miss in misses)):
+        console.print(plain_text(line), soft_wrap=True)

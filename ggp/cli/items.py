@@ -12,14 +12,14 @@ import click
 
 from gdl.errors import GdlError
 from ggp.cli.groups import refuse_old_name
-from ggp.cli.options import Count, InputFile, Limit, Seconds, json_option, limit_option, seed_option
+from ggp.cli.options import INPUT_FILE, Count, Limit, Seconds, json_option, limit_option, seed_option
 from ggp.cli.progress import load_visibly
 from ggp.game import GameError
 from ggp.items.grading import Grades, GradingError, grade_files
 from ggp.items.making import KINDS, SCHEMA, ItemMaker, ItemTerms
 from ggp.items.wording import NOTATIONS, Notation
 
-SUCCESS, FAILURE = 0, 1
+_SOLVED = "maximum states of a game that is solved, for the kinds value and best"
 
 
 class Kinds(click.ParamType):  # type: ignore[type-arg]
@@ -73,12 +73,7 @@ def command() -> None:
 @limit_option(
     Limit("horizon", Count(2, 1000), 5, "maximum joint moves that a question looks ahead"),
     Limit("steps", Count(1, 100_000), 200, "joint moves of a random match"),
-    Limit(
-        "states",
-        Count(0, 100_000_000),
-        100_000,
-        "maximum states of a game that is solved, for the kinds value and best",
-    ),
+    Limit("states", Count(0, 100_000_000), 100_000, _SOLVED),
     Limit("seconds", Seconds(0.1), 600, "for each game"),
 )
 def make_command(
@@ -99,27 +94,17 @@ def make_command(
     Exit code: 0 success, 1 a file cannot be read or played, or has fewer questions than --count, 2 wrong
     usage.
     """
-    terms = ItemTerms(
-        count,
-        seed,
-        kinds,
-        notation,
-        scramble,
-        limits["horizon"],
-        limits["steps"],
-        limits["states"],
-        limits["seconds"],
-    )
+    bounds = (limits[name] for name in ("horizon", "steps", "states", "seconds"))
+    terms = ItemTerms(count, seed, kinds, notation, scramble, *bounds)
     names: Counter[str] = Counter()
-    code = SUCCESS
+    code = 0
     for file in files:
         try:
-            is_complete = _write_items(file, terms, names, with_rules=with_rules)
-            code = code if is_complete else FAILURE
+            code |= not _write_items(file, terms, names, with_rules=with_rules)
         except BrokenPipeError:
             raise
         except (GdlError, GameError, OSError, RecursionError, MemoryError) as error:
-            code = FAILURE
+            code = 1
             click.echo(f"{file}: {error or type(error).__name__}", err=True)
     sys.exit(code)
 
@@ -147,10 +132,10 @@ def _write_items(file: str, terms: ItemTerms, names: Counter[str], *, with_rules
 
 
 @command.command("grade")
-@click.argument("items", type=InputFile())
-@click.argument("answers", type=InputFile())
+@click.argument("items", type=INPUT_FILE)
+@click.argument("answers", type=INPUT_FILE)
 @json_option
-def grade_command(items: str, answers: str, is_json: bool) -> None:
+def grade_command(items: Path, answers: Path, is_json: bool) -> None:
     """Score ANSWERS to the questions in ITEMS, by kind, game and difficulty.
 
     ITEMS comes from `ggp items make`. ANSWERS has a line {"id": ..., "answer": ...} for each item; the answer
@@ -159,7 +144,7 @@ def grade_command(items: str, answers: str, is_json: bool) -> None:
     Exit code: 0 success, 1 ITEMS does not hold items, 2 wrong usage or a file that does not exist.
     """
     try:
-        grades = grade_files(Path(items), Path(answers))
+        grades = grade_files(items, answers)
     except GradingError as error:
         click.echo(f"{items}: {error}", err=True)
         sys.exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from types import TracebackType
 from typing import Any, Self
@@ -26,15 +27,10 @@ from ggp.search.report import SearchReport, brief_report_text, count_text, line_
 PALETTE = ("red", "yellow", "cyan", "green", "magenta", "blue", "bright_white", "bright_black")
 """Colors for contents that are not named after a color."""
 
-NAMED_COLORS = {
-    "red": "red",
+NAMED_COLORS = {color: color for color in ("red", "green", "yellow", "magenta", "cyan")} | {
     "blue": "bright_blue",
-    "green": "green",
-    "yellow": "yellow",
     "white": "bright_white",
     "black": "bright_black",
-    "magenta": "magenta",
-    "cyan": "cyan",
     "teal": "cyan",
 }
 
@@ -152,24 +148,17 @@ class MatchView:
         if moment is None:
             return Text("")
         record = moment.record
-        title = plain_text(f"{record.game_name}, step {moment.step}", "bold")
         table = Table.grid(padding=(0, 2))
-        table.add_column(no_wrap=True)
-        for names in (record.roles, record.player_names):
-            table.add_column(no_wrap=True, min_width=min(NAME_WIDTH, max(map(len, names))))
-        table.add_column(no_wrap=True)
-        table.add_column(no_wrap=True, min_width=len("99.9 s left"))
-        table.add_column(no_wrap=True)
+        names = (min(NAME_WIDTH, max(map(len, names))) for names in (record.roles, record.player_names))
+        for width in (None, *names, None, len("99.9 s left"), None):
+            table.add_column(no_wrap=True, min_width=width)
         for seat, role in enumerate(record.roles):
             table.add_row(*self._seat_row(moment, seat, role))
         body = Table.grid(padding=(0, 4))
-        if self.is_thinking:
-            body.add_row(self._state_text, self._thoughts(moment))
-            parts: list[RenderableType] = [table, Text(""), body]
-        else:
-            body.add_row(self._state_text, table)
-            parts = [body]
+        body.add_row(self._state_text, self._thoughts(moment) if self.is_thinking else table)
+        parts: list[RenderableType] = [table, Text(""), body] if self.is_thinking else [body]
         parts += [self._key_text] if self._key_text else []
+        title = plain_text(f"{record.game_name}, step {moment.step}", "bold")
         return Panel(Group(*parts), title=title, title_align="left", expand=False)
 
     def _thoughts(self, moment: Moment) -> RenderableType:
@@ -183,45 +172,37 @@ class MatchView:
         share = (self.console.height - 4 - len(roles)) // max(1, len(reports))
         views: list[RenderableType] = []
         for role, report in reports:
-            style = f"bold {content_color(role, roles)}"
-            views += [Text("")] if views else []
-            views += [plain_text(f"{role} thinks", style), report_view(report, min(5, max(1, share - 4)))]
-        return Group(*views)
+            title = plain_text(f"{role} thinks", f"bold {content_color(role, roles)}")
+            views += [Text(""), title, report_view(report, min(5, max(1, share - 4)))]
+        return Group(*views[1:])
 
     def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
         """Marker, role, player, last move, clock of one seat."""
-        record = moment.record
+        record, step = moment.record, moment.record.steps[-1]
         is_thinking = moment.thinking is not None and str(moment.thinking) == role
-        move = str(moment.joint_move[seat]) if moment.joint_move is not None else ""
-        step = record.steps[-1]
         used = step.seconds[seat] if step.seconds else None
         clock = "" if used is None else f"{used:5.2f} s"
         if is_thinking and moment.deadline is not None:
             clock = f"{max(0.0, moment.deadline - time.monotonic()):5.1f} s left"
-        fault = fault_text(step.faults[seat]) if step.faults else ""
         return (
             Text(">" if is_thinking else " ", style="bold green"),
             plain_text(role, f"bold {content_color(role, record.roles)}"),
             plain_text(record.player_names[seat], "dim"),
-            plain_text(move),
+            plain_text("" if moment.joint_move is None else str(moment.joint_move[seat])),
             Text(clock, style="green" if is_thinking else "dim"),
-            plain_text(fault, "bold red"),
+            plain_text(fault_text(step.faults[seat]) if step.faults else "", "bold red"),
         )
 
 
 def step_line(moment: Moment) -> Text:
     """One line for a new state: step, joint move, thinking time, faults."""
-    record = moment.record
+    record, step = moment.record, moment.record.steps[-1]
     if moment.joint_move is None:
-        seats = ", ".join(
-            f"{role} {name}" for role, name in zip(record.roles, record.player_names, strict=True)
-        )
+        seats = ", ".join(map(" ".join, zip(record.roles, record.player_names, strict=True)))
         return plain_text(f"{record.game_name}: {seats}; seed {record.seed}")
     line = Text(f"{moment.step:>4} ")
-    step = record.steps[-1]
-    for role, move, seconds, fault in zip(
-        record.roles, moment.joint_move, step.seconds, step.faults, strict=True
-    ):
+    rows = zip(record.roles, moment.joint_move, step.seconds, step.faults, strict=True)
+    for role, move, seconds, fault in rows:
         line.append(plain_text(f"  {role} {move}"))
         if seconds is not None and seconds >= 0.005:
             line.append(f" ({seconds:.2f} s)", style="dim")
@@ -238,15 +219,14 @@ def person_line(moment: Moment, *, is_hiding: bool = False) -> Text:
     record = moment.record
     if moment.joint_move is None:
         return step_line(moment)
-    moves = dict(zip(record.roles, map(words_of, moment.joint_move), strict=True))
-    if is_hiding:
-        moves = {role: moves[role] for role, own in zip(moves, record.is_player_human, strict=True) if own}
-    telling = {role: move for role, move in moves.items() if move != "noop"} or moves
+    is_shown = record.is_player_human if is_hiding else (True,) * len(record.roles)
+    moves = zip(record.roles, map(words_of, moment.joint_move), strict=True)
+    shown = list(itertools.compress(moves, is_shown))
     line = Text(f"{moment.step:>4} ")
-    for role, move in telling.items():
-        line.append("  ").append(plain_text(role, f"bold {content_color(role, moment.record.roles)}"))
+    for role, move in [(role, move) for role, move in shown if move != "noop"] or shown:
+        line.append("  ").append(plain_text(role, f"bold {content_color(role, record.roles)}"))
         line.append(plain_text(f" {move}"))
-    for role, fault in zip(moment.record.roles, moment.record.steps[-1].faults, strict=False):
+    for role, fault in zip(record.roles, record.steps[-1].faults, strict=False):
         if fault is not None:
             line.append(plain_text(f"  {role} [{fault}]", "bold red"))
     return line
@@ -264,16 +244,14 @@ def report_lines(record: MatchRecord) -> list[Text]:
 
 def report_view(report: dict[str, Any], move_limit: int = 5) -> RenderableType:
     """A search report, from `SearchReport.to_dict`: a line of counts, the best moves, the best line."""
-    rows = []
-    for move in report["moves"][:move_limit]:
-        expects = f"proven {move['goal']}" if move["goal"] is not None else f"expects {move['mean']:.1f}"
-        rows.append((f"{count_text(move['visits'])} visits", expects if move["visits"] else ""))
     table = Table.grid(padding=(0, 2))
     table.add_column()  # the only one that a narrow terminal cuts
     table.add_column(justify="right", no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
-    for move, row in zip(report["moves"], rows, strict=False):
-        table.add_row(one_line(move["move"]), *row)
+    for move in report["moves"][:move_limit]:
+        expects = f"proven {move['goal']}" if move["goal"] is not None else f"expects {move['mean']:.1f}"
+        visits = f"{count_text(move['visits'])} visits"
+        table.add_row(one_line(move["move"]), visits, expects if move["visits"] else "")
     texts = filter(None, (brief_report_text(report), line_of_play(report)))
     lines = [one_line(text, "dim") for text in texts]
     return Group(lines[0], table, *lines[1:])

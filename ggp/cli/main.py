@@ -102,23 +102,26 @@ def main(arguments: list[str] | None = None) -> None:
     atexit.register(gc.freeze)
     try:
         with _dropped_ctrl_c_raised_again():
-            code = app.main(arguments, prog_name="ggp", standalone_mode=False)
+            code, text = app.main(arguments, prog_name="ggp", standalone_mode=False), ""
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        code, text = error.exit_code, ""
     except click.Abort:
-        code = _print_error("interrupted", 130)
+        code, text = 130, "interrupted"
     except GdlError as error:
-        code = _print_error(str(error), 2 if type(error).__name__ == "RulesNotFoundError" else 1)
+        code, text = 2 if type(error).__name__ == "RulesNotFoundError" else 1, str(error)
     except OSError as error:
-        code = _print_error(_os_error_text(error), 2)
+        has_names = error.filename and error.strerror
+        code, text = 2, f"{error.filename}: {error.strerror}" if has_names else str(error)
     except MemoryError as error:
-        code = _print_error(f"not enough memory: {error}" if str(error) else "not enough memory", 1)
+        code, text = 1, f"not enough memory: {error}" if str(error) else "not enough memory"
     except Exception:
         from rich.console import Console
 
         Console(stderr=True).print_exception(suppress=[click])
-        code = _print_error("this is a bug in ggp, not in your input", 1)
+        code, text = 1, "this is a bug in ggp, not in your input"
+    if text:
+        click.echo(text, err=True)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -147,12 +150,3 @@ def _version(context: click.Context, is_wanted: bool) -> None:
 
         click.echo(program_version())
         context.exit()
-
-
-def _print_error(text: str, code: int) -> int:
-    click.echo(text, err=True)
-    return code
-
-
-def _os_error_text(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)

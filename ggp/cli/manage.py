@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,23 +28,10 @@ from ggp.cli.options import (
 )
 from ggp.cli.progress import load_visibly
 from ggp.engines.loading import read_program, stated_roles
-from ggp.game import Game
 from ggp.match.record import MatchRecord, write_record
 from ggp.match.referee import Moment, Watcher
 from ggp.match.terms import MatchTerms
 from ggp.protocol.messages import printable
-
-
-@dataclass(frozen=True)
-class ManagerOptions:
-    """The arguments of `ggp manage`; addresses are in role order."""
-
-    rules: str
-    addresses: tuple[str, ...]
-    terms: MatchTerms
-    scramble: bool
-    record: Path | None
-    wait_seconds: float
 
 
 @click.command("manage")
@@ -75,26 +62,27 @@ def command(
     """
     program, name = read_program(rules)
 
-    from ggp.protocol.manager import STEP_LIMIT, require_address_each
+    from ggp.protocol.manager import STEP_LIMIT, manage_match, require_address_each
 
     terms = MatchTerms(start_clock, play_clock, seed, step_limit=STEP_LIMIT, grace_seconds=limits["grace"])
-    options = ManagerOptions(rules, addresses, terms, scramble, record, limits["wait"])
+    play = partial(manage_match, addresses=addresses, terms=terms, scramble=scramble)
     try:
         if roles := stated_roles(program):  # before numba is imported
             require_address_each(name, roles, addresses)
-        sys.exit(_run_with_page(options) if has_page else _run_match(options, None))
+        run = partial(_run_match, rules, addresses, limits["wait"], play, record)
+        sys.exit(_run_with_page(run) if has_page else run(None))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _run_with_page(options: ManagerOptions) -> int:
+def _run_with_page(run: Callable[[Watcher], int]) -> int:
     from ggp.web.live_page import LivePage, MomentFeed, PageError
 
     try:
         with LivePage(0, _say) as page:
             _say(f"page: {page.address}")
             feed = MomentFeed(partial(page.send, 1))
-            status = _run_match(options, feed)
+            status = run(feed)
             if feed.has_begun:
                 _say("the page stays until Ctrl-C")
                 page.wait_until_interrupted()
@@ -103,25 +91,31 @@ def _run_with_page(options: ManagerOptions) -> int:
         raise click.ClickException(str(error)) from None
 
 
-def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
+def _run_match(
+    rules: str,
+    addresses: tuple[str, ...],
+    wait_seconds: float,
+    play: Callable[..., Coroutine[Any, Any, MatchRecord]],
+    place: Path | None,
+    watch: Watcher | None,
+) -> int:
     """Play and show the match; returns 0 if it was completed by its players, otherwise 1.
 
     Raises GdlError, OSError and ValueError if it cannot start.
     """
-    from ggp.protocol.manager import NobodyThereError, check_match_id, take_seats, wait_until_available
+    from ggp.protocol.manager import NobodyThereError, take_seats, wait_until_available
 
     console = Console(highlight=False)
-    game = load_visibly(options.rules)
-    take_seats(game, options.addresses)
-    check_match_id(options.terms)
-    records: list[MatchRecord] = []
+    game = load_visibly(rules)
+    take_seats(game, addresses)
     try:
-        asyncio.run(wait_until_available(options.addresses, limit_seconds=options.wait_seconds, say=_say))
+        asyncio.run(wait_until_available(addresses, limit_seconds=wait_seconds, say=_say))
     except NobodyThereError as error:
         _say(f"Error: {error}")
         return 1
     except KeyboardInterrupt:
         return 1
+    records: list[MatchRecord] = []
     try:
         with MatchView(console, game) as view:
 
@@ -130,12 +124,12 @@ def _run_match(options: ManagerOptions, watch: Watcher | None) -> int:
                 if watch is not None:
                     watch(moment)
 
-            asyncio.run(_play(game, options, show, records))
+            asyncio.run(_cancelled_by_signals(play(game, watch=show, record=records.append)))
     except (asyncio.CancelledError, KeyboardInterrupt):
         console.print("interrupted; the players were notified")
     finally:
-        if records and options.record is not None:
-            write_record(records[0], options.record)
+        if records and place is not None:
+            write_record(records[0], place)
     if not records:
         return 1
     console.print(result_view(records[0]))
@@ -160,15 +154,9 @@ def _say(line: str) -> None:
     click.echo(printable(line), err=True)
 
 
-async def _play(game: Game[Any], options: ManagerOptions, watch: Watcher, records: list[MatchRecord]) -> None:
-    from ggp.protocol.manager import manage_match
-
-    task = asyncio.current_task()
-    assert task is not None
-    loop = asyncio.get_running_loop()
+async def _cancelled_by_signals(match: Coroutine[Any, Any, MatchRecord]) -> None:
+    task = asyncio.ensure_future(match)
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, task.cancel)
-    await manage_match(
-        game, options.addresses, options.terms, scramble=options.scramble, watch=watch, record=records.append
-    )
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    await task

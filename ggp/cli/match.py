@@ -8,10 +8,10 @@ import random
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from rich.console import Console
@@ -46,9 +46,6 @@ from ggp.players.factory import (
     require_tablebase_rules,
     seat_player,
 )
-
-if TYPE_CHECKING:
-    from ggp.search.report import SearchReport
 
 DEFAULT_PLAYER = "mcts"
 DEFAULT_CLOCK_SECONDS = 0.5
@@ -148,15 +145,12 @@ def _make_soon(program: Program, name: str, rules: str, engine: str) -> Game[Any
     from ggp.engines.compilation import CompilationLimits
 
     try:
-        limits = CompilationLimits(seconds=GROUNDING_SECONDS)
-        return make_visibly(program, name, "lanes", limits=limits)
+        return make_visibly(program, name, "lanes", limits=CompilationLimits(seconds=GROUNDING_SECONDS))
     except GroundingLimitError as error:
         reason = str(error).partition("\n")[0]
         click.echo(f"falling back to the interpreter (slower): {reason}", err=True)
-        click.echo(
-            f"`ggp games info {shlex.quote(rules)}` gives compiling more time, for later matches",
-            err=True,
-        )
+        advice = "gives compiling more time, for later matches"
+        click.echo(f"`ggp games info {shlex.quote(rules)}` {advice}", err=True)
         return make_visibly(program, name, "reasoner")
     except (GroundingError, CircuitError):
         return make_visibly(program, name, "auto")
@@ -178,8 +172,7 @@ def _load(
         for spec in specs:
             require_members(spec, name, stated)
     chosen = [check_player(spec, mebibytes=mebibytes) for spec in specs]
-    if any(player.is_remote for player in chosen):
-        _require_listeners(chosen)
+    _require_listeners(chosen)
     game = _make_soon(program, name, rules, engine)
     _require_seats(game.name, game.roles, specs)
     if any(spec.startswith("tablebase:") for spec in specs):
@@ -193,23 +186,24 @@ def _load(
 
 def _require_listeners(players: Iterable[Player]) -> None:
     """Raises PlayerSpecError if no HTTP player listens at its address."""
-    from ggp.protocol.client import RemotePlayer
+    remote = [player for player in players if player.is_remote]
+    if remote:
+        from ggp.protocol.client import RemotePlayer
 
-    for player in players:
-        if isinstance(player, RemotePlayer):
-            try:
+        try:
+            for player in remote:
+                assert isinstance(player, RemotePlayer)
                 player.require_listener()
-            except PlayerFaultError as error:
-                raise PlayerSpecError(str(error)) from None
+        except PlayerFaultError as error:
+            raise PlayerSpecError(str(error)) from None
 
 
-def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> list[str]:
-    """The roles that players can take. Raises PlayerSpecError if there are fewer than `specs`."""
+def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> None:
+    """Raises PlayerSpecError if there are fewer roles for players than `specs`."""
     seats = [str(role) for role in roles if role != RANDOM_ROLE]
     if len(specs) > len(seats):
         count = "1 player" if len(seats) == 1 else f"{len(seats)} players"
         raise PlayerSpecError(f"{name} takes {count}, one for each of {', '.join(seats)}; got {len(specs)}")
-    return seats
 
 
 @dataclass(frozen=True)
@@ -266,32 +260,19 @@ class Series:
         return records
 
     def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
-        show_report = view.show_report if self.is_thinking else None
-        seats = seat_players(self, show_report)
-        for seat in seats:
-            if seat is not None:
-                seat.begins_early = True
+        specs, seats = iter(self.specs), list[Player | None]()
+        for seat, role in enumerate(self.game.roles):
+            if role == RANDOM_ROLE:
+                seats.append(None)
+                continue
+            spec = next(specs, DEFAULT_PLAYER)
+            on_report = functools.partial(view.show_report, seat) if self.is_thinking else None
+            made = self.made.pop(0) if self.made else None
+            player = made or seat_player(spec, mebibytes=self.mebibytes, on_report=on_report)
+            player.begins_early = True
+            seats.append(player)
         with view:
             return play_match(self.game, seats, replace(self.terms, seed=seed), watch=view)
-
-
-def seat_players(
-    series: Series, show_report: Callable[[int, SearchReport], None] | None
-) -> list[Player | None]:
-    """One player per role for the next match: those made, then new ones. The role `random` gets None.
-
-    show_report   called with a seat and the progress of its search
-    """
-    specs, seats = iter(series.specs), list[Player | None]()
-    for seat, role in enumerate(series.game.roles):
-        if role == RANDOM_ROLE:
-            seats.append(None)
-            continue
-        spec = next(specs, DEFAULT_PLAYER)
-        on_report = None if show_report is None else functools.partial(show_report, seat)
-        made = series.made.pop(0) if series.made else None
-        seats.append(made or seat_player(spec, mebibytes=series.mebibytes, on_report=on_report))
-    return seats
 
 
 def _result_line(number: int, record: MatchRecord) -> str:
@@ -306,15 +287,13 @@ def _result_line(number: int, record: MatchRecord) -> str:
 
 
 def _print_totals(console: Console, records: list[MatchRecord]) -> None:
-    complete = [record for record in records if record.goals is not None]
     for index, role in enumerate(records[0].roles):
-        goals = [record.goals[index] for record in complete if record.goals is not None]
+        goals = [record.goals[index] for record in records if record.goals is not None]
         known = [goal for goal in goals if goal is not None]
         if known:
-            spread = ", ".join(
-                f"{count} × {goal}" for goal, count in sorted(Counter(known).items(), reverse=True)
-            )
-            mean = sum(known) / len(known)
+            counts = sorted(Counter(known).items(), reverse=True)
+            spread = ", ".join(f"{count} × {goal}" for goal, count in counts)
             faults = sum(record.fault_count(index) for record in records)
             note = f"   {faults} faults: legal moves instead" if faults else ""
-            console.print(f"{role} ({records[0].player_names[index]}): mean goal {mean:.1f}   {spread}{note}")
+            name, mean = records[0].player_names[index], sum(known) / len(known)
+            console.print(f"{role} ({name}): mean goal {mean:.1f}   {spread}{note}")

@@ -20,8 +20,8 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 class Amount(click.ParamType):  # type: ignore[type-arg]
     """A number from `least` to `most`; NaN is an error."""
 
-    name = "number"
-    kind = "a number"
+    name, kind = "number", "a number"
+    parse: type[int] | type[float] = float
 
     def __init__(self, least: float = -math.inf, most: float = math.inf) -> None:
         self.least, self.most = least, most
@@ -39,19 +39,12 @@ class Amount(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value} is out of range: {' and '.join(filter(None, (low, high)))}", param, ctx)
         return number
 
-    def parse(self, value: Any) -> float:
-        """Convert text; raises ValueError."""
-        return float(value)
-
 
 class Count(Amount):
     """A whole number from `least` to `most`."""
 
-    name = "n"
-    kind = "a whole number"
-
-    def parse(self, value: Any) -> int:
-        return int(value)
+    name, kind = "n", "a whole number"
+    parse = int
 
 
 class Seconds(Amount):
@@ -82,13 +75,13 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path: Any = super().convert(value, param, ctx)
-        if path is not None and not path.parent.is_dir():
+        if not path.parent.is_dir():
             self.fail(f"folder {str(path.parent)!r} does not exist", param, ctx)
-        if path is not None and self.is_replaced and path.exists() and not path.is_file():
+        if self.is_replaced and path.exists() and not path.is_file():
             self.fail(f"{str(path)!r} is not a regular file", param, ctx)
-        if path is not None and not path.exists():
-            target = path.resolve()  # of a link to a file that does not exist yet
+        if not path.exists():
             try:
+                target = path.resolve()  # of a link to a file that does not exist yet
                 target.touch()
                 target.unlink()
             except OSError as error:
@@ -96,11 +89,7 @@ class OutputFile(click.Path):
         return path
 
 
-class InputFile(click.Path):
-    """An existing file."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path, exists=True, dir_okay=False)
+INPUT_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 class Limit(NamedTuple):
@@ -127,18 +116,16 @@ class _Limits(click.ParamType):  # type: ignore[type-arg]
         for part in filter(None, value.split(",")):
             name, _, number = (each.strip() for each in part.partition("="))
             if name not in self.limits:
-                self.fail(
-                    f"unknown limit {part!r}; expected NAME=N with {', '.join(self.limits)}", param, ctx
-                )
+                known = ", ".join(self.limits)
+                self.fail(f"unknown limit {part!r}; expected NAME=N with {known}", param, ctx)
             numbers[name] = self.limits[name].kind.convert(number, param, ctx)
         return numbers
 
 
 def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
     """`--limit NAME=N,…`: rarely changed bounds of a command in one option."""
-    texts = (
-        f"{each.name}={'N' if each.default is None else each.default} ({each.meaning})" for each in limits
-    )
+    values = ("N" if each.default is None else each.default for each in limits)
+    texts = (f"{each.name}={value} ({each.meaning})" for each, value in zip(limits, values, strict=True))
     return click.option(
         "--limit",
         "limits",
@@ -157,10 +144,7 @@ def seed_option(meaning: str) -> Callable[[_Function], _Function]:
 
 def start_clock_option(seconds: float, least: float = 0.0) -> Callable[[_Function], _Function]:
     return click.option(
-        "--start-clock",
-        default=seconds,
-        type=Clock(least),
-        help="Time before the first move.",
+        "--start-clock", default=seconds, type=Clock(least), help="Time before the first move."
     )
 
 
@@ -178,9 +162,7 @@ out_option = click.option(
 )
 record_option = click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
 workers_option = click.option(
-    "--workers",
-    metavar="N|dask://HOST:PORT",
-    help="Use this many local processes, or a Dask cluster.",
+    "--workers", metavar="N|dask://HOST:PORT", help="Use this many local processes, or a Dask cluster."
 )
 page_option = click.option(
     "--page", "has_page", is_flag=True, help="Show running matches in the browser, on this machine."

@@ -41,10 +41,8 @@ def make_visibly(
     """Make the game of a program with progress on standard error; errors as in `load`."""
     from rich.console import Console
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        return make_game(program, name, engine, limits=limits)
     begin = time.monotonic()
+    console = Console(stderr=True)
     status = console.status("")
 
     def show(text: str) -> None:
@@ -53,7 +51,7 @@ def make_visibly(
             status.start()
 
     try:
-        return make_game(program, name, engine, limits=limits, progress=show)
+        return make_game(program, name, engine, limits=limits, progress=show if console.is_terminal else None)
     finally:
         status.stop()
 
@@ -69,12 +67,9 @@ def load_compiled(file: str) -> CompiledGame:
 
 
 @contextmanager
-def status_line(beginning: str, *, is_shown: bool = True) -> Iterator[Callable[[str], None]]:
+def status_line(beginning: str) -> Iterator[Callable[[str], None]]:
     """Return a function that shows a line with a spinner if standard error is a terminal."""
-    if not is_shown:
-        yield lambda text: None
-        return
-    with progress_of(lambda text: text, beginning) as show:
+    with progress_of(str, beginning) as show:
         yield show or (lambda text: None)
 
 
@@ -104,7 +99,7 @@ def progress_of(text: Callable[_P, str], beginning: str = "") -> Iterator[Callab
 def kept_progress(
     beginning: str, text: Callable[[_Progress], str], save: Callable[[], None]
 ) -> Iterator[Callable[[_Progress], None]]:
-    """Return a progress listener that saves periodically and shows `text(progress)` on a terminal.
+    """Return a progress listener that shows `text(progress)` on a terminal; save periodically and at the end.
 
     >>> with kept_progress("nim: preparing", lambda done: f"nim: {done} of 3", lambda: None) as report:
     ...     report(1)
@@ -123,7 +118,10 @@ def kept_progress(
             if show is not None:
                 show(progress)
 
-        yield report
+        try:
+            yield report
+        finally:
+            save()
 
 
 class Interruptible:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ggp.cli.options import engine_option
+from ggp.cli.options import INPUT_FILE, engine_option
 from ggp.cli.progress import load_visibly
 from ggp.engines.loading import find_rules
 from ggp.validation.replay import TraceError, explain, read_trace, replay
@@ -16,7 +16,7 @@ from ggp.validation.replay import TraceError, explain, read_trace, replay
 
 @click.command("replay")
 @click.argument("rules", metavar="FILE")
-@click.argument("trace", metavar="TRACE", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("trace", metavar="TRACE", type=INPUT_FILE)
 @engine_option
 def command(rules: str, trace: Path, engine: str) -> None:
     """Check an engine against TRACE, the states that a reference prover derived in matches of FILE.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from ggp.cli.options import Count, InputFile, Limit, Seconds, limit_option
+from ggp.cli.options import INPUT_FILE, Count, Limit, Seconds, limit_option
 from ggp.files import write_text
 
 TOKEN_VARIABLE = "GGP_TOKEN"
@@ -23,7 +23,7 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 @click.option("--port", default=8765, type=Count(1, 65535), help="Port to listen on.")
 @click.option(
     "--token-file",
-    type=InputFile(),
+    type=INPUT_FILE,
     help="File with the secret that opens the page; the variable GGP_TOKEN may hold it instead."
     "  [default: a new one each run]",
 )
@@ -31,7 +31,7 @@ TOKEN_VARIABLE = "GGP_TOKEN"
     "--store",
     "stores",
     multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=INPUT_FILE,
     metavar="FILE",
     help="Show the tournaments in this store, also while they run; repeatable.",
 )

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from ggp.cli.live_view import content_color, state_view
-from ggp.cli.options import Count, InputFile
+from ggp.cli.options import INPUT_FILE, Count
 from ggp.engines.loading import read_program
 from ggp.match.outcome import outcome_text
 from ggp.match.record import RecordError, Step, read_record
@@ -40,7 +40,7 @@ QUIT = ("q", "Q", "\x1b", "\x03", "\x04", "")
 
 
 @click.command("show")
-@click.argument("record", metavar="RECORD", type=InputFile())
+@click.argument("record", metavar="RECORD", type=INPUT_FILE)
 @click.option("--rules", metavar="FILE", help="Rule sheet of the game, if the record does not contain it.")
 @click.option("--step", type=Count(0), help="Print only the state after this many steps.")
 def command(record: Path, rules: str | None, step: int | None) -> None:
@@ -61,23 +61,18 @@ def command(record: Path, rules: str | None, step: int | None) -> None:
 
 
 def show_replay(replay: ReplayView, step: int | None) -> None:
-    """Show one step of a match; None: all steps, one at a time in a terminal."""
+    """Show one step of a match; None: all steps, in a terminal one at a time until a key quits."""
     console = Console(highlight=False)
     last = len(replay.states) - 1
-    if step is not None and step > last:
-        raise click.UsageError(f"the match has {last} steps, not {step}")
     if step is not None:
+        if step > last:
+            raise click.UsageError(f"the match has {last} steps, not {step}")
         console.print(replay.frame(step))
-    elif console.is_terminal and sys.stdin.isatty():
-        _step_through(console, replay)
-    else:
+        return
+    if not (console.is_terminal and sys.stdin.isatty()):
         for number in range(last + 1):
             console.print(replay.frame(number), "")
-
-
-def _step_through(console: Console, replay: ReplayView) -> None:
-    """Show one step at a time on the alternate screen until a key quits."""
-    last = len(replay.states) - 1
+        return
     number = 0
     with suppress(KeyboardInterrupt), key_presses() as read, console.screen() as screen:
         while True:
@@ -142,18 +137,17 @@ class ReplayView(Replay):
     def _moves(self, step: Step) -> list[RenderableType]:
         """A line per role: move, time, fault and search report."""
         lines: list[RenderableType] = []
-        for seat, move in enumerate(step.joint_move):
-            role = self.roles[seat] if seat < len(self.roles) else ""
+        rows = zip_longest(step.joint_move, self.roles, step.seconds, step.faults, step.reports)
+        for move, role, seconds, fault, report in islice(rows, len(step.joint_move)):
             line = Text("  ")
-            line.append(role, style=f"bold {content_color(role, self.roles)}")
-            line.append(f"  {_move_text(move)}")
-            seconds = _at(step.seconds, seat)
+            line.append(role or "", style=f"bold {content_color(role or '', self.roles)}")
+            text = printable(str(move))
+            line.append("  " + (text[1:-1] if text.startswith("(") and text.endswith(")") else text))
             if isinstance(seconds, int | float) and seconds >= 0.005:
                 line.append(f"  {seconds:.2f} s", style="dim")
-            if (fault := _at(step.faults, seat)) is not None:
+            if fault is not None:
                 line.append(f"  {printable(str(fault))}", style="bold red")
             lines.append(line)
-            report = _at(step.reports, seat)
             # Another manager may use another format of reports.
             with suppress(KeyError, TypeError, ValueError, AttributeError):
                 lines += [Text(f"    {printable(report_text(report))}", style="dim")] if report else []
@@ -169,12 +163,3 @@ class ReplayView(Replay):
         goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
         is_known = len(goals) == len(self.roles)
         return outcome_text(self.roles, goals if is_known else None) + fault
-
-
-def _at(row: Sequence[Any], seat: int) -> Any:
-    return row[seat] if seat < len(row) else None
-
-
-def _move_text(move: object) -> str:
-    text = printable(str(move))
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from ggp.solver import Solution, SolverError, SolverLimits
     from ggp.solver.coalitions import CoalitionSolution
 
-METHODS = AUTO, RETROGRADE, CORRELATED, CFR, ORACLE, *SEARCHES = (
-    *("auto", "retrograde", "correlated", "cfr", "double-oracle"),
-    *("alphabeta", "branch-and-bound"),
-)
+AUTO, RETROGRADE, CORRELATED, CFR, ORACLE = "auto", "retrograde", "correlated", "cfr", "double-oracle"
+SEARCHES = "alphabeta", "branch-and-bound"
+METHODS = (AUTO, RETROGRADE, CORRELATED, CFR, ORACLE, *SEARCHES)
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
 TABLE_SHARE = 8
@@ -34,7 +33,6 @@ ESTIMATE_ERROR = 4
 """Factor by which an estimate of the number of states may be too large."""
 STATES_BEFORE_ESTIMATE = 5_000_000
 """Number of states, reached in seconds; estimates from fewer are far too high in games with a step limit."""
-
 
 _TINY = """(role a) (role b) (init (turn a))
 (<= (legal ?r (take ?n)) (true (turn ?r)) (number ?n))
@@ -77,18 +75,18 @@ class SolveOptions:
     def solver_limits(self) -> SolverLimits:
         from ggp.solver import SolverLimits
 
-        return SolverLimits(
-            self.limits["memory"],
-            self.limits["states"],
-            self.limits["histories"],
-            deadline=self.deadline,
-            work_folder=self.work,
-        )
+        memory, states, histories = (self.limits[name] for name in ("memory", "states", "histories"))
+        return SolverLimits(memory, states, histories, deadline=self.deadline, work_folder=self.work)
 
 
 @click.command("solve")
 @click.argument("file", metavar="FILE")
-@click.option("--method", default=AUTO, type=click.Choice(METHODS), help="Solution method, see above.")
+@click.option(
+    "--method",
+    default=AUTO,
+    type=click.Choice(METHODS),
+    help="Solution method, see above.",
+)
 @click.option("--seconds", type=Seconds(0.0), help="Give up after this time.")
 @limit_option(
     Limit("memory", Count(64), 8192, "MiB"),
@@ -131,54 +129,52 @@ def command(file: str, **given: Any) -> None:
     """
     game = load_compiled(file)
 
-    from ggp.cli.solve_output import print_coalition, print_result
-    from ggp.solver import Solution, SolverError, save_solution
+    from ggp.cli.solve_hidden import print_bounds, print_equilibrium
+    from ggp.cli.solve_output import print_result
+    from ggp.solver import SolverError
 
     options = SolveOptions(**given)
     method = _chosen_method(game, options)
-    _compile_kernels(method, has_seconds=options.seconds is not None)
+    if options.seconds is not None:
+        _compile_kernels(method)
     options = replace(options, method=method, begin=time.monotonic())
     try:
-        if method in (CFR, ORACLE):
-            _print_hidden(game, options)
-        elif options.coalition is not None:
-            print_coalition(_solve_coalition(game, options), is_json=options.is_json)
+        limits, accuracy, is_json = options.solver_limits, options.accuracy, options.is_json
+        if method == ORACLE:
+            print_bounds(game, limits, accuracy, is_json=is_json)
+        elif method == CFR:
+            shows_strategy = options.shows_strategy
+            print_equilibrium(game, limits, accuracy, shows_strategy=shows_strategy, is_json=is_json)
         else:
-            found = _solve(game, options)
-            if isinstance(found, Solution) and options.save is not None:
-                save_solution(found, options.save)
-            print_result(found, is_json=options.is_json)
+            print_result(_solve(game, options), is_json=is_json)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
 
 
-def _print_hidden(game: CompiledGame, options: SolveOptions) -> None:
-    from ggp.cli.solve_hidden import print_bounds, print_equilibrium
-
-    _refuse_files(options)
-    limits, accuracy, is_json = options.solver_limits, options.accuracy, options.is_json
-    if options.method == ORACLE:
-        print_bounds(game, limits, accuracy, is_json=is_json)
-    else:
-        print_equilibrium(game, limits, accuracy, shows_strategy=options.shows_strategy, is_json=is_json)
-
-
 def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
     """The method to solve a game with. Raises UsageError."""
+    from ggp.search.root_value import search_method
+
     method = options.method
-    if options.coalition is None:
-        return CFR if method == AUTO and hides_information(game) else method
-    if method not in (AUTO, RETROGRADE):
-        raise click.UsageError(f"--coalition needs retrograde, not {method}")
-    if options.save is not None:
-        raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
-    return RETROGRADE
+    if options.coalition is not None:
+        if method not in (AUTO, RETROGRADE):
+            raise click.UsageError(f"--coalition needs retrograde, not {method}")
+        if options.save is not None:
+            raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
+        return RETROGRADE
+    if method == AUTO and hides_information(game):
+        method = CFR
+    if method in (CFR, ORACLE, *SEARCHES) and (options.save is not None or options.work is not None):
+        raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
+    if method in SEARCHES and method != search_method(game):
+        is_of_two = method == "alphabeta"
+        kind = "two roles with perfect information and no chance" if is_of_two else "one role"
+        raise click.UsageError(f"{method} is for games of {kind}; {game.name} is not one")
+    return method
 
 
-def _compile_kernels(method: str, *, has_seconds: bool) -> None:
+def _compile_kernels(method: str) -> None:
     """Compile kernels by solving a tiny game first, so that --seconds does not include compiling."""
-    if not has_seconds:
-        return
     from ggp.search.root_value import find_root_value
     from ggp.solver import SolverLimits, solve
     from ggp.solver.cfr import solve_hidden
@@ -194,76 +190,52 @@ def _compile_kernels(method: str, *, has_seconds: bool) -> None:
         find_root_value(one_role)
 
 
-def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
+def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSolution | RootValue:
     """Solve by the chosen method; `auto` without --save may switch from retrograde to a search."""
-    from ggp.search.root_value import search_method
-    from ggp.solver import SolverLimitError
+    from ggp.cli.solve_output import progress_text, search_text
+    from ggp.search.root_value import find_root_value, search_method
+    from ggp.solver import SolverLimitError, save_solution, solve
 
-    if options.method in SEARCHES:
-        _require_method(game, options, search_method(game))
-        return _search(game, options)
-    fallback = search_method(game) if options.method == AUTO and options.save is None else None
-    if fallback is None:
-        return _retrograde(game, options.solver_limits, options)
-    limits = replace(
-        options.solver_limits,
-        estimated_states=ESTIMATE_ERROR * (options.limits["memory"] << 20) // BYTES_PER_STATE,
-        estimate_from=STATES_BEFORE_ESTIMATE,
-        deadline=None if options.seconds is None else options.begin + options.seconds / 2,
-    )
-    try:
-        return _retrograde(game, limits, options)
-    except SolverLimitError as error:
-        click.echo(
-            f"{game.name}: {error}; using {fallback} for the value of the initial state alone"
-            " (cannot be resumed if interrupted)",
-            err=True,
-        )
-    return _search(game, options)
-
-
-def _refuse_files(options: SolveOptions) -> None:
-    if options.save is not None or options.work is not None:
-        raise click.UsageError(f"--save and --work need retrograde: {options.method} keeps no states")
-
-
-def _require_method(game: CompiledGame, options: SolveOptions, possible: str | None) -> None:
-    _refuse_files(options)
-    if possible != options.method:
-        is_of_two = options.method == "alphabeta"
-        kind = "two roles with perfect information and no chance" if is_of_two else "one role"
-        raise click.UsageError(f"{options.method} is for games of {kind}; {game.name} is not one")
+    limits = options.solver_limits
+    if options.coalition is not None:
+        return _solve_coalition(game, options.coalition, limits)
+    may_search = options.method == AUTO and options.save is None
+    fallback = search_method(game) if may_search else None
+    if options.method not in SEARCHES:
+        if fallback is not None:
+            limits = replace(
+                limits,
+                estimated_states=ESTIMATE_ERROR * (options.limits["memory"] << 20) // BYTES_PER_STATE,
+                estimate_from=STATES_BEFORE_ESTIMATE,
+                deadline=None if options.seconds is None else options.begin + options.seconds / 2,
+            )
+        try:
+            with progress_of(progress_text) as report:
+                found = solve(game, limits, report=report, is_correlated=options.method == CORRELATED)
+            if options.save is not None:
+                save_solution(found, options.save)
+            return found
+        except SolverLimitError as error:
+            if fallback is None:
+                raise
+            text = f"{error}; using {fallback} for the value of the initial state alone"
+            click.echo(f"{game.name}: {text} (cannot be resumed if interrupted)", err=True)
+    mebibytes = options.limits["memory"] // TABLE_SHARE
+    with progress_of(search_text) as show:
+        return find_root_value(game, mebibytes=mebibytes, deadline=options.deadline, report=show)
 
 
-def _retrograde(game: CompiledGame, limits: SolverLimits, options: SolveOptions) -> Solution:
-    from ggp.cli.solve_output import progress_text
-    from ggp.solver import solve
-
-    with progress_of(progress_text) as report:
-        return solve(game, limits, report=report, is_correlated=options.method == CORRELATED)
-
-
-def _solve_coalition(game: CompiledGame, options: SolveOptions) -> CoalitionSolution:
+def _solve_coalition(game: CompiledGame, roles: str, limits: SolverLimits) -> CoalitionSolution:
     from ggp.cli.solve_output import progress_text
     from ggp.solver.coalitions import solve_coalition
     from ggp.solver.members import parse_coalition
 
-    assert options.coalition is not None
     try:
-        members = parse_coalition(options.coalition, game.roles)
+        members = parse_coalition(roles, game.roles)
     except ValueError as error:
         raise click.BadParameter(f"{game.name}: {error}", param_hint="'--coalition'") from None
     with progress_of(progress_text) as report:
-        return solve_coalition(game, members, options.solver_limits, report=report)
-
-
-def _search(game: CompiledGame, options: SolveOptions) -> RootValue:
-    from ggp.cli.solve_output import search_text
-    from ggp.search.root_value import find_root_value
-
-    mebibytes = options.limits["memory"] // TABLE_SHARE
-    with progress_of(search_text) as report:
-        return find_root_value(game, mebibytes=mebibytes, deadline=options.deadline, report=report)
+        return solve_coalition(game, members, limits, report=report)
 
 
 def _hint(error: SolverError, options: SolveOptions) -> str:

@@ -14,13 +14,7 @@ from ggp.cli.progress import progress_of
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import SolverLimits
-    from ggp.solver.cfr import (
-        ApproximateEquilibrium,
-        CfrProgress,
-        OracleBounds,
-        OracleRound,
-        UnrollingProgress,
-    )
+    from ggp.solver.cfr import ApproximateEquilibrium, CfrProgress, OracleRound, UnrollingProgress
 
 LARGEST_DENOMINATOR = 100
 NARROW = 1e-6
@@ -36,11 +30,12 @@ def print_equilibrium(
     with progress_of(progress_text) as report:
         found = solve_hidden(game, limits, CfrOptions(accuracy=accuracy), report)
     if is_json:
-        click.echo(json.dumps(summary(found, with_strategy=shows_strategy)))
+        strategy = {"strategy": _strategy_data(found)} if shows_strategy else {}
+        click.echo(json.dumps(_equilibrium_data(found) | strategy))
         return
     click.echo(equilibrium_text(found, accuracy))
     if shows_strategy:
-        click.echo(strategy_text(found))
+        click.echo(_strategy_text(found))
 
 
 def print_bounds(game: CompiledGame, limits: SolverLimits, accuracy: float, *, is_json: bool) -> None:
@@ -48,51 +43,39 @@ def print_bounds(game: CompiledGame, limits: SolverLimits, accuracy: float, *, i
     from ggp.solver.cfr import find_bounds, make_state_graph
     from ggp.solver.cfr.state_graph import count_histories
 
-    with progress_of(round_text) as report:
+    def progress(each: OracleRound) -> str:
+        return (
+            f"round {each.number:,}: between {each.bounds[0]:.4g} and {each.bounds[1]:.4g},"
+            f" {each.restricted:,} histories restricted, {each.responses:,} in best responses"
+        )
+
+    with progress_of(progress) as report:
         graph = make_state_graph(game, limits)
         histories = count_histories(graph)
         found = find_bounds(graph, limits, accuracy, report)
-    click.echo(json.dumps(bounds_summary(found, histories)) if is_json else bounds_text(found, histories))
-
-
-def round_text(each: OracleRound) -> str:
-    """The progress of a double oracle in one line."""
-    return (
-        f"round {each.number:,}: between {each.bounds[0]:.4g} and {each.bounds[1]:.4g},"
-        f" {each.restricted:,} histories restricted, {each.responses:,} in best responses"
+    last, (below, above) = found.last, found.last.bounds
+    if is_json:
+        data = {
+            "game": game.name,
+            "role": str(graph.agents[0]),
+            "bounds": [below, above],
+            "exploitability": last.exploitability,
+            "method": "double-oracle",
+            "ended": found.reason,
+            "rounds": last.number,
+            "histories": histories,
+            "restricted_histories": last.restricted,
+            "response_histories": last.responses,
+            "seconds": round(last.seconds, 3),
+        }
+        click.echo(json.dumps(data))
+        return
+    click.echo(
+        f"{game.name}: {graph.agents[0]} between {below:.6g} and {above:.6g}\n"
+        f"  by double oracle: exploitability {last.exploitability:.3g}; {found.reason}\n"
+        f"  {last.number:,} rounds, {last.seconds:.1f} s; in the last one {last.restricted:,} of"
+        f" {histories:,} histories were allowed, and best responses walked {last.responses:,}"
     )
-
-
-def bounds_text(found: OracleBounds, histories: int) -> str:
-    """The bounds of a double oracle in a few lines of text."""
-    graph, last = found.graph, found.last
-    below, above = last.bounds
-    return "\n".join(
-        [
-            f"{graph.game.name}: {graph.agents[0]} between {below:.6g} and {above:.6g}",
-            f"  by double oracle: exploitability {last.exploitability:.3g}; {found.reason}",
-            f"  {last.number:,} rounds, {last.seconds:.1f} s; in the last one {last.restricted:,} of"
-            f" {histories:,} histories were allowed, and best responses walked {last.responses:,}",
-        ]
-    )
-
-
-def bounds_summary(found: OracleBounds, histories: int) -> dict[str, Any]:
-    """The bounds of a double oracle as JSON-serializable data."""
-    last = found.last
-    return {
-        "game": found.graph.game.name,
-        "role": str(found.graph.agents[0]),
-        "bounds": list(last.bounds),
-        "exploitability": last.exploitability,
-        "method": "double-oracle",
-        "ended": found.reason,
-        "rounds": last.number,
-        "histories": histories,
-        "restricted_histories": last.restricted,
-        "response_histories": last.responses,
-        "seconds": round(last.seconds, 3),
-    }
 
 
 def progress_text(progress: UnrollingProgress | CfrProgress) -> str:
@@ -101,12 +84,10 @@ def progress_text(progress: UnrollingProgress | CfrProgress) -> str:
 
     seconds = max(progress.seconds, 1e-9)
     if isinstance(progress, CfrProgress):
-        rate = progress.iterations / seconds
-        return (
-            f"{progress.iterations:,} iterations, {rate:,.0f}/s, exploitability {progress.exploitability:.3g}"
-        )
-    rate = progress.histories / seconds / 1e6
-    return f"{progress.histories:,} histories, {rate:.2f} M histories/s, depth {progress.depth}"
+        rate = f"{progress.iterations:,} iterations, {progress.iterations / seconds:,.0f}/s"
+        return f"{rate}, exploitability {progress.exploitability:.3g}"
+    rate = f"{progress.histories:,} histories, {progress.histories / seconds / 1e6:.2f} M histories/s"
+    return f"{rate}, depth {progress.depth}"
 
 
 def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
@@ -125,7 +106,12 @@ def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
             f"  the value of {graph.agents[0]} lies between {found.bounds[0]:.9g} and {found.bounds[1]:.9g}:"
             f" exploitability {found.exploitability:.2g}"
         )
-        lines += [f"  {stakes}" for stakes in [_stakes_text(found)] if stakes]
+        if unit := stake(found):
+            exact = simplest_fraction(found, unit)
+            is_fraction = exact is not None and exact.denominator > 1
+            equals = f" ({exact} lies between the bounds)" if is_fraction else ""
+            gain = f"gains {_gain(found, unit):.9g} times the smallest stake of {unit:g} goals"
+            lines.append(f"  {graph.agents[0]} {gain}{equals}")
     if found.is_interrupted:
         lines.append("  interrupted: the strategies so far")
     elif found.exploitability > max(accuracy, 1e-9):
@@ -140,22 +126,16 @@ def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
     return "\n".join(lines)
 
 
-def _stakes_text(found: ApproximateEquilibrium) -> str | None:
-    """The value as a gain, in units of the smallest stake of the rules."""
-    unit = stake(found)
-    if not unit:
-        return None
-    gain = (found.values[0] - found.form.graph.total / 2) / unit
-    exact = simplest_fraction(found, unit)
-    equals = f" ({exact} lies between the bounds)" if exact is not None and exact.denominator > 1 else ""
-    return f"{found.form.graph.agents[0]} gains {gain:.9g} times the smallest stake of {unit:g} goals{equals}"
-
-
 def stake(found: ApproximateEquilibrium) -> float:
     """The greatest common divisor of all gains and losses at ends, in goals; 0 if no role gains."""
     graph = found.form.graph
     doubled = np.abs(2 * graph.payoff[np.diff(graph.first_edge) == 0]).astype(np.int64)
     return float(np.gcd.reduce(doubled)) / 2 if len(doubled) else 0.0
+
+
+def _gain(found: ApproximateEquilibrium, unit: float) -> float:
+    """The gain of agent 0 in units."""
+    return (found.values[0] - found.form.graph.total / 2) / unit
 
 
 def simplest_fraction(found: ApproximateEquilibrium, unit: float) -> Fraction | None:
@@ -167,7 +147,7 @@ def simplest_fraction(found: ApproximateEquilibrium, unit: float) -> Fraction | 
     return fraction if below - 1e-15 <= float(fraction) <= above + 1e-15 else None
 
 
-def strategy_text(found: ApproximateEquilibrium) -> str:
+def _strategy_text(found: ApproximateEquilibrium) -> str:
     """One line per information set: the observations, and the moves with their probabilities."""
     from ggp.solver.cfr import information_sets
 
@@ -182,42 +162,36 @@ def strategy_text(found: ApproximateEquilibrium) -> str:
     return "\n".join(lines)
 
 
-def summary(found: ApproximateEquilibrium, *, with_strategy: bool) -> dict[str, Any]:
-    """An equilibrium as JSON-serializable data."""
+def _equilibrium_data(found: ApproximateEquilibrium) -> dict[str, Any]:
     form, graph = found.form, found.form.graph
     unit = stake(found)
-    data: dict[str, Any] = {
+    agents = list(map(str, graph.agents))
+    return {
         "game": graph.game.name,
-        "values": {str(role): value for role, value in zip(graph.agents, found.values, strict=False)},
+        "values": dict(zip(agents, found.values, strict=False)),
         "bounds": list(found.bounds),
         "exploitability": found.exploitability,
         "smallest_stake": unit,
-        "gain_in_stakes": (found.values[0] - graph.total / 2) / unit if unit else 0.0,
+        "gain_in_stakes": _gain(found, unit) if unit else 0.0,
         "method": "cfr",
         "states": graph.state_count,
         "histories": form.histories,
-        "information_sets": {
-            str(role): plex.set_count for role, plex in zip(graph.agents, form.plexes, strict=False)
-        },
+        "information_sets": dict(zip(agents, (plex.set_count for plex in form.plexes), strict=False)),
         "payoffs": len(form.payoff),
         "iterations": found.iterations,
         "is_interrupted": found.is_interrupted,
         "seconds": round(found.seconds, 3),
     }
-    if with_strategy:
-        data["strategy"] = _strategy_summary(found)
-    return data
 
 
-def _strategy_summary(found: ApproximateEquilibrium) -> list[dict[str, Any]]:
+def _strategy_data(found: ApproximateEquilibrium) -> list[dict[str, Any]]:
     from ggp.solver.cfr import information_sets
 
     return [
         {
             "role": str(each.role),
             "observations": [
-                {"move": str(move), "percepts": [str(percept) for percept in percepts]}
-                for move, percepts in each.observed
+                {"move": str(move), "percepts": list(map(str, percepts))} for move, percepts in each.observed
             ],
             "reach": round(each.reach, 12),
             "probabilities": {str(move): round(share, 12) for move, share in each.probabilities.items()},

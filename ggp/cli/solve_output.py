@@ -15,31 +15,29 @@ from ggp.solver.estimate import estimate_states
 from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
 
-Moves = Mapping[str, tuple[RatedMove, ...]]
-"""Role → its best moves."""
 
-
-def print_result(found: Solution | RootValue, *, is_json: bool) -> None:
+def print_result(found: Solution | CoalitionSolution | RootValue, *, is_json: bool) -> None:
     """Print a result as text or as one JSON object."""
-    if isinstance(found, Solution):
-        click.echo(json.dumps(summary(found)) if is_json else solution_text(found))
+    if isinstance(found, RootValue):
+        output = json.dumps(_root_data(found)) if is_json else root_text(found)
     else:
-        click.echo(json.dumps(root_summary(found)) if is_json else root_text(found))
+        output = json.dumps(_retrograde_data(found)) if is_json else _retrograde_text(found)
+    click.echo(output)
 
 
-def print_coalition(found: CoalitionSolution, *, is_json: bool) -> None:
-    """Print the value that a coalition can guarantee, as text or as one JSON object."""
-    click.echo(json.dumps(coalition_summary(found)) if is_json else coalition_text(found))
-
-
-def _first_moves(found: Solution | CoalitionSolution) -> Moves:
+def _first_moves(found: Solution | CoalitionSolution) -> Mapping[str, tuple[RatedMove, ...]]:
+    """Role → its best moves in the initial state."""
     initial = found.game.initial_state()
     stage = None if found.game.is_terminal(initial) else found.stage(initial)
     return {} if stage is None else {str(role): moves for role, moves in stage.best_moves.items()}
 
 
-def _of_retrograde(found: Solution | CoalitionSolution) -> dict[str, Any]:
-    """JSON fields of every enumeration."""
+def _values(solution: Solution) -> dict[str, float]:
+    values = (int(value) if solution.is_exact else round(value, 9) for value in solution.values())
+    return dict(zip(map(str, solution.game.roles), values, strict=True))
+
+
+def _retrograde_data(found: Solution | CoalitionSolution) -> dict[str, Any]:
     moves = {
         role: [
             {"move": str(each.move), "goal": round(each.goal, 9), "probability": round(each.probability, 9)}
@@ -47,7 +45,7 @@ def _of_retrograde(found: Solution | CoalitionSolution) -> dict[str, Any]:
         ]
         for role, rated in _first_moves(found).items()
     }
-    return {
+    shared = {
         "game": found.game.name,
         "states": found.space.state_count,
         "best_moves": moves,
@@ -56,81 +54,56 @@ def _of_retrograde(found: Solution | CoalitionSolution) -> dict[str, Any]:
         "transitions": found.space.transitions,
         "seconds": round(found.seconds, 3),
     }
-
-
-def coalition_summary(found: CoalitionSolution) -> dict[str, Any]:
-    """The value that a coalition can guarantee, as JSON-serializable data."""
-    roles = [str(role) for role in found.coalition]
-    return {"coalition": roles, "sum": round(found.value(), 9), **_of_retrograde(found)}
-
-
-def coalition_text(found: CoalitionSolution) -> str:
-    """The value that a coalition can guarantee, in a few lines of text."""
-    against = f" against {', '.join(map(str, found.others))}" if found.others else ""
-    lines = [
-        f"{found.game.name}: {' and '.join(map(str, found.coalition))}{against} can be sure of"
-        f" {found.value():g} of {100 * len(found.coalition)} goals together",
-        f"  by {found.concept} of the sum of the coalition's goals",
-    ]
-    lines += [
-        f"  best moves of {role}: {', '.join(str(rated.move) for rated in moves)}"
-        for role, moves in _first_moves(found).items()
-    ]
-    space = found.space
-    lines.append(f"  {space.state_count:,} states, {space.transitions:,} transitions, {found.seconds:.2f} s")
-    return "\n".join(lines)
-
-
-def summary(solution: Solution) -> dict[str, Any]:
-    """A solution as JSON-serializable data."""
+    if isinstance(found, CoalitionSolution):
+        return {"coalition": list(map(str, found.coalition)), "sum": round(found.value(), 9), **shared}
     return {
-        "values": dict(zip(map(str, solution.game.roles), _values(solution), strict=True)),
-        **_of_retrograde(solution),
-        "longest_line": None if solution.depth[0] == ENDLESS else int(solution.depth[0]),
-        "cyclic_states": solution.cyclic,
-        "endless": solution.endless,
+        "values": _values(found),
+        **shared,
+        "longest_line": None if found.depth[0] == ENDLESS else int(found.depth[0]),
+        "cyclic_states": found.cyclic,
+        "endless": found.endless,
     }
 
 
-def _values(solution: Solution) -> list[float]:
-    return [int(value) if solution.is_exact else round(value, 9) for value in solution.values()]
-
-
-def solution_text(solution: Solution) -> str:
-    """A solution in a few lines of text."""
-    game, space = solution.game, solution.space
-    values = ", ".join(f"{role} {value:g}" for role, value in zip(game.roles, _values(solution), strict=True))
-    lines = [f"{game.name}: {values}", f"  by {solution.concept}"]
-    for role, moves in _first_moves(solution).items():
-        is_mixed = any(0 < rated.probability < 1 for rated in moves)
-        shown = (
-            f"{rated.move} with probability {rated.probability:.4g}" if is_mixed else str(rated.move)
-            for rated in moves
-        )
+def _retrograde_text(found: Solution | CoalitionSolution) -> str:
+    space, after = found.space, []
+    if isinstance(found, CoalitionSolution):
+        against = f" against {', '.join(map(str, found.others))}" if found.others else ""
+        lines = [
+            f"{found.game.name}: {' and '.join(map(str, found.coalition))}{against} can be sure of"
+            f" {found.value():g} of {100 * len(found.coalition)} goals together",
+            f"  by {found.concept} of the sum of the coalition's goals",
+        ]
+        rate = ""
+    else:
+        values = ", ".join(f"{role} {value:g}" for role, value in _values(found).items())
+        lines = [f"{found.game.name}: {values}", f"  by {found.concept}"]
+        after = _play_lines(found)
+        rate = f" ({space.transitions / max(found.seconds, 1e-9) / 1e6:.2f} M transitions/s)"
+    for role, moves in _first_moves(found).items():
+        is_mixed = any(0 < rated.probability < 1 for rated in moves) and isinstance(found, Solution)
+        shares = (f" with probability {each.probability:.4g}" if is_mixed else "" for each in moves)
+        shown = (f"{each.move}{share}" for each, share in zip(moves, shares, strict=True))
         lines.append(f"  best moves of {role}: {', '.join(shown)}")
+    counts = f"{space.state_count:,} states, {space.transitions:,} transitions"
+    return "\n".join([*lines, *after, f"  {counts}, {found.seconds:.2f} s{rate}"])
+
+
+def _play_lines(solution: Solution) -> list[str]:
+    """Lines about optimal play: its length, and whether it may be endless."""
+    lines, depth = [], int(solution.depth[0])
     if solution.concept == CORRELATED:
         lines.append("  where it is correlated, the probabilities of one role's moves are marginals")
-    depth = int(solution.depth[0])
-    is_endless = depth == ENDLESS
-    lines.append(
-        "  optimal play need not end"
-        if is_endless
-        else f"  longest line of optimal play: {depth} joint moves"
-    )
+    length = f"longest line of optimal play: {depth} joint moves"
+    lines.append("  optimal play need not end" if depth == ENDLESS else f"  {length}")
     if solution.cyclic:
         lines.append(f"  {solution.cyclic:,} states lie on cycles or lead to them")
     if solution.endless is not None:
-        lines.append(f"  endless play counts {solution.endless:g} for {game.roles[0]}")
-    rate = space.transitions / max(solution.seconds, 1e-9) / 1e6
-    lines.append(
-        f"  {space.state_count:,} states, {space.transitions:,} transitions,"
-        f" {solution.seconds:.2f} s ({rate:.2f} M transitions/s)"
-    )
-    return "\n".join(lines)
+        lines.append(f"  endless play counts {solution.endless:g} for {solution.game.roles[0]}")
+    return lines
 
 
-def root_summary(found: RootValue) -> dict[str, Any]:
-    """The value of the initial state alone as JSON-serializable data."""
+def _root_data(found: RootValue) -> dict[str, Any]:
     values = dict(zip(map(str, found.game.roles), found.values, strict=True))
     best = [
         {"move": str(move), "goal": values[str(found.mover)], "probability": 0.0 if rank else 1.0}
@@ -152,9 +125,8 @@ def root_summary(found: RootValue) -> dict[str, Any]:
 
 def root_text(found: RootValue) -> str:
     """The value of the initial state alone in a few lines of text."""
-    game = found.game
-    values = ", ".join(f"{role} {value}" for role, value in zip(game.roles, found.values, strict=True))
-    lines = [f"{game.name}: {values}", f"  value of the initial state, proven by {found.method}"]
+    values = ", ".join(f"{role} {value}" for role, value in zip(found.game.roles, found.values, strict=True))
+    lines = [f"{found.game.name}: {values}", f"  value of the initial state, proven by {found.method}"]
     if found.mover is not None:
         lines.append(f"  best moves of {found.mover}: {', '.join(map(str, found.best_moves))}")
     if found.unsettled:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import sqlite3
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
 from ggp.tournament.plan import Plan
-from ggp.tournament.pool import Workers, WorkersError, open_workers
+from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import Schedule, SelectionError
 from ggp.tournament.schema import PROGRAMMING_ERRORS, StoreError
@@ -30,27 +32,20 @@ from ggp.tournament.store import Run, Store
 DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3
 
-_LISTS = ("--agents", "--game")
-
 
 class _ListOptions(click.Command):
     """A command with list options of several words: `--agents mcts random`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spread: list[str] = []
-        current, is_first = "", False
-        for word in args:
-            if word in _LISTS:
-                current, is_first = word, True
+        spread, current = list[str](), ""
+        for word, after in pairwise([*args, "-"]):
+            if word in ("--agents", "--game"):
+                current = word
+                if after.startswith("-"):
+                    raise click.BadOptionUsage(word, f"{word} needs at least one value", ctx)
                 continue
-            if word.startswith("-"):
-                current = ""
-            if current:
-                spread.append(current)
-                is_first = False
-            spread.append(word)
-        if is_first:
-            raise click.BadOptionUsage(current, f"{current} needs at least one value", ctx)
+            current = "" if word.startswith("-") else current
+            spread += [current, word] if current else [word]
         return super().parse_args(ctx, spread)
 
 
@@ -58,9 +53,9 @@ class _TournamentGroup(click.Group):
     """A group whose default command is `run`, and which reports errors of stores."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ("-h", "--help"):
-            if args[0] == "resume":
-                refuse_old_name(ctx, "tournament resume", "tournament run")
+        if args[:1] == ["resume"]:
+            refuse_old_name(ctx, "tournament resume", "tournament run")
+        if args and args[0] not in (*self.commands, "-h", "--help"):
             hint = did_you_mean(args[0], self.commands)
             if hint and not Path(args[0]).exists():
                 raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
@@ -101,10 +96,9 @@ class _Setting(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r}: expected KEY=VALUE, such as seed=1", param, ctx)
         if key == "until":
             return key, until_of(text)
-        with suppress(ValueError):
-            return key, int(text)
-        with suppress(ValueError):
-            return key, float(text)
+        for kind in (int, float):
+            with suppress(ValueError):
+                return key, kind(text)
         return key, text
 
 
@@ -178,8 +172,10 @@ def run_command(
     Exit code: 0 all matches played, 1 some could not be played, 130 interrupted by Ctrl-C.
     """
     is_store = source is not None and source.is_file() and source.read_bytes()[:6] == b"SQLite"
-    if source is not None and (given := [name for name, value in flags.items() if value not in (None, ())]):
-        options = ", ".join(f"--{_OPTION_OF.get(name, name).replace('_', '-')}" for name in given)
+    if source is not None and any(value not in (None, ()) for value in flags.values()):
+        parameters = click.get_current_context().command.params
+        given = [each.opts[0] for each in parameters if each.name and flags.get(each.name) not in (None, ())]
+        options = ", ".join(given)
         raise click.UsageError(f"{options}: not allowed with {source}, which has the configuration")
     if source is not None and is_store:
         with Store(source, must_exist=True) as opened:
@@ -195,15 +191,14 @@ def run_command(
         sys.exit(_play(opened, opened.begin(plan), only, workers))
 
 
-_OPTION_OF = {"games": "game", "settings": "set"}
-
-
 def _plan_from_flags(flags: dict[str, Any]) -> Plan:
     if not flags["games"] or not flags["agents"]:
         raise click.UsageError("expected a CONFIG file, or both --game and --agents")
-    copied = {name: flags[name] for name in ("repetitions", "play_clock") if flags[name] is not None}
-    data: dict[str, Any] = copied | dict(flags["settings"])
-    data["agents"] = {_agent_name(spec): spec for spec in flags["agents"]}
+    data = {name: flags[name] for name in ("repetitions", "play_clock") if flags[name] is not None}
+    data |= flags["settings"]
+    data["agents"] = {
+        re.sub("[/| ]", "_", spec.removeprefix("http://").rstrip("/")): spec for spec in flags["agents"]
+    }
     if len(data["agents"]) < len(flags["agents"]):
         raise click.UsageError("the same agent is given twice")
     data["games"] = {Path(game).stem: {"rules": game} for game in flags["games"]}
@@ -211,10 +206,6 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
         raise click.UsageError("two games have the same name; a CONFIG file can rename them: [games.NAME]")
     data.setdefault("name", "+".join(data["games"]))
     return plan_from_data(data)
-
-
-def _agent_name(spec: str) -> str:
-    return spec.removeprefix("http://").rstrip("/").replace("/", "_").replace("|", "_").replace(" ", "_")
 
 
 @command.command("show")
@@ -243,15 +234,29 @@ def show_command(
     page_folder: Path | None,
 ) -> None:
     """Show the results in STORE, even while a run is in progress. --report and --html write them to files."""
+    from ggp.cli.show import ReplayView, show_replay
+    from ggp.cli.tables import plain_text
+    from ggp.match.record import RecordError
+    from ggp.match.replay import rules_of
+    from ggp.tournament.agent_report import agent_text
     from ggp.tournament.report import make_report, terminal_view, write_report
 
     console = Console(highlight=False)
     with Store(store, must_exist=True) as opened:
         run = opened.run(run_name)
         if match_id is not None:
-            _show_match(opened, run, match_id)
+            record = opened.record(run, match_id)
+            try:
+                show_replay(ReplayView(record, rules_of(record)), None)
+            except RecordError as error:
+                raise StoreError(f"{store}: match {match_id!r}: {error}") from None
         elif agent is not None:
-            _show_agent(console, opened, run, agent)
+            names = [each.name for each in run.plan.agents]
+            if agent not in names:
+                known = ", ".join(names)
+                raise click.UsageError(f"no agent {agent!r} in run {run.name!r}; expected one of {known}")
+            for line in agent_text(opened, run, agent).splitlines():
+                console.print(plain_text(line), soft_wrap=True)
         elif page_folder is not None:
             from ggp.web.published import write_pages
 
@@ -266,29 +271,6 @@ def show_command(
             if report_folder is not None:
                 for note in write_report(report, report_folder):
                     console.print(note, markup=False)
-
-
-def _show_match(store: Store, run: Run, match_id: str) -> None:
-    from ggp.cli.show import ReplayView, show_replay
-    from ggp.match.record import RecordError
-    from ggp.match.replay import rules_of
-
-    record = store.record(run, match_id)
-    try:
-        show_replay(ReplayView(record, rules_of(record)), None)
-    except RecordError as error:
-        raise StoreError(f"{store.path}: match {match_id!r}: {error}") from None
-
-
-def _show_agent(console: Console, store: Store, run: Run, agent: str) -> None:
-    from ggp.cli.tables import plain_text
-    from ggp.tournament.agent_report import agent_text
-
-    names = [each.name for each in run.plan.agents]
-    if agent not in names:
-        raise click.UsageError(f"no agent {agent!r} in run {run.name!r}; expected one of {', '.join(names)}")
-    for line in agent_text(store, run, agent).splitlines():
-        console.print(plain_text(line), soft_wrap=True)
 
 
 @command.command("export")
@@ -327,6 +309,7 @@ def export_command(store: Path, output: str, run_name: str | None, columns: str 
 
 def _play(store: Store, run: Run, only: tuple[str, ...], workers: str | None) -> int:
     """Play the remaining matches and show the results; returns the exit code."""
+    from ggp.tournament.live import RunView
     from ggp.tournament.report import make_report, terminal_view
 
     console = Console(highlight=False)
@@ -334,38 +317,26 @@ def _play(store: Store, run: Run, only: tuple[str, ...], workers: str | None) ->
         pool = open_workers(workers)
     except WorkersError as error:
         raise click.UsageError(str(error)) from None
-    code = 0
-    resume = f"ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
+    resume = f"resume with: ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        progress = _play_all(console, store, run, pool, only)
+        with ExitStack() as afterwards, pool, RunView(console, store, run) as view:
+            runner = Runner(store, run, pool, view.show, only=only)
+            afterwards.callback(runner.abandon)  # once the workers are gone
+            progress = runner.play()
         code = _print_failures(console, progress)
     except SelectionError as error:
         raise click.UsageError(str(error)) from None
     except (StoreError, WorkersError) as error:
-        text = f"{error}; stored matches are safe; resume with: {resume}"
-        console.print(text, soft_wrap=True, markup=False)
+        console.print(f"{error}; stored matches are safe; {resume}", soft_wrap=True, markup=False)
         code = 1
     except KeyboardInterrupt:
-        console.print(f"stopped; resume with: {resume}", soft_wrap=True, markup=False)
+        console.print(f"stopped; {resume}", soft_wrap=True, markup=False)
         code = 130
     finally:
         signal.signal(signal.SIGTERM, previous)
     console.print(terminal_view(make_report(store, run)))
     return code
-
-
-def _play_all(console: Console, store: Store, run: Run, workers: Workers, only: tuple[str, ...]) -> Progress:
-    from ggp.tournament.live import RunView
-
-    runner: Runner | None = None
-    try:
-        with workers, RunView(console, store, run) as view:
-            runner = Runner(store, run, workers, view.show, only=only)
-            return runner.play()
-    finally:
-        if runner is not None:
-            runner.abandon()
 
 
 def _print_failures(console: Console, progress: Progress) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import click
@@ -49,13 +49,13 @@ def _explain(context: click.Context, _: click.Parameter, code: str | None) -> No
 
 def _selection(context: click.Context, _: click.Parameter, text: str | None) -> Selection:
     """Codes to report; after a minus, codes not to report."""
-    words = [word.strip().upper() for word in (text or "").split(",") if word.strip()]
-    for word in words:
-        if not is_known(word.removeprefix("-")):
-            raise click.BadParameter(f"unknown code {word.removeprefix('-')}: --explain all lists them")
-    return Selection(
-        tuple(word for word in words if word[0] != "-"), tuple(word[1:] for word in words if word[0] == "-")
-    )
+    codes: dict[bool, list[str]] = {False: [], True: []}
+    for word in filter(None, map(str.strip, (text or "").upper().split(","))):
+        code = word.removeprefix("-")
+        if not is_known(code):
+            raise click.BadParameter(f"unknown code {code}: --explain all lists them")
+        codes[word.startswith("-")].append(code)
+    return Selection(tuple(codes[False]), tuple(codes[True]))
 
 
 @click.command("validate")
@@ -140,11 +140,15 @@ def command(
     )
     reports = []
     is_slow = play or prove or len(names) >= MANY_FILES
-    with status_line("", is_shown=is_slow) as show:
+    with status_line("") if is_slow else nullcontext(lambda text: None) as show:
         for number, name in enumerate(names, 1):
             place = f"{number} of {len(names)}, {name}"
             show(place)
-            report = _examine(name, replace(request, progress=partial(_show_stage, show, place)))
+
+            def show_stage(stage: str, place: str = place) -> None:
+                show(f"{place}: {stage}")
+
+            report = _examine(name, replace(request, progress=show_stage))
             reports.append(report)
             if output == "text" or (output == "statistics" and report.unreadable):
                 _show(report, quiet)
@@ -154,21 +158,13 @@ def command(
 
 def _print_all(reports: Sequence[SheetReport], output: str, quiet: bool) -> None:
     """Print the end of the output, after the last file."""
-    if output == "json":
-        click.echo(to_json(reports))
-    elif output == "sarif":
-        click.echo(to_sarif(reports))
-    elif output == "github":
-        if annotations := to_github(reports):
-            click.echo(annotations)
-    elif output == "statistics":
+    if output == "statistics":
         click.echo(statistics_of(reports), nl=any(report.diagnostics for report in reports))
-    elif len(reports) > 1 and not quiet:
-        click.echo(summary_of(reports))
-
-
-def _show_stage(show: Callable[[str], None], place: str, stage: str) -> None:
-    show(f"{place}: {stage}")
+    elif output == "text":
+        if len(reports) > 1 and not quiet:
+            click.echo(summary_of(reports))
+    elif text := {"json": to_json, "sarif": to_sarif, "github": to_github}[output](reports):
+        click.echo(text)
 
 
 def _examine(name: str, request: Request) -> SheetReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from ggp.files import write_text
 from ggp.game import GameError
 
 if TYPE_CHECKING:
-    from ggp.features.board_features import MoveFamily
     from ggp.features.drawing import HeatMap
     from ggp.features.report import FeatureReport
 
@@ -45,10 +45,8 @@ def command(file: str, draw: Path | None, is_json: bool) -> int:
     except (GameError, ImportError, ValueError) as error:
         raise click.ClickException(f"{file}: {error}") from None
     if report is None:
-        if is_json:
-            click.echo(json.dumps({"game": game.name, "board": None}))
-        else:
-            click.echo(f"{game.name}: no board with pieces of the roles recognized", err=True)
+        text = f"{game.name}: no board with pieces of the roles recognized"
+        click.echo(json.dumps({"game": game.name, "board": None}) if is_json else text, err=not is_json)
         return 1
     if draw is not None:
         write_text(draw, _drawing(report))
@@ -84,17 +82,16 @@ def _print_report(report: FeatureReport) -> None:
     maps = report.heat_maps()
     largest = max((abs(value) for heat in maps for value in heat.values.values()), default=0.0)
     for heat in maps:
-        console.print()
-        console.print(heat.title)
-        console.print(_heat_text(report, heat, largest))
+        console.print(f"\n{heat.title}", _heat_text(report, heat, largest), sep="\n")
 
 
 def _piece_table(report: FeatureReport) -> Table:
-    is_weighed = any(report.piece_weights(p) for p in range(len(report.features.pieces)))
-    weights = [f"for {role}" for role in report.game.roles] if is_weighed else []
-    table = results_table("", ["piece", "owner"], weights)
-    for p, (piece, owner) in enumerate(zip(report.features.pieces, report.owners, strict=True)):
-        table.add_row(piece.name, owner or "", *(f"{weight:.1f}" for weight in report.piece_weights(p)))
+    weights = [report.piece_weights(p) for p in range(len(report.features.pieces))]
+    table = results_table(
+        "", ["piece", "owner"], [f"for {role}" for role in report.game.roles if any(weights)]
+    )
+    for piece, owner, of_piece in zip(report.features.pieces, report.owners, weights, strict=True):
+        table.add_row(piece.name, owner or "", *(f"{weight:.1f}" for weight in of_piece))
     return table
 
 
@@ -104,24 +101,16 @@ def _move_table(report: FeatureReport) -> Table:
         target = _arguments(family.target)
         if family.file is not None:
             target = f"free cell of file {_arguments((family.file,))}"
-        table.add_row(
-            str(report.game.roles[family.role]),
-            _pattern(family),
-            _arguments(family.source),
-            target,
-            str(len(family.moves)),
-            str(report.capturing(family) or ""),
-        )
+        role = str(report.game.roles[family.role])
+        pattern = f"({' '.join((family.name, _arguments(range(family.arity)))).strip()})"
+        moves, capturing = str(len(family.moves)), str(report.capturing(family) or "")
+        table.add_row(role, pattern, _arguments(family.source), target, moves, capturing)
     return table
 
 
-def _pattern(family: MoveFamily) -> str:
-    """Like (move ?1 ?2 ?3 ?4): names that do not look like cells."""
-    return f"({' '.join((family.name, *(f'?{i + 1}' for i in range(family.arity))))})"
-
-
-def _arguments(places: tuple[int, ...] | None) -> str:
-    return "" if places is None else " ".join(f"?{i + 1}" for i in places)
+def _arguments(places: Iterable[int] | None) -> str:
+    """Arguments of a move by their places: ?1 ?2."""
+    return " ".join(f"?{i + 1}" for i in places or ())
 
 
 def _heat_text(report: FeatureReport, heat: HeatMap, largest: float) -> Text:
@@ -130,11 +119,8 @@ def _heat_text(report: FeatureReport, heat: HeatMap, largest: float) -> Text:
     text = Text()
     for line in heat_lines(report.features.board, heat):
         for piece, value in line:
-            if value is None:
-                text.append(piece)
-            else:
-                red, green, blue = heat_color(value, largest)
-                text.append(piece, style=f"black on rgb({red},{green},{blue})")
+            color = "" if value is None else "black on rgb({},{},{})".format(*heat_color(value, largest))
+            text.append(piece, style=color)
         text.append("\n")
     text.rstrip()
     return text

@@ -54,10 +54,8 @@ def command(file: str, draw: Path | None, is_json: bool) -> None:
     drawn = _draw(draw, program, compiled) if draw else []
     kept = _kept_lines(game)
     if is_json:
-        data = info.to_dict() | {"kept": kept}
-        if compiled:
-            data["circuit"] = _circuit_data(compiled)
-        click.echo(json.dumps(data))
+        circuit = {"circuit": _circuit_data(compiled)} if compiled else {}
+        click.echo(json.dumps(info.to_dict() | {"kept": kept} | circuit))
     else:
         _print_info(game, info, compiled)
         for line in (*kept, *drawn):
@@ -83,11 +81,26 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
     console.print(_overview(info))
     console.print(_predicate_table(info))
     if compiled:
-        console.print(_circuit_table(compiled))
-        console.print(_compilation_line(compiled), soft_wrap=True)
+        _print_circuit(console, compiled)
     facts = game.facts(game.initial_state())
     console.print(Text(f"\ninitial state, {len(facts)} facts", style="bold"))
     console.print(state_view(find_picture(game.program, facts), facts))
+
+
+def _print_circuit(console: Console, compiled: CompiledCircuit) -> None:
+    report, circuit = compiled.report, compiled.circuit
+    headings = "legal", "goal", "next", "sees", "literals", "s"
+    table = results_table("circuit: gates/literals of each phase after each stage", ["stage"], headings)
+    for stage in report.stages:
+        cells = [f"{gates}/{literals}" for gates, literals in zip(stage.gates, stage.literals, strict=True)]
+        table.add_row(stage.stage, *cells, f"{sum(stage.literals):,}", f"{stage.seconds:.2f}")
+    console.print(table)
+    console.print(
+        f"{circuit.fluent_count:,} fluents, {circuit.first_move[-1]:,} moves, {report.ground_rules:,} ground"
+        f" rules; grounding {report.ground_seconds:.2f} s, construction {report.build_seconds:.2f} s, "
+        f"simplification {report.simplify_seconds:.2f} s",
+        soft_wrap=True,
+    )
 
 
 def _kept_lines(game: Game[Any]) -> list[str]:
@@ -142,59 +155,38 @@ def _circuit_data(compiled: CompiledCircuit) -> dict[str, Any]:
     }
 
 
-def _circuit_table(compiled: CompiledCircuit) -> Table:
-    headings = "legal", "goal", "next", "sees", "literals", "s"
-    table = results_table("circuit: gates/literals of each phase after each stage", ["stage"], headings)
-    for stage in compiled.report.stages:
-        cells = [f"{gates}/{literals}" for gates, literals in zip(stage.gates, stage.literals, strict=True)]
-        table.add_row(stage.stage, *cells, f"{sum(stage.literals):,}", f"{stage.seconds:.2f}")
-    return table
-
-
-def _compilation_line(compiled: CompiledCircuit) -> str:
-    report, circuit = compiled.report, compiled.circuit
-    return (
-        f"{circuit.fluent_count:,} fluents, {circuit.first_move[-1]:,} moves, "
-        f"{report.ground_rules:,} ground rules; "
-        f"grounding {report.ground_seconds:.2f} s, construction {report.build_seconds:.2f} s, "
-        f"simplification {report.simplify_seconds:.2f} s"
-    )
-
-
 def _overview(info: GameInfo) -> Table:
-    rows = [("game", info.game), ("title", info.title), ("how to play", info.description)]
-    rows.append(("roles", ", ".join(info.roles)))
-    rows += [
-        ("" if index else "kind", f"{each.name}: {each.ground}") for index, each in enumerate(info.traits)
+    kinds = [f"{each.name}: {each.ground}" for each in info.traits]
+    rows = [
+        ("game", info.game),
+        ("title", info.title),
+        ("how to play", info.description),
+        ("roles", ", ".join(info.roles)),
+        *zip(("kind", *[""] * len(kinds)), kinds, strict=False),
+        ("rules", f"{info.rules}, {info.strata} strata"),
+        ("fluents", ", ".join(info.fluents)),
+        *_playout_lines(info),
     ]
-    rows.append(("rules", f"{info.rules}, {info.strata} strata"))
-    rows.append(("fluents", ", ".join(info.fluents)))
     table = Table.grid(padding=(0, 2))
-    for name, text in (*rows, *_playout_lines(info)):
+    for name, text in rows:
         if text:
             table.add_row(Text(name, style="bold"), Text(text))
     return table
 
 
 def _playout_lines(info: GameInfo) -> list[tuple[str, str]]:
-    ends = "".join(
-        f", {count} {word}" for count, word in ((info.stuck, "stuck"), (info.cut, "cut short")) if count
-    )
-    lines = [("playouts", f"{info.playouts} at random{ends}")]
+    stuck = f", {info.stuck} stuck" if info.stuck else ""
+    cut = f", {info.cut} cut short" if info.cut else ""
+    lines = [("playouts", f"{info.playouts} at random{stuck}{cut}")]
     if info.mean_moves is not None and info.most_moves is not None:
-        moves = ", ".join(
-            f"{role} {average:g} (at most {most})"
-            for role, average, most in zip(info.roles, info.mean_moves, info.most_moves, strict=True)
-        )
+        counts = zip(info.roles, info.mean_moves, info.most_moves, strict=True)
+        moves = ", ".join(f"{role} {average:g} (at most {most})" for role, average, most in counts)
         lines.append(("branching", f"mean legal moves {moves}; joint moves {info.mean_joint_moves:g}"))
     if info.mean_length is not None:
         lines.append(("length", f"mean {info.mean_length:g} steps, {info.shortest} to {info.longest}"))
     if info.mean_goals is not None:
-        goals = ", ".join(
-            f"{role} {'none' if goal is None else f'{goal:g}'}"
-            for role, goal in zip(info.roles, info.mean_goals, strict=True)
-        )
-        lines.append(("mean goals", goals))
+        means = ("none" if goal is None else f"{goal:g}" for goal in info.mean_goals)
+        lines.append(("mean goals", ", ".join(map(" ".join, zip(info.roles, means, strict=True)))))
     return lines
 
 

@@ -42,15 +42,12 @@ def command(file: str, plies: int, seconds: float, out: Path | None) -> None:
         book = Book.load(place) if place.exists() else Book.empty(game)
         book.require_rules(game.program)
         kept = len(book.moves)
-        terms = BookTerms(plies, seconds)
-        try:
-            with (
-                Interruptible(game.name) as work,
-                kept_progress(f"{game.name}: preparing", text, lambda: book.save(place)) as report,
-            ):
-                build_book(game, book, terms, report=report)
-        finally:
-            book.save(place)
+        beginning = f"{game.name}: preparing"
+        with (
+            Interruptible(game.name) as work,
+            kept_progress(beginning, text, lambda: book.save(place)) as report,
+        ):
+            build_book(game, book, BookTerms(plies, seconds), report=report)
     found = counted(len(book.moves), "position")
     click.echo(f"{game.name}: {found} ({len(book.moves) - kept:,} new) in {place}")
     work.exit_if_interrupted()

@@ -9,6 +9,7 @@ import click
 
 from ggp.cli.options import Count, OutputFile
 from ggp.cli.progress import load_compiled, progress_of, reported_as
+from ggp.cli.tables import bar_chart
 from ggp.game import GameError
 
 
@@ -60,5 +61,5 @@ def curve_text(curve: tuple[tuple[int, float], ...], lines: int = 12, width: int
     parts = [curve[i : i + size] for i in range(0, len(curve), size)]
     means = [(part[-1][0], sum(error for _, error in part) / len(part)) for part in parts]
     top = max((error for _, error in means), default=1.0) or 1.0
-    rows = [f"{games:>8} games  {error:.4f}  {'#' * round(width * error / top)}" for games, error in means]
-    return "\n".join(["mean squared error of the predicted result (0..1)", *rows])
+    bars = ((f"{games:>8} games  {error:.4f}", error / top) for games, error in means)
+    return bar_chart("mean squared error of the predicted result (0..1)", bars, width)

@@ -13,6 +13,7 @@ import click
 from ggp.cli.options import Amount, out_option, workers_option
 from ggp.cli.prepare import kept_place
 from ggp.cli.progress import Interruptible, load_compiled, reported_as, status_line
+from ggp.cli.tables import bar_chart
 from ggp.game import GameError, hides_information
 
 if TYPE_CHECKING:
@@ -36,12 +37,7 @@ KEPT = "the best network so far is kept"
 )
 @workers_option
 @out_option
-def command(
-    file: str,
-    minutes: float,
-    workers: str | None,
-    out: Path | None,
-) -> None:
+def command(file: str, minutes: float, workers: str | None, out: Path | None) -> None:
     """Train a network for the game in FILE by self-play of its search.
 
     Each generation plays 512 matches, learns from all recent ones and plays against the best before it. With
@@ -122,7 +118,8 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
                 show(f"{game.name}: {progress_text(progress)}")
                 if progress.is_best:
                     teaching.best.save(place, game)
-                    teaching.best.save(_place_of(place, progress.generation), game)
+                    kept = place.with_name(f"{place.stem}-{progress.generation:04}{place.suffix}")
+                    teaching.best.save(kept, game)
             if strengths:
                 click.echo(strength_text(strengths))
                 show(f"{game.name}: side by side against playouts, at equal time")
@@ -154,10 +151,6 @@ def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[Taug
     return taught, work.is_interrupted
 
 
-def _place_of(place: Path, generation: int) -> Path:
-    return place.with_name(f"{place.stem}-{generation:04}{place.suffix}")
-
-
 def progress_text(progress: TeachingProgress) -> str:
     """One line about a generation.
 
@@ -185,18 +178,17 @@ def strength_text(strengths: list[tuple[int, float]], lines: int = 12, width: in
     generation    2   80 %  ########
     """
     step = max(1, -(-len(strengths) // lines))
-    shown = strengths[step - 1 :: step]
-    rows = [f"generation {number:>4} {score:>5.0%}  {'#' * round(width * score)}" for number, score in shown]
-    rows = [row.replace("%", " %") for row in rows]
-    return "\n".join(["score against playouts, equal simulations", *rows])
+    bars = (
+        (f"generation {number:>4} {100 * score:>4.0f} %", score)
+        for number, score in strengths[step - 1 :: step]
+    )
+    return bar_chart("score against playouts, equal simulations", bars, width)
 
 
 def verdict(taught: TaughtNetwork) -> str:
     """The result of the gate in words."""
-    if taught.error == 0.5:
-        return (
-            f"generation {taught.generation}: not compared by the clock yet; mcts uses it only with net=FILE"
-        )
-    score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % by the clock"
     use = "mcts plays with it" if taught.is_stronger else "mcts uses it only with net=FILE"
-    return f"generation {taught.generation}: {score}: {use}"
+    score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % by the clock: {use}"
+    if taught.error == 0.5:
+        score = "not compared by the clock yet; mcts uses it only with net=FILE"
+    return f"generation {taught.generation}: {score}"

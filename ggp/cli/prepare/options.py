@@ -52,14 +52,11 @@ def command(file: str, repetitions: int) -> None:
     with reported_as(game.name, GameError, KnowledgeFileError, TuningError):
         tuning = Tuning.load(place) if place.exists() else Tuning.empty(game, SIMULATIONS, seed=0)
         tuning.require_rules(game.program)
-        try:
-            with (
-                Interruptible(game.name) as work,
-                kept_progress(beginning, text, lambda: tuning.save(place)) as report,
-            ):
-                tune(game, tuning, most=repetitions, report=report)
-        finally:
-            tuning.save(place)
+        with (
+            Interruptible(game.name) as work,
+            kept_progress(beginning, text, lambda: tuning.save(place)) as report,
+        ):
+            tune(game, tuning, most=repetitions, report=report)
     click.echo(f"{tuning_text(tuning)}\nkept in {place}")
     work.exit_if_interrupted()
 
