@@ -6,6 +6,7 @@ The exceptions are distinguished by their attributes (an `UnexpectedToken` has a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gdl.errors import Diagnostic, Severity
@@ -30,38 +31,32 @@ def kif_error(error: UnexpectedInput) -> Diagnostic:
 def infix_error(error: UnexpectedInput) -> Diagnostic:
     """The diagnostic for an error in an infix text. Without a span if the text ends too early."""
     token = getattr(error, "token", None)
+    code, message = "GDL112", f"unexpected '{token}': write rules as head :- atom & ~atom"
     if token is None:
         text = getattr(error, "char", "?")
         message = f"unexpected character '{text}': quote names that are not plain words, like 'map+'"
-        return Diagnostic("GDL112", Severity.ERROR, message, _place(error, 1))
-    if token.type == "$END":
-        return Diagnostic("GDL112", Severity.ERROR, "the text ends in the middle of a rule")
-    if token.type in ("NAME", "VARIABLE") and "COMMA" in getattr(error, "expected", ()):
+    elif token.type == "$END":
+        return Diagnostic(code, Severity.ERROR, "the text ends in the middle of a rule")
+    elif token.type in ("NAME", "VARIABLE") and "COMMA" in getattr(error, "expected", ()):
         message = (
             f"unexpected '{token}': ',' separates arguments in infix form (in KIF, '(' precedes the name:"
             " (name argument ...))"
         )
-        return Diagnostic("GDL112", Severity.ERROR, message, _place(error, len(token)))
-    if token.type == "VARIABLE":
+    elif token.type == "VARIABLE":
+        code = "GDL113"
         message = f"variable '{token}' where an atom is expected: relations begin with a lower-case letter"
-        return Diagnostic("GDL113", Severity.ERROR, message, _place(error, len(token)))
-    message = f"unexpected '{token}': write rules as head :- atom & ~atom"
-    return Diagnostic("GDL112", Severity.ERROR, message, _place(error, len(token)))
+    return Diagnostic(code, Severity.ERROR, message, _place(error, 1 if token is None else len(token)))
 
 
 def moved(diagnostic: Diagnostic, offset: Span) -> Diagnostic:
     """`diagnostic` of a piece at `offset`, placed in the whole text."""
-    span = diagnostic.span
-    if span is None:
+    if diagnostic.span is None:
         return diagnostic
-    placed = Span(
-        *_shifted(span.line, span.column, offset), *_shifted(span.end_line, span.end_column, offset)
-    )
-    return Diagnostic(diagnostic.code, diagnostic.severity, diagnostic.message, placed)
-
-
-def _shifted(line: int, column: int, offset: Span) -> tuple[int, int]:
-    return line + offset.line - 1, column + offset.column - 1 if line == 1 else column
+    line, column, end_line, end_column = diagnostic.span
+    column += offset.column - 1 if line == 1 else 0
+    end_column += offset.column - 1 if end_line == 1 else 0
+    shift = offset.line - 1
+    return replace(diagnostic, span=Span(line + shift, column, end_line + shift, end_column))
 
 
 def _place(error: UnexpectedInput, length: int) -> Span:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ggp.assessment.positions import SKILLS, load_positions
 from ggp.cli.options import Count, json_option, play_clock_option, seed_option, start_clock_option
-from ggp.cli.progress import Interruptible, load_compiled, progress_of, reported_as
+from ggp.cli.progress import interruptible, load_compiled, progress_of, reported_as
 from ggp.cli.tables import plain_text, results_table
 from ggp.game import hides_information
 from ggp.match.player import PlayerSpecError
@@ -167,7 +167,7 @@ def _regret(
     try:
         positions = read_positions(per_game, games)
         with (
-            Interruptible(player, "what was measured is shown") as work,
+            interruptible(player, "what was measured is shown") as work,
             progress_of(lambda number, total: f"{number} of {total} positions") as listen,
         ):
             measure_regret(player, positions, terms, report=report, listen=listen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import KW_ONLY, dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -44,6 +45,7 @@ NAME_WIDTH = 14
 HIDDEN = Text("hidden information: you see what the rules show to your role", style="dim")
 
 
+@dataclass(eq=False)
 class MatchView:
     """Shows the moments of one match; pass it to `play_match` as `watch`, inside a `with` block.
 
@@ -54,27 +56,22 @@ class MatchView:
     `is_thinking` it also shows the players' searches: `show_report` accepts their reports from any thread.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        game: Game[Any],
-        *,
-        has_person: bool = False,
-        is_brief: bool = False,
-        is_thinking: bool = False,
-    ) -> None:
-        self.console = console
-        self.game = game
-        self.has_person = has_person
-        self.is_brief = is_brief
-        self.is_thinking = is_thinking
-        self.is_hiding = has_person and hides_information(game)
-        self._reports: dict[int, dict[str, Any]] = {}
-        self.picture: Picture | None = None
-        self.moment: Moment | None = None
-        self._live: Live | None = None
-        self._state_text: RenderableType | None = Text("")
-        self._key_text = Text("")
+    console: Console
+    game: Game[Any]
+    _: KW_ONLY
+    has_person: bool = False
+    is_brief: bool = False
+    is_thinking: bool = False
+    moment: Moment | None = field(default=None, init=False)
+    _picture: Picture | None = field(default=None, init=False)
+    _reports: dict[int, dict[str, Any]] = field(default_factory=dict, init=False)
+    _live: Live | None = field(default=None, init=False)
+    _state_text: RenderableType | None = field(default_factory=Text, init=False)
+    _key_text: Text = field(default_factory=Text, init=False)
+
+    @property
+    def is_hiding(self) -> bool:
+        return self.has_person and hides_information(self.game)
 
     def __enter__(self) -> Self:
         if self.is_brief and not self.has_person:
@@ -132,12 +129,12 @@ class MatchView:
         self, facts: tuple[Fact, ...], before: tuple[Fact, ...] | None = None, *, is_over: bool = False
     ) -> RenderableType:
         """Draw a state; the layout of the board is found in the first one."""
-        if self.picture is None:
-            self.picture = find_picture(self.game.program, self.game.facts(self.game.initial_state()))
+        if self._picture is None:
+            self._picture = find_picture(self.game.program, self.game.facts(self.game.initial_state()))
         is_live = self._live is not None
         if is_live:
-            self._key_text = one_line(key_view(self.picture, facts).plain, "dim")
-        return state_view(self.picture, facts, before=before, is_over=is_over, has_key=not is_live)
+            self._key_text = one_line(key_view(self._picture, facts).plain, "dim")
+        return state_view(self._picture, facts, before=before, is_over=is_over, has_key=not is_live)
 
     def show_report(self, seat: int, report: SearchReport) -> None:
         """Take a report on the current search of a seat, counted from 0 in role order."""
@@ -313,8 +310,8 @@ def _shortened(text: str, limit: int = 200) -> str:
 def content_color(name: str, names: tuple[str, ...]) -> str:
     """The color that a name starts with, else one by its position in `names`.
 
-    >>> content_color("redking", ()), content_color("o", ("x", "o"))
-    ('red', 'yellow')
+    >>> content_color("redking", ()), content_color("o", ("x", "o")), content_color("unknown", ())
+    ('red', 'yellow', 'default')
     """
     for word, color in NAMED_COLORS.items():
         if name.startswith(word):

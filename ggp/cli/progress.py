@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
@@ -124,29 +124,11 @@ def kept_progress(
             save()
 
 
-class Interruptible:
-    """Ctrl-C ends the `with` block, not the command, which then saves and shows its results so far.
+@dataclass
+class Work:
+    """Whether Ctrl-C ended it."""
 
-    >>> with Interruptible("nim") as work:
-    ...     pass
-    >>> work.is_interrupted
-    False
-    """
-
-    def __init__(self, name: str, kept: str = "the results so far are kept") -> None:
-        self.name, self.kept = name, kept
-        self.is_interrupted = False
-
-    def __enter__(self) -> Interruptible:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        if kind is not None and issubclass(kind, KeyboardInterrupt):
-            self.is_interrupted = True
-            click.echo(f"{self.name}: interrupted; {self.kept}", err=True)
-        return self.is_interrupted
+    is_interrupted: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -155,6 +137,23 @@ class Interruptible:
     def exit_if_interrupted(self) -> None:
         if self.is_interrupted:
             sys.exit(130)
+
+
+@contextmanager
+def interruptible(name: str, kept: str = "the results so far are kept") -> Iterator[Work]:
+    """Ctrl-C ends the `with` block, not the command, which then saves and shows its results so far.
+
+    >>> with interruptible("nim") as work:
+    ...     pass
+    >>> work.is_interrupted
+    False
+    """
+    work = Work()
+    try:
+        yield work
+    except KeyboardInterrupt:
+        work.is_interrupted = True
+        click.echo(f"{name}: interrupted; {kept}", err=True)
 
 
 @contextmanager

@@ -5,10 +5,9 @@ sheet             one sheet through all stages asked for
 properties        game-level properties: claim, outcome, witness match
 playouts          --play: properties sampled in random matches
 proving           --prove: properties decided over the explored states
-explored_states   the questions that a proof asks of explored states
 lane_states       explored states of compiled games, answered by kernels
 proof_walks       those kernels: the longest match, and what a role can force
-object_states     explored states of any game as Python objects
+object_states     explored states of any game as Python objects, and the questions that a proof asks of them
 output            reports as text, JSON, SARIF or GitHub annotations
 explanations      the text of `ggp validate --explain CODE`
 replay            `ggp replay`: an engine against a reference trace

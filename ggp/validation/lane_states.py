@@ -27,7 +27,7 @@ from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import SolverLimits
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace
-from ggp.validation.explored_states import Bounds, Cycle, Sums, UndecidedError
+from ggp.validation.object_states import Bounds, Cycle, Sums, UndecidedError
 from ggp.validation.proof_walks import UNSETTLED, force_goal, settle_lengths
 from ggp.validation.properties import Declarations, Witness, players_of
 
@@ -52,7 +52,10 @@ def explore_on_lanes(
 
 
 class LaneStates:
-    """An `ExploredStates` of a compiled game; `space` comes from a lenient enumeration."""
+    """The questions of `ObjectStates` for a compiled game; `space` comes from a lenient enumeration.
+
+    Questions raise UndecidedError after the deadline.
+    """
 
     def __init__(self, space: StateSpace, deadline: float) -> None:
         self.space = space

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, NoLegalMoveError
 from ggp.solver import UnsolvableError
-from ggp.validation.explored_states import Bounds, ExploredStates, UndecidedError
-from ggp.validation.lane_states import explore_on_lanes
-from ggp.validation.object_states import explore
+from ggp.validation.lane_states import LaneStates, explore_on_lanes
+from ggp.validation.object_states import Bounds, ObjectStates, UndecidedError, explore
 from ggp.validation.properties import (
     CLAIMS,
     LONGEST,
@@ -29,6 +28,8 @@ from ggp.validation.properties import (
     goal_fault,
     players_of,
 )
+
+ExploredStates: TypeAlias = ObjectStates | LaneStates
 
 BEST_GOAL = 100
 LANE_STATES = 100_000_000

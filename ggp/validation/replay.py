@@ -59,11 +59,7 @@ class ReplayResult:
 
 
 class _DifferenceError(Exception):
-    """Carries the first difference to the caller: what, expected, found and details."""
-
-    def __init__(self, what: str, expected: object, found: object, detail: Iterable[str] = ()) -> None:
-        super().__init__(what)
-        self.found = (what, str(expected), str(found), tuple(detail))
+    """Carries the first difference to the caller: what, expected, found, and details if there are any."""
 
 
 def replay(game: Game[Any], trace: Path | str) -> ReplayResult:
@@ -125,22 +121,22 @@ class _Follower:
             try:
                 self.step(row)
             except _DifferenceError as error:
-                difference = self.difference(row, *error.found)
+                difference = self.difference(row, *error.args)
+                break
             except GameError as error:
-                difference = self.difference(row, "step", "no error", f"{type(error).__name__}: {error}", ())
+                difference = self.difference(row, "step", "no error", f"{type(error).__name__}: {error}")
+                break
             except (KeyError, TypeError, AttributeError) as error:
                 place = f"playout {row.get('p')}, step {row.get('s')}"
                 raise TraceError(f"{place}: not a valid trace step: {error}") from None
-            if difference is not None:
-                break
             self.states += 1
         return ReplayResult(self.name, self.playouts, self.states, difference)
 
     def difference(
-        self, row: Row, what: str, expected: str, found: str, detail: tuple[str, ...]
+        self, row: Row, what: str, expected: object, found: object, detail: Iterable[str] = ()
     ) -> Difference:
         facts = () if self.state is None else tuple(sorted(map(str, self.game.facts(self.state))))
-        return Difference(row["p"], row["s"], what, expected, found, facts, detail)
+        return Difference(row["p"], row["s"], what, str(expected), str(found), facts, tuple(detail))
 
     def step(self, row: Row) -> None:
         """Move to the state of `row`, compare it, and keep the joint move."""
@@ -176,11 +172,12 @@ class _Follower:
         raw = row.get("goals_raw", {})
         for role in self.game.roles:
             expected = row["goals"][str(role)]
+            found: int | None = None
             try:
-                found: int | None = self.game.goal(self.state, role)
+                found = self.game.goal(self.state, role)
                 text = str(found)
             except GoalError as error:
-                found, text = None, str(error)
+                text = str(error)
             if found != expected:
                 none = f"not a single integer; the rules give {raw.get(str(role), [])}"
                 raise _DifferenceError(f"goal of {role}", none if expected is None else expected, text)

@@ -11,10 +11,8 @@ from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 from gdl.validation.checks.names import Spelling
 from gdl.validation.codes import Findings, warning
-from gdl.validation.inference import Inference, Misfit, Shapes, common_tokens, failing_atoms, token_of
+from gdl.validation.inference import FED_BY, Inference, Misfit, Shapes, common_tokens, failing_atoms, token_of
 from gdl.validation.sheet import Sheet, counted, is_keyword
-
-MADE_BY = {"init": TRUE, "next": TRUE, "legal": DOES}
 
 MAX_PLACES = 4
 """Maximum number of positions of a variable examined to see if it has only one value."""
@@ -51,19 +49,16 @@ def _unknown_facts(sheet: Sheet) -> Findings:
         )
         for predicate in (TRUE, DOES)
     }
-    misused = {
-        MADE_BY[rule.head.name]
-        for rule in sheet.program.rules
-        if rule.head.name in MADE_BY and not is_keyword(rule.predicate)
-    }
+    fed = {maker.name: predicate for maker, predicate in FED_BY.items()}
+    heads = [rule.predicate for rule in sheet.program.rules if rule.head.name in fed]
+    misused = {fed[head.name] for head in heads if not is_keyword(head)}
     reported: set[tuple[Predicate, str, int]] = set()
     for _, literal, is_positive in sheet.literals():
         predicate = literal.predicate
-        if predicate not in (TRUE, DOES) or predicate not in shapes.alive or predicate in misused:
+        if predicate not in shapes.alive or predicate in misused or not _names_unknown_fact(literal, shapes):
             continue
         term = arguments_of(literal.atom)[-1]
-        if isinstance(term, Variable) or token_of(term) in shapes.at((predicate, predicate.arity - 1)):
-            continue
+        assert not isinstance(term, Variable)
         key = (predicate, term.name, len(arguments_of(term)))
         if key not in reported and not sheet.inference.is_awaited(_anyhow(literal.atom, term)):
             reported.add(key)

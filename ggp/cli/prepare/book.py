@@ -8,7 +8,7 @@ import click
 
 from ggp.cli.options import Clock, Count, out_option
 from ggp.cli.prepare import kept_place
-from ggp.cli.progress import Interruptible, kept_progress, load_visibly, reported_as
+from ggp.cli.progress import interruptible, kept_progress, load_visibly, reported_as
 from ggp.game import GameError
 
 MAX_PLIES = 100
@@ -44,7 +44,7 @@ def command(file: str, plies: int, seconds: float, out: Path | None) -> None:
         kept = len(book.moves)
         beginning = f"{game.name}: preparing"
         with (
-            Interruptible(game.name) as work,
+            interruptible(game.name) as work,
             kept_progress(beginning, text, lambda: book.save(place)) as report,
         ):
             build_book(game, book, BookTerms(plies, seconds), report=report)

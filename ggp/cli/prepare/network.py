@@ -12,7 +12,7 @@ import click
 
 from ggp.cli.options import Amount, out_option, workers_option
 from ggp.cli.prepare import kept_place
-from ggp.cli.progress import Interruptible, load_compiled, reported_as, status_line
+from ggp.cli.progress import interruptible, load_compiled, reported_as, status_line
 from ggp.cli.tables import bar_chart
 from ggp.game import GameError, hides_information
 
@@ -110,7 +110,7 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
     strengths: list[tuple[int, float]] = []
     try:
         with (
-            Interruptible(game.name, KEPT) as work,
+            interruptible(game.name, KEPT) as work,
             status_line(f"{game.name}: first matches, by playouts") as show,
         ):
             for progress in teaching.run():
@@ -140,7 +140,7 @@ def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[Taug
 
     scores: list[float] = []
     beginning = f"{game.name}: by the clock, with the network against without"
-    with Interruptible(game.name, KEPT) as work, status_line(beginning) as show:
+    with interruptible(game.name, KEPT) as work, status_line(beginning) as show:
         for score in gate_scores(game, place, REPETITIONS):
             scores.append(score)
             mean = 100 * sum(scores) / len(scores)

@@ -8,7 +8,7 @@ import click
 
 from ggp.cli.options import Count
 from ggp.cli.prepare import kept_place
-from ggp.cli.progress import Interruptible, kept_progress, load_compiled, reported_as
+from ggp.cli.progress import interruptible, kept_progress, load_compiled, reported_as
 from ggp.game import GameError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def command(file: str, repetitions: int) -> None:
         tuning = Tuning.load(place) if place.exists() else Tuning.empty(game, SIMULATIONS, seed=0)
         tuning.require_rules(game.program)
         with (
-            Interruptible(game.name) as work,
+            interruptible(game.name) as work,
             kept_progress(beginning, text, lambda: tuning.save(place)) as report,
         ):
             tune(game, tuning, most=repetitions, report=report)

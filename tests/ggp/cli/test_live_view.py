@@ -9,7 +9,7 @@ from rich.console import Console
 
 from gdl.syntax.parser import parse, parse_term
 from ggp.analysis.picture import Picture, find_picture
-from ggp.cli.live_view import MatchView, content_color, result_view, state_view, step_line
+from ggp.cli.live_view import MatchView, result_view, state_view, step_line
 from ggp.engines.loading import load
 from ggp.match.faults import Illegal, Late
 from ggp.match.referee import Moment, play_match
@@ -29,6 +29,15 @@ def printed(thing, width=100, **options):
     return console.file.getvalue()
 
 
+def terminal(width=100, **options):
+    return Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None, **options)
+
+
+def played(game, **options):
+    """The record of a match between two legal players."""
+    return play_match(game, [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1, **options))
+
+
 def watch(console, game, players, **options):
     with MatchView(console, game, **options) as view:
         return play_match(game, players, MatchTerms(5, 5, seed=1), watch=view)
@@ -45,8 +54,10 @@ def test_view_prints_one_line_per_step_without_a_terminal():
     assert "(heap 0)" in lines[-1]
 
 
-def test_view_draws_in_place_in_a_terminal():
-    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+def test_view_draws_in_place_in_a_terminal_and_prints_nothing_if_brief():
+    console = terminal()
+    watch(console, Nim(6), [LegalPlayer(), LegalPlayer()], is_brief=True)
+    assert console.file.getvalue() == ""
     record = watch(console, Nim(6), [LegalPlayer(), LegalPlayer()])
     text = console.file.getvalue()
     assert f"nim, step {len(record.moves)}" in text
@@ -55,7 +66,7 @@ def test_view_draws_in_place_in_a_terminal():
 
 
 def test_view_shows_every_state_to_a_person():
-    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    console = terminal()
     person = HumanPlayer(ask=lambda prompt: "1", show=lambda line: None)
     watch(console, Nim(3), [person, LegalPlayer()], has_person=True)
     text = console.file.getvalue()
@@ -63,15 +74,9 @@ def test_view_shows_every_state_to_a_person():
         assert f"(heap {heap})" in text
 
 
-def test_view_prints_nothing_if_brief():
-    console = Console(file=io.StringIO(), width=100)
-    watch(console, Nim(6), [LegalPlayer(), LegalPlayer()], is_brief=True)
-    assert console.file.getvalue() == ""
-
-
 def test_live_panel_shows_the_clock_of_the_thinking_role():
     game = Nim(6)
-    record = play_match(game, [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+    record = played(game)
     view = MatchView(Console(file=io.StringIO(), width=100), game)
     view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
     text = printed(view.render())
@@ -93,13 +98,8 @@ def test_state_view_marks_what_the_last_move_changed():
     state = game.next_state(before, [parse_term("(mark 2 2)"), parse_term("noop")])
     picture = find_picture(game.program, game.facts(before))
     text = printed(state_view(picture, game.facts(state), before=game.facts(before)))
-    assert [line.rstrip() for line in text.splitlines()] == [
-        "3 . . .",
-        "2 .[x].",
-        "1 . . .",
-        "  1 2 3",
-        "o to move",
-    ]
+    board = ["3 . . .", "2 .[x].", "1 . . .", "  1 2 3"]
+    assert [line.rstrip() for line in text.splitlines()] == [*board, "o to move"]
     assert "to move" not in printed(state_view(picture, game.facts(state), is_over=True))
 
 
@@ -111,16 +111,9 @@ def test_state_view_lists_facts_without_a_board():
     assert printed(state_view(Picture(None, ()), ())).strip() == ""
 
 
-def test_moves_with_brackets_are_not_markup():
-    record = play_match(Nim(2), [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
-    record.game_name = "[bold]odd[/]"
-    record.steps[1] = replace(record.steps[1], faults=(Illegal("[red]"), None))
-    assert "[bold]odd[/]" in printed(result_view(record))
-
-
 def test_escape_sequences_of_players_are_not_printed():
     console = Console(file=io.StringIO(), width=100, force_terminal=True, no_color=True)
-    record = play_match(Nim(2), [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+    record = played(Nim(2))
     record.player_names = ("\x1b[2Jleft", "\x9b2Jright")
     record.steps[1] = replace(record.steps[1], faults=(Illegal("\x1b]0;title\x07"), None))
     record.fault = "\x1b[31mred"
@@ -133,20 +126,14 @@ def test_escape_sequences_of_players_are_not_printed():
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
 
 
-def test_result_view_shows_goals_and_faults():
-    record = play_match(Nim(2), [LegalPlayer(), LegalPlayer()], MatchTerms(5, 5, seed=1))
+def test_result_view_shows_goals_and_faults_without_markup():
+    record = played(Nim(2))
+    record.game_name = "[bold]odd[/]"
     record.steps[1] = replace(record.steps[1], faults=(Late(), None))
     text = printed(result_view(record))
+    assert "[bold]odd[/]" in text
     left = next(line for line in text.splitlines() if "left" in line)
     assert [cell.strip() for cell in left.split("│")[1:5]] == ["left", "legal", "0", "1"]
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "color"),
-    [("redking", (), "red"), ("x", ("o", "x"), "yellow"), ("unknown", (), "default")],
-)
-def test_content_color(name, names, color):
-    assert content_color(name, names) == color
 
 
 def test_view_prints_search_reports():
@@ -160,8 +147,7 @@ def test_view_prints_search_reports():
 
 def test_live_panel_shows_the_search_while_it_runs():
     game = Nim(6)
-    players = [LegalPlayer(), LegalPlayer()]
-    record = play_match(game, players, MatchTerms(5, 5, seed=1))
+    record = played(game)
     view = MatchView(Console(file=io.StringIO(), width=160), game, is_thinking=True)
     view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
     assert "thinks" not in printed(view.render(), width=160)
@@ -192,18 +178,15 @@ def test_person_sees_only_percepts_of_hidden_information():
     watch(console, game, [person, LegalPlayer(), None], has_person=True)
     lines = console.file.getvalue().splitlines()
     assert any(re.fullmatch(r"first sees: card (jack|queen|king)", line) for line in lines)
-    before_the_end = lines[
-        : next(i for i, line in enumerate(lines) if "second call" in line or "holds" in line)
-    ]
-    assert not any("deal" in line or ("second" in line and "card" in line) for line in before_the_end)
+    end = next(i for i, line in enumerate(lines) if "second call" in line or "holds" in line)
+    assert not any("deal" in line or ("second" in line and "card" in line) for line in lines[:end])
 
 
 @pytest.mark.parametrize("name", ["skirmish", "connectfour", "amazons"])
 def test_thinking_fits_into_80_by_24(name):
     game = load(name, engine="reasoner")
-    console = Console(file=io.StringIO(), width=80, height=24, force_terminal=True, color_system=None)
-    players = [LegalPlayer(), LegalPlayer()]
-    record = play_match(game, players, MatchTerms(5, 5, seed=1, step_limit=2))
+    console = terminal(80, height=24)
+    record = played(game, step_limit=2)
     view = MatchView(console, game, is_thinking=True)
     move, line = "(move 7 1 7 2 7 3)", [["(move 7 1 7 2 7 3)", "noop"]] * 8
     report = {"mode": "lanes", "playouts": 1_234_567, "playouts_per_second": 654_321, "mean_depth": 12.3}

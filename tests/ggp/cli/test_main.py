@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,25 +17,8 @@ from ggp.match.player import Player, PlayerFaultError
 from ggp.match.record import MatchRecord, read_record
 from ggp.players.simple import LegalPlayer
 from ggp.validation.replay import text_hash
-from tests.conftest import mostly_slow
+from tests.conftest import ROOT, mostly_slow
 from tests.ggp.fakes import Nim
-
-ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture
-def ggp(capsys, monkeypatch):
-    """Run the command in this process; returns exit code, standard output and standard error."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit_info:
-            cli.main([str(argument) for argument in arguments])
-        output = capsys.readouterr()
-        return exit_info.value.code, output.out, output.err
-
-    return run
 
 
 def test_help_names_every_command(ggp):
@@ -93,17 +77,33 @@ def test_old_commands_answer_with_the_new_one_in_one_line(ggp, old, new):
     assert ggp(*new.split(), "--help")[0] == 0
 
 
+def run_python(script, folder=ROOT):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+
+
+def imported_by(script, *modules, folder=ROOT):
+    """Run a script; return its output, which ends with those of the modules that were imported."""
+    run = run_python(f"{script}\nimport sys\nprint([m for m in {modules} if m in sys.modules])", folder)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def ended(arguments):
+    """A script that runs `ggp` and prints its exit code."""
+    return (
+        f"from ggp.cli.main import main\ntry: main({arguments!r})\nexcept SystemExit as end: print(end.code)"
+    )
+
+
 LIGHT = ("tournament", "match", "games.info", "solve", "prepare.evaluation", "assess", "manage", "player")
 
 
 @pytest.mark.parametrize("name", mostly_slow(LIGHT, 3))
 def test_help_of_a_command_imports_neither_compiler_nor_http(name):
-    script = (
-        f"import sys\nimport ggp.cli.{name}\n"
-        "print([m for m in ('numba', 'numpy', 'lark', 'clingo', 'aiohttp') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    heavy = ("numba", "numpy", "lark", "clingo", "aiohttp")
+    assert imported_by(f"import ggp.cli.{name}", *heavy) == "[]\n"
 
 
 def test_version(ggp):
@@ -111,21 +111,13 @@ def test_version(ggp):
 
 
 def test_help_does_not_import_the_engines():
-    script = (
-        "import sys\nfrom ggp.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
-        "print([m for m in ('lark', 'clingo', 'numba', 'numpy', 'aiohttp', 'rich') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout.strip().endswith("[]")
+    heavy = ("lark", "clingo", "numba", "numpy", "aiohttp", "rich")
+    assert imported_by(ended(["--help"]), *heavy).endswith("0\n[]\n")
 
 
 def test_listening_player_leaves_the_engines_to_its_search_processes():
-    script = (
-        "import sys\nimport ggp.cli.player, ggp.player_server.server, ggp.player_server.state_process\n"
-        "print([m for m in ('lark', 'clingo', 'numba', 'numpy', 'rich') if m in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+    modules = "ggp.cli.player, ggp.player_server.server, ggp.player_server.state_process"
+    assert imported_by(f"import {modules}", "lark", "clingo", "numba", "numpy", "rich") == "[]\n"
 
 
 def test_python_m_ggp_works():
@@ -134,48 +126,40 @@ def test_python_m_ggp_works():
     assert "Usage: ggp" in run.stdout
 
 
-MISTAKES = (
-    ["match", "nosuch"],
-    ["match", "tictactoe", "random", "random", "random"],
-    ["match", "tictactoe", "alphabeta", "alphabeta", "alphabeta"],
-    ["match", "tictactoe", "alphabeta:depth=deep"],
-    ["match", "tictactoe", "alphabeta:evaluation=luck"],
-    ["match", "tictactoe", "solving:speed=2"],
-    ["match", "tictactoe", "alphabeta:coalition=both"],
-    ["match", "tictactoe", "alphabeta:coalition=1+7", "random"],
-    ["match", "tictactoe", "tablebase:file=nosuch"],
-    ["match", "tictactoe", f"tablebase:file={__file__}"],
-    ["match", "tictactoe", "mcts", "http://localhost:1"],
-    ["bench", "nosuch"],
-    ["bench", "tictactoe", "--policy", "best"],
-    ["solve", "nosuch"],
-    ["prepare", "evaluation", "nosuch", "--out", "x.json"],
-    ["prepare", "evaluation", "tictactoe", "--out", "no/such/folder.json"],
-    ["games", "features", "nosuch"],
-    ["games", "info", "nosuch"],
-    ["assess", "nosuch"],
-    ["assess", "alphabeta:depth=deep"],
-    ["manage", "nosuch", "localhost"],
-    ["manage", "tictactoe", "localhost", "localhost", "localhost"],
-    ["player", "--agent", "human"],
-    ["player", "--agent", "solving:speed=2"],
-    ["player", "--agent", "alphabeta:coalition=both"],
-    ["tournament", "nosuch.toml"],
-)
+MISTAKES = f"""
+match nosuch
+match tictactoe random random random
+match tictactoe alphabeta alphabeta alphabeta
+match tictactoe alphabeta:depth=deep
+match tictactoe alphabeta:evaluation=luck
+match tictactoe solving:speed=2
+match tictactoe alphabeta:coalition=both
+match tictactoe alphabeta:coalition=1+7 random
+match tictactoe tablebase:file=nosuch
+match tictactoe tablebase:file={__file__}
+match tictactoe mcts http://localhost:1
+bench nosuch
+bench tictactoe --policy best
+solve nosuch
+prepare evaluation nosuch --out x.json
+prepare evaluation tictactoe --out no/such/folder.json
+games features nosuch
+games info nosuch
+assess nosuch
+assess alphabeta:depth=deep
+manage nosuch localhost
+manage tictactoe localhost localhost localhost
+player --agent human
+player --agent solving:speed=2
+player --agent alphabeta:coalition=both
+tournament nosuch.toml
+"""
 
 
-@pytest.mark.parametrize("arguments", mostly_slow(MISTAKES, 4), ids=" ".join)
+@pytest.mark.parametrize("arguments", mostly_slow(MISTAKES.strip().splitlines(), 4))
 def test_mistake_is_reported_before_numba_is_imported(arguments, tmp_path):
-    script = (
-        "import sys\nfrom ggp.cli.main import main\n"
-        f"try: main({arguments!r})\nexcept SystemExit as end: print(end.code)\n"
-        "print([m for m in ('clingo', 'numba', 'numpy') if m in sys.modules])"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment
-    )
-    assert run.stdout.endswith("2\n[]\n")
+    output = imported_by(ended(arguments.split()), "clingo", "numba", "numpy", folder=tmp_path)
+    assert output.endswith("2\n[]\n")
 
 
 INTERRUPTING = """
@@ -226,63 +210,53 @@ main(["match", "tictactoe", "legal", "legal"])
 
 @pytest.mark.slow  # imports numba in a process of its own
 def test_ctrl_c_that_strikes_in_a_finalizer_ends_the_command(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run(
-        [sys.executable, "-c", SWALLOWING], cwd=tmp_path, capture_output=True, text=True, env=environment
-    )
+    run = run_python(SWALLOWING, tmp_path)
     assert (run.returncode, run.stderr.split()) == (130, ["interrupted"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (["nothing"], "No such command"),
-        (["mtach", "tictactoe"], "No such command 'mtach'. Did you mean match?"),
-        (["play", "tictactoe"], "No such command 'play': `ggp match GAME human` plays in the terminal"),
-        (["game"], "No such command 'game': `ggp games` lists the games"),
-        (["tune", "nim"], "error: 'tune' is now 'ggp prepare options'"),
-        (["prepare", "books"], "No such command 'books'. Did you mean book?"),
-        (["items", "nim"], "error: 'items nim' is now 'ggp items make nim'"),
-        (["help", "mtach"], "Did you mean match?"),
-        (["match", "tictactoe", "humen"], "unknown player 'humen'. Did you mean human?"),
-        (
-            ["match", "tictactoe", "mcts:simulation=9"],
-            "option 'simulation'. Did you mean simulations?",
-        ),
-        (["match", "tictactoe", "mcts:simulation"], "not 'simulation'. Did you mean simulations?"),
-        (["match", "eightpuzzle", "random", "random"], "takes 1 player, one for each of player; got 2"),
-        (["match"], "Missing argument 'FILE'"),
-        (["match", "tictactoe", "nobody"], "unknown player 'nobody'"),
-        (["match", "tictactoe", "mcts:x=1"], "unknown option 'x'"),
-        (
-            ["match", "tictactoe", "random", "random", "random"],
-            "takes 2 players, one for each of x, o; got 3",
-        ),
-        (["match", "nosuchgame"], "no such file or game"),
-        (["match", "tictactoe", "random", "random", "--engine", "steam"], "'steam' is not one of"),
-        (["match", "tictactoe", "--repeat", "2", "--record", "x.json"], "--record"),
-        (["match", "tictactoe", "human", "--json"], "--json"),
-        (["match", "tictactoe", "mcts:search=lanes", "--engine", "reasoner"], "no search on lanes"),
-        (["match", "tictactoe", "solving:search=lanes", "--engine", "reasoner"], "no search on lanes"),
-        (["match", "tictactoe", "random", "--play-clock", "1e300"], "at most a week"),
-        (["match", "tictactoe", "mcts:ponder=1"], "ponder must be on or off"),
-        (["match", "tictactoe", "mcts:head_start=no"], "head_start must be on or off"),
-        (["replay", "tictactoe", "no-such-trace.gz"], "does not exist"),
-        (["bench", "tictactoe", "--policy", "mast", "--engine", "reasoner"], "on lanes"),
-        (["validate", "nosuchgame"], "no such file or game"),
-        (["match", "no/such.kif"], "no/such.kif: no such file.\n"),
-        (["match", "connectfour", "localhost:9147"], "is written http://localhost:9147"),
-        (
-            ["player", "--agent", "human"],
-            "expected mcts, alphabeta, solving, tablebase, uct, random, legal, text, with",
-        ),
-        (["bench", "nosuchgame"], "no such file or game"),
-        (["bench", "tictactoe", "--policy", "best"], "unknown policy 'best'"),
-        (["prepare", "evaluation", "tictactoe", "--out", "/dev/null/x.json"], "--out"),
-    ],
-)
-def test_wrong_usage_exits_with_2_and_one_message(ggp, arguments, part):
-    code, _, err = ggp(*arguments)
+WRONG_USAGE = """
+nothing | No such command
+mtach tictactoe | No such command 'mtach'. Did you mean match?
+play tictactoe | No such command 'play': `ggp match GAME human` plays in the terminal
+game | No such command 'game': `ggp games` lists the games
+tune nim | error: 'tune' is now 'ggp prepare options'
+prepare books | No such command 'books'. Did you mean book?
+items nim | error: 'items nim' is now 'ggp items make nim'
+help mtach | Did you mean match?
+match tictactoe humen | unknown player 'humen'. Did you mean human?
+match tictactoe mcts:simulation=9 | option 'simulation'. Did you mean simulations?
+match tictactoe mcts:simulation | not 'simulation'. Did you mean simulations?
+match eightpuzzle random random | takes 1 player, one for each of player; got 2
+match | Missing argument 'FILE'
+match tictactoe nobody | unknown player 'nobody'
+match tictactoe mcts:x=1 | unknown option 'x'
+match tictactoe random random random | takes 2 players, one for each of x, o; got 3
+match nosuchgame | no such file or game
+match tictactoe random random --engine steam | 'steam' is not one of
+match tictactoe --repeat 2 --record x.json | --record
+match tictactoe human --json | --json
+match tictactoe mcts:search=lanes --engine reasoner | no search on lanes
+match tictactoe solving:search=lanes --engine reasoner | no search on lanes
+match tictactoe random --play-clock 1e300 | at most a week
+match tictactoe mcts:ponder=1 | ponder must be on or off
+match tictactoe mcts:head_start=no | head_start must be on or off
+replay tictactoe no-such-trace.gz | does not exist
+bench tictactoe --policy mast --engine reasoner | on lanes
+validate nosuchgame | no such file or game
+match no/such.kif | no/such.kif: no such file.
+match connectfour localhost:9147 | is written http://localhost:9147
+player --agent human | expected mcts, alphabeta, solving, tablebase, uct, random, legal, text, with
+bench nosuchgame | no such file or game
+bench tictactoe --policy best | unknown policy 'best'
+prepare evaluation tictactoe --out /dev/null/x.json | --out
+"""
+"""Arguments | what the message has."""
+
+
+@pytest.mark.parametrize("row", WRONG_USAGE.strip().splitlines())
+def test_wrong_usage_exits_with_2_and_one_message(ggp, row):
+    arguments, _, part = row.partition(" | ")
+    code, _, err = ggp(*shlex.split(arguments))
     assert code == 2
     assert part in err
     assert "Traceback" not in err
@@ -349,26 +323,17 @@ def test_validate_accepts_our_games(ggp):
     assert ggp("validate", "--quiet", "nim") == (0, "", "")
 
 
-def test_internal_errors_show_a_traceback(ggp, monkeypatch):
-    import ggp.cli.validate as validate
+def test_internal_errors_show_a_traceback_but_too_little_memory_is_none(ggp, monkeypatch):
+    def fail(name, request):
+        raise error
 
-    def broken(name, request):
-        raise ZeroDivisionError("oops")
-
-    monkeypatch.setattr(validate, "_examine", broken)
+    monkeypatch.setattr("ggp.cli.validate._examine", fail)
+    error = ZeroDivisionError("oops")
     code, _, err = ggp("validate", "nim")
     assert code == 1
     assert "ZeroDivisionError" in err
     assert "bug in ggp" in err
-
-
-def test_too_little_memory_is_no_internal_error(ggp, monkeypatch):
-    import ggp.cli.validate as validate
-
-    def greedy(name, request):
-        raise MemoryError("Unable to allocate 20 MiB")
-
-    monkeypatch.setattr(validate, "_examine", greedy)
+    error = MemoryError("Unable to allocate 20 MiB")
     assert ggp("validate", "nim") == (1, "", "not enough memory: Unable to allocate 20 MiB\n")
 
 
@@ -582,19 +547,19 @@ def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
     assert code == 0, out
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("bench", "nim", "--seconds", "nan"),
-        ("solve", "nim", "--seconds", "nan"),
-        ("validate", "nim", "--seconds", "nan"),
-        ("player", "--margin", "nan"),
-        ("match", "nim", "--play-clock", "nan"),
-        ("prepare", "endings", "nim", "--limit", "seconds=nan"),
-    ],
-)
+NAN = """
+bench nim --seconds nan
+solve nim --seconds nan
+validate nim --seconds nan
+player --margin nan
+match nim --play-clock nan
+prepare endings nim --limit seconds=nan
+"""
+
+
+@pytest.mark.parametrize("arguments", NAN.strip().splitlines())
 def test_nan_is_rejected(ggp, arguments):
-    code, _, err = ggp(*arguments)
+    code, _, err = ggp(*arguments.split())
     assert code == 2
     assert "nan" in err
 
@@ -608,6 +573,7 @@ def test_a_pipe_or_an_empty_name_is_not_a_rule_sheet(ggp, tmp_path, monkeypatch)
         code, _, err = ggp("games", "info", name)
         assert code == 2
         assert f"{name!r} is not a rule sheet" in err
+    assert ggp("match", "no/such.kif")[2].endswith("no/such.kif: no such file.\n")
     sheet = tmp_path / "a.kif"
     sheet.write_text("(role   a)")
     monkeypatch.chdir(tmp_path)

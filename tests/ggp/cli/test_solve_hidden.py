@@ -8,10 +8,9 @@ import pytest
 from ggp.cli.solve_hidden import equilibrium_text, simplest_fraction, stake
 from ggp.engines.loading import load
 from ggp.solver.cfr import CfrOptions, solve_hidden
-from tests.ggp.cli.test_main import ggp  # noqa: F401
 
 
-def test_text_names_the_value_the_stake_and_every_information_set(ggp):  # noqa: F811
+def test_text_names_the_value_the_stake_and_every_information_set(ggp):
     code, out, err = ggp("solve", "kuhn_poker", "--strategy")
     assert code == 0, err
     lines = out.splitlines()
@@ -22,7 +21,7 @@ def test_text_names_the_value_the_stake_and_every_information_set(ggp):  # noqa:
     assert "  [noop | (card king); check | (move first check); noop | (move second bet)] call 1.0000" in lines
 
 
-def test_json_has_what_the_text_has(ggp):  # noqa: F811
+def test_json_has_what_the_text_has(ggp):
     code, out, _ = ggp("solve", "kuhn_poker", "--strategy", "--json")
     data = json.loads(out)
     assert code == 0
@@ -51,7 +50,7 @@ def test_json_has_what_the_text_has(ggp):  # noqa: F811
         (["kuhn_poker", "--accuracy", "-1"], "at least 0"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(ggp, arguments, message):  # noqa: F811
+def test_what_cannot_be_done_is_one_line(ggp, arguments, message):
     code, _, err = ggp("solve", *arguments)
     assert code != 0
     assert message in err
@@ -68,14 +67,14 @@ def test_what_cannot_be_done_is_one_line(ggp, arguments, message):  # noqa: F811
         (["legal", "--exploit", "kuhn_poker", "--regret"], "--exploit cannot be combined"),
     ],
 )
-def test_what_cannot_be_exploited_is_one_line(ggp, arguments, message):  # noqa: F811
+def test_what_cannot_be_exploited_is_one_line(ggp, arguments, message):
     code, _, err = ggp("assess", *arguments)
     assert code != 0
     assert message in err
     assert "Traceback" not in err
 
 
-def test_games_without_percepts_can_be_solved_as_sequence_forms(ggp):  # noqa: F811
+def test_games_without_percepts_can_be_solved_as_sequence_forms(ggp):
     code, out, _ = ggp("solve", "morra", "--method", "cfr", "--accuracy", "1e-7")
     assert code == 0
     assert "(-1/12 lies between the bounds)" in out
@@ -91,7 +90,7 @@ def test_a_result_that_is_not_accurate_says_so():
     assert simplest_fraction(accurate, 25.0) == Fraction(-1, 18)
 
 
-def test_against_a_player_says_what_best_responses_leave_it(ggp):  # noqa: F811
+def test_against_a_player_says_what_best_responses_leave_it(ggp):
     code, out, err = ggp("assess", "legal", "--exploit", "kuhn_poker", "--count", "1")
     assert code == 0, err
     assert out.splitlines()[0] == "kuhn_poker: legal is exploitable by 8.33333 goals"
@@ -102,7 +101,7 @@ def test_against_a_player_says_what_best_responses_leave_it(ggp):  # noqa: F811
     assert data["faults"] == []
 
 
-def test_double_oracle_prints_proved_bounds(ggp):  # noqa: F811
+def test_double_oracle_prints_proved_bounds(ggp):
     arguments = ("solve", "kuhn_poker", "--method", "double-oracle", "--accuracy", "0.1")
     code, out, err = ggp(*arguments)
     assert code == 0, err

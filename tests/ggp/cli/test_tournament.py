@@ -33,28 +33,29 @@ def ggp(tmp_path, monkeypatch):
 
 
 PLAY = ("--game", "small.kif", "--agents", "random", "legal", "--repetitions", "2", "--workers", "1")
+PLAYED = (*PLAY, "--set", "engine=reasoner")
 
 
 def test_flags_play_a_tournament_and_resuming_adds_nothing(ggp, tmp_path):
-    code, output = ggp(*PLAY, "--set", "engine=reasoner")
+    code, output = ggp(*PLAYED)
     assert code == 0
     assert "4 of 4 matches; 0 faults, 0 aborted" in output
     assert "random vs legal" in output
     assert ggp("show", "tournament.sqlite", "--report", "out")[0] == 0
     assert (tmp_path / "out" / "report.md").read_text().startswith("# small\n")
     before = ggp("show", "tournament.sqlite")[1]
-    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
+    assert ggp(*PLAYED)[0] == 0
     assert ggp("run", "tournament.sqlite", "--workers", "1")[0] == 0
     assert ggp("show", "tournament.sqlite")[1] == before
 
 
 def test_changed_settings_are_rejected_and_new_runs_are_not(ggp):
-    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
-    code, output = ggp(*PLAY, "--set", "engine=reasoner", "--play-clock", "2")
+    assert ggp(*PLAYED)[0] == 0
+    code, output = ggp(*PLAYED, "--play-clock", "2")
     assert code == 1
     assert "condition default was" in output
     assert "--run NAME" in output
-    assert ggp(*PLAY, "--set", "engine=reasoner", "--play-clock", "2", "--run", "other")[0] == 0
+    assert ggp(*PLAYED, "--play-clock", "2", "--run", "other")[0] == 0
     shown = ggp("show", "tournament.sqlite")[1]
     assert "runs, for --run: small (4 matches), other (4 matches)\n" in shown
 
@@ -109,14 +110,11 @@ def test_an_agent_is_shown_its_faults_and_how_to_replay_them(ggp, wrong):
     assert "step 1 of 1" in output
 
 
-def test_unknown_agents_and_matches_are_one_sentence(ggp, wrong):
+def test_a_tournament_is_published_as_pages(ggp, wrong, tmp_path):
     code, output = ggp("show", "tournament.sqlite", "--agent", "nobody")
     assert (code, "no agent 'nobody' in run 'small'; expected one of" in output) == (2, True)
     code, output = ggp("show", "tournament.sqlite", "--match", "nothing")
     assert (code, "has no match 'nothing'" in output) == (1, True)
-
-
-def test_a_tournament_is_published_as_pages(ggp, wrong, tmp_path):
     assert ggp("show", "tournament.sqlite", "--html", "out") == (0, "open out/index.html\n")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"index.html", "agent-2.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names
@@ -173,39 +171,38 @@ def test_published_matches_with_faults_are_rejected(published, tmp_path):
         published("faulty.csv", "again.sqlite")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("run",), "expected a CONFIG file, or both"),
-        (("--game", "small.kif"), "expected a CONFIG file, or both"),
-        (("--game", "small.kif", "--agents", "random"), "needs 2 agents"),
-        (("--game", "small.kif", "--agents", "random", "random"), "given twice"),
-        (
-            ("--game", "small.kif", "./small.kif", "--agents", "random", "legal"),
-            "two games have the same name",
-        ),
-        (("--game", "small.kif", "--agents", "--repetitions", "1"), "needs at least one value"),
-        (("--game", "nowhere", "--agents", "random", "legal"), "no such file or game"),
-        ((*PLAY, "--set", "until=soon"), "expected sprt, sprt:ELO0:ELO1 or a width"),
-        ((*PLAY, "--set", "seed"), "expected KEY=VALUE"),
-        ((*PLAY, "--set", "luck=1"), "unknown key 'luck'"),
-        (("resume", "t.sqlite"), "error: 'tournament resume' is now 'ggp tournament run'"),
-        ((*PLAY, "--repetitions", "0"), "at least 1"),
-        ((*PLAY, "--workers", "none"), "number of processes"),
-        ((*PLAY, "--workers", "1", "--only", "chess"), "no condition, game or agent 'chess'"),
-        ((*PLAY, "--play-clock", "nan"), "more than 0"),
-        ((*PLAY, "--set", "start_clock=inf"), "at most a week"),
-        (("missing.toml",), "missing.toml"),
-        (("shwo", "t.sqlite"), "No such command 'shwo'. Did you mean show?"),
-        (("show", "missing.sqlite"), "missing.sqlite"),
-        (("show", "small.kif"), "not a tournament store"),
-        (("export", "missing.sqlite"), "missing.sqlite"),
-        (("export", "missing.sqlite", "-", "--columns", "game,chess"), "unknown column 'chess'"),
-        (("export", "missing.sqlite", "a.jsonl", "--columns", "game"), "--columns is for CSV"),
-    ],
-)
-def test_mistakes_are_reported(ggp, arguments, words):
-    result = CliRunner().invoke(app, ["tournament", *arguments])
+MISTAKES = """
+run | expected a CONFIG file, or both
+--game small.kif | expected a CONFIG file, or both
+--game small.kif --agents random | needs 2 agents
+--game small.kif --agents random random | given twice
+--game small.kif ./small.kif --agents random legal | two games have the same name
+--game small.kif --agents --repetitions 1 | needs at least one value
+--game nowhere --agents random legal | no such file or game
+PLAY --set until=soon | expected sprt, sprt:ELO0:ELO1 or a width
+PLAY --set seed | expected KEY=VALUE
+PLAY --set luck=1 | unknown key 'luck'
+resume t.sqlite | error: 'tournament resume' is now 'ggp tournament run'
+PLAY --repetitions 0 | at least 1
+PLAY --workers none | number of processes
+PLAY --workers 1 --only chess | no condition, game or agent 'chess'
+PLAY --play-clock nan | more than 0
+PLAY --set start_clock=inf | at most a week
+missing.toml | missing.toml
+shwo t.sqlite | No such command 'shwo'. Did you mean show?
+show missing.sqlite | missing.sqlite
+show small.kif | not a tournament store
+export missing.sqlite | missing.sqlite
+export missing.sqlite - --columns game,chess | unknown column 'chess'
+export missing.sqlite a.jsonl --columns game | --columns is for CSV
+"""
+"""Arguments | words of the message."""
+
+
+@pytest.mark.parametrize("row", MISTAKES.strip().splitlines())
+def test_mistakes_are_reported(ggp, row):
+    arguments, _, words = row.replace("PLAY", shlex.join(PLAY)).partition(" | ")
+    result = CliRunner().invoke(app, ["tournament", *shlex.split(arguments)])
     output = result.output + str(result.exception or "")
     assert result.exit_code != 0
     assert words in output.replace("\n", " ")
@@ -216,26 +213,23 @@ def test_a_rejected_selection_creates_no_store(ggp, tmp_path):
     assert not (tmp_path / "new.sqlite").exists()
 
 
-@pytest.mark.parametrize("text", ["seed = " + "9" * 6000, "a = " + "[" * 3000])
-def test_excessive_files_are_reported(ggp, tmp_path, text):
+CONFIG = 'games = ["nim"]\nagents = { a = "random", b = "legal" }\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        ("seed = " + "9" * 6000, (), "t.toml"),
+        ("a = " + "[" * 3000, (), "t.toml"),
+        (CONFIG, ("--set", "simulations=5"), "--set: not allowed with t.toml, which has the configuration"),
+        ('games = ["nim"]\n[agents]\na = "mctx"\n', (), "t.toml:3: agent a"),
+    ],
+)
+def test_errors_in_a_file_are_reported_with_their_line(ggp, tmp_path, text, arguments, words):
     (tmp_path / "t.toml").write_text(text)
-    code, output = ggp("t.toml")
+    code, output = ggp("t.toml", *arguments)
     assert code == 2
-    assert "t.toml" in output
-
-
-def test_flags_and_file_do_not_mix(ggp, tmp_path):
-    (tmp_path / "t.toml").write_text('games = ["nim"]\nagents = { a = "random", b = "legal" }\n')
-    code, output = ggp("t.toml", "--set", "simulations=5")
-    assert code == 2
-    assert "--set: not allowed with t.toml, which has the configuration" in output
-
-
-def test_errors_in_a_file_include_their_line(ggp, tmp_path):
-    (tmp_path / "t.toml").write_text('games = ["nim"]\n[agents]\na = "mctx"\n')
-    code, output = ggp("t.toml")
-    assert code == 2
-    assert "t.toml:3: agent a" in output
+    assert words in output
 
 
 @pytest.mark.slow
@@ -257,7 +251,7 @@ def test_unplayable_matches_are_reported_in_a_sentence(ggp):
 
 
 def test_write_errors_of_the_store_include_how_to_resume(ggp, monkeypatch):
-    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
+    assert ggp(*PLAYED)[0] == 0
 
     def fail(self, run, result):
         raise StoreError("tournament.sqlite: database or disk is full")
@@ -277,16 +271,16 @@ def test_lost_workers_are_reported_with_how_to_resume(ggp, monkeypatch):
         raise WorkersError("the Dask scheduler is gone")
 
     monkeypatch.setattr("ggp.tournament.pool.ProcessWorkers.size", fail)
-    code, output = ggp(*PLAY, "--set", "engine=reasoner")
+    code, output = ggp(*PLAYED)
     assert code == 1
     assert "the Dask scheduler is gone; stored matches are safe; resume with: ggp tournament" in output
     assert "0 of 4 matches" in output
-    _, output = ggp(*PLAY, "--set", "engine=reasoner", "--store", "[old] results.sqlite", "--run", "a b")
+    _, output = ggp(*PLAYED, "--store", "[old] results.sqlite", "--run", "a b")
     assert "resume with: ggp tournament run '[old] results.sqlite' --run 'a b'" in output
 
 
 def test_read_errors_of_the_store_are_reported(ggp, monkeypatch):
-    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
+    assert ggp(*PLAYED)[0] == 0
 
     def fail(self, run):
         raise sqlite3.DatabaseError("database disk image is malformed")
@@ -306,23 +300,19 @@ def test_aborted_matches_are_reported(ggp, tmp_path):
     assert code == 0
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_exporting_an_empty_run_is_an_error(ggp, tmp_path, kind):
-    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
-    with sqlite3.connect("tournament.sqlite") as link:
-        link.execute("delete from seat")
-        link.execute("delete from match")
-    code, output = ggp("export", "tournament.sqlite", f"out.{kind}")
-    assert code == 1
-    assert "no matches to export" in output
-    assert not (tmp_path / f"out.{kind}").exists()
-
-
-def test_a_broken_record_is_reported_without_a_traceback(ggp):
-    assert ggp(*PLAY, "--set", "engine=reasoner")[0] == 0
+def test_exporting_an_empty_run_or_a_broken_record_is_an_error(ggp, tmp_path):
+    assert ggp(*PLAYED)[0] == 0
     with sqlite3.connect("tournament.sqlite") as link:
         link.execute("update match set record = ?", (b"broken",))
     code, output = ggp("export", "tournament.sqlite", "out.jsonl")
     assert code == 1
     assert "has a broken record" in output
     assert "bug" not in output
+    with sqlite3.connect("tournament.sqlite") as link:
+        link.execute("delete from seat")
+        link.execute("delete from match")
+    for kind in ("csv", "jsonl"):
+        code, output = ggp("export", "tournament.sqlite", f"empty.{kind}")
+        assert code == 1
+        assert "no matches to export" in output
+        assert not (tmp_path / f"empty.{kind}").exists()

@@ -12,133 +12,61 @@ from ggp.validation.output import CODES, SheetReport, summary_of, text_of, to_gi
 from ggp.validation.sheet import Request, examine
 from tests.conftest import ROOT
 
-URI = r"^[A-Za-z0-9._~:/%!$&'()*+,;=@-]+$"
-PLACES = ("startLine", "startColumn", "endLine", "endColumn")
-POSITIVE = {"type": "integer", "minimum": 1}
-MESSAGE = {
-    "type": "object",
-    "properties": {"text": {"type": "string", "minLength": 1}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
-LOCATION = {
-    "type": "object",
-    "properties": {
-        "physicalLocation": {
-            "type": "object",
-            "properties": {
-                "artifactLocation": {
-                    "type": "object",
-                    "properties": {
-                        "uri": {"type": "string", "pattern": r"^[A-Za-z0-9._~:/%!$&'()*+,;=@-]+$"}
-                    },
-                    "required": ["uri"],
-                    "additionalProperties": False,
-                },
-                "region": {
-                    "type": "object",
-                    "properties": dict.fromkeys(
-                        ["startLine", "startColumn", "endLine", "endColumn"], POSITIVE
-                    ),
-                    "required": ["startLine"],
-                    "additionalProperties": False,
-                },
-            },
-            "required": ["artifactLocation"],
-            "additionalProperties": False,
-        },
-        "message": MESSAGE,
-    },
-    "required": ["physicalLocation"],
-    "additionalProperties": False,
-}
+TEXT, BOOLEAN = {"type": "string"}, {"type": "boolean"}
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
-SARIF = {
-    "type": "object",
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "tool": {
-                        "type": "object",
-                        "properties": {
-                            "driver": {
-                                "type": "object",
-                                "properties": {
-                                    "name": {"type": "string", "minLength": 1},
-                                    "version": {"type": "string"},
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "type": "object",
-                                            "properties": {
-                                                "id": {"type": "string"},
-                                                "shortDescription": MESSAGE,
-                                                "help": MESSAGE,
-                                            },
-                                            "required": ["id"],
-                                            "additionalProperties": False,
-                                        },
-                                    },
-                                },
-                                "required": ["name"],
-                                "additionalProperties": False,
-                            }
-                        },
-                        "required": ["driver"],
-                        "additionalProperties": False,
-                    },
-                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                    "invocations": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "executionSuccessful": {"type": "boolean"},
-                                "toolExecutionNotifications": {
-                                    "type": "array",
-                                    "items": {
-                                        "type": "object",
-                                        "properties": {"level": LEVEL, "message": MESSAGE},
-                                        "required": ["message"],
-                                        "additionalProperties": False,
-                                    },
-                                },
-                            },
-                            "required": ["executionSuccessful"],
-                            "additionalProperties": False,
-                        },
-                    },
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "ruleId": {"type": "string"},
-                                "ruleIndex": {"type": "integer", "minimum": -1},
-                                "level": LEVEL,
-                                "message": MESSAGE,
-                                "locations": {"type": "array", "items": LOCATION},
-                                "relatedLocations": {"type": "array", "uniqueItems": True, "items": LOCATION},
-                            },
-                            "required": ["message"],
-                            "additionalProperties": False,
-                        },
-                    },
-                },
-                "required": ["tool"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-}
+
+
+def strict(required, **properties):
+    """The schema of an object without additional properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required.split(),
+        "additionalProperties": False,
+    }
+
+
+def array(items, **more):
+    return {"type": "array", "items": items, **more}
+
+
+MESSAGE = strict("text", text={"type": "string", "minLength": 1})
+URI = {"type": "string", "pattern": r"^[A-Za-z0-9._~:/%!$&'()*+,;=@-]+$"}
+PLACES = ("startLine", "startColumn", "endLine", "endColumn")
+PHYSICAL = strict(
+    "artifactLocation",
+    artifactLocation=strict("uri", uri=URI),
+    region=strict("startLine", **{place: {"type": "integer", "minimum": 1} for place in PLACES}),
+)
+LOCATION = strict("physicalLocation", physicalLocation=PHYSICAL, message=MESSAGE)
+RULE = strict("id", id=TEXT, shortDescription=MESSAGE, help=MESSAGE)
+NOTIFICATION = strict("message", level=LEVEL, message=MESSAGE)
+INVOCATION = strict(
+    "executionSuccessful", executionSuccessful=BOOLEAN, toolExecutionNotifications=array(NOTIFICATION)
+)
+RESULT = strict(
+    "message",
+    ruleId=TEXT,
+    ruleIndex={"type": "integer", "minimum": -1},
+    level=LEVEL,
+    message=MESSAGE,
+    locations=array(LOCATION),
+    relatedLocations=array(LOCATION, uniqueItems=True),
+)
+DRIVER = strict(
+    "name", name={"type": "string", "minLength": 1}, version=TEXT, rules=array(RULE, uniqueItems=True)
+)
+RUN = strict(
+    "tool",
+    tool=strict("driver", driver=DRIVER),
+    columnKind={"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+    invocations=array(INVOCATION),
+    results=array(RESULT),
+)
+SARIF = strict(
+    "version runs",
+    **{"$schema": {"type": "string", "format": "uri"}, "version": {"const": "2.1.0"}, "runs": array(RUN)},
+)
 """The part of the SARIF 2.1.0 schema that our logs use, without additional properties."""
 
 INVALID = sorted((ROOT / "tests" / "invalid").glob("*.kif"))
@@ -172,11 +100,8 @@ def test_schema_detects_an_error(reports):
 
 def test_sarif_refers_to_files_by_uri():
     report = SheetReport("my games/5%.kif", diagnostics=[Diagnostic("GDL201", Severity.ERROR, "no roles")])
-    for name, uri in (
-        ("my games/5%.kif", "my%20games/5%25.kif"),
-        ("-", "stdin"),
-        ("/a/b.kif", "file:///a/b.kif"),
-    ):
+    uris = {"my games/5%.kif": "my%20games/5%25.kif", "-": "stdin", "/a/b.kif": "file:///a/b.kif"}
+    for name, uri in uris.items():
         report.name = name
         (result,) = json.loads(to_sarif([report]))["runs"][0]["results"]
         assert result["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": uri}}}]
@@ -230,10 +155,8 @@ def test_text_ends_with_a_verdict_and_summary_counts():
     ]
     assert text_of(SheetReport("y.kif"), is_quiet=True) == ""
     gone = SheetReport("z", unreadable="z: gone")
-    assert (
-        summary_of([report, SheetReport("y.kif"), gone])
-        == "3 sheets: 1 clean, 0 errors, 1 warning, 1 unreadable"
-    )
+    summary = "3 sheets: 1 clean, 0 errors, 1 warning, 1 unreadable"
+    assert summary_of([report, SheetReport("y.kif"), gone]) == summary
 
 
 @pytest.mark.skipif(
@@ -243,11 +166,7 @@ def test_text_ends_with_a_verdict_and_summary_counts():
 def test_sarif_conforms_to_the_official_schema():
     schema = json.loads(Path(os.environ["GGP_SARIF_SCHEMA"]).read_text(encoding="utf-8"))
     validator = jsonschema.validators.validator_for(schema)
-    sheets = [
-        *sorted((ROOT / "tests" / "invalid").glob("*.kif")),
-        ROOT / "games" / "nim.kif",
-        Path("gone.kif"),
-    ]
+    sheets = [*INVALID, ROOT / "games" / "nim.kif", Path("gone.kif")]
     log = json.loads(to_sarif([examine(str(path), Request()) for path in sheets]))
     assert [error.message for error in validator(schema).iter_errors(log)] == []
     assert len(log["runs"][0]["results"]) > len(sheets)

@@ -8,9 +8,8 @@ import pytest
 from gdl.syntax.parser import parse
 from ggp.engines.loading import load, make_game
 from ggp.solver import UnsolvableError, reachable
-from ggp.validation.explored_states import Bounds, UndecidedError
 from ggp.validation.lane_states import explore_on_lanes
-from ggp.validation.object_states import ObjectStates, explore
+from ggp.validation.object_states import Bounds, ObjectStates, UndecidedError, explore
 from ggp.validation.properties import Declarations, Outcome, ProofLimits, declarations_of
 from ggp.validation.proving import explored, properties_of, prove
 from tests.conftest import ROOT, mostly_slow
