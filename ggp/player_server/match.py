@@ -23,7 +23,7 @@ from ggp.match.faults import Crashed, Illegal, Late, parse_fault, shorten
 from ggp.player_server.match_states import MatchStates
 from ggp.player_server.pending_play import Answer, KnownPosition, PendingPlay
 from ggp.player_server.process_pools import StatePool, WorkerPool
-from ggp.players.factory import is_own
+from ggp.players.own import is_own_player
 from ggp.processes.child import Child, ChildError, ChildGoneError, ChildStartError
 from ggp.protocol.messages import Play, Start, Stop, parse_term_or_name, printable, spell
 
@@ -112,7 +112,7 @@ class PlayerMatch:
         self._is_fed = False
         self._worker_gone = asyncio.Event()
         self._worker_ready = asyncio.Event()
-        self._is_own = is_own(options.agent)
+        self._is_own = is_own_player(options.agent)
         self._failure = ""
         # Whether the worker is known to run the agent's code, searching for a move.
         self._is_choosing = self._has_ended_worker = False

@@ -41,8 +41,8 @@ from ggp.jit.compiling import watch_compilation
 from ggp.match.faults import Crashed, Fault, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.player_server.preparation import prepare
-from ggp.players.factory import is_own, make_player
-from ggp.players.own import error_text
+from ggp.players.factory import make_player
+from ggp.players.own import error_text, is_own_player
 from ggp.processes.child_end import FULL_STATUS, Parent, end_process_group, limit_memory, release_memory
 from ggp.protocol.messages import parse_term, parse_term_or_name, printable
 from ggp.search.report import SearchReport
@@ -274,7 +274,7 @@ def _start(request: StartRequest, send: Callable[..., None]) -> AgentMatch:
         tracker=None if has_percepts(game) else StateTracker(game, role),
         game=game,
         send=send,
-        is_own=is_own(request.agent),
+        is_own=is_own_player(request.agent),
     )
     setup = MatchSetup(
         request.match_id,

@@ -13,7 +13,6 @@ simple       the first legal move; a random one
 kept_knowledge  the opening book, the tuned options and the trial matches of a game
 book_building   builds one
 late_proofs  proofs that come once their kernels are compiled
-trial_matches   matches of alpha-beta against the tree in a start clock
 text_player  any command that receives the match as text
 human        a person at the keyboard
 move_menu    legal moves by number, text or words

@@ -37,7 +37,7 @@ from ggp.players.options import (
     UctOptions,
     option_tables,
 )
-from ggp.players.own import is_own_player, make_own_player, own_advisor_class, own_code
+from ggp.players.own import is_own_player, make_own_player, own_advisor_class
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
@@ -107,11 +107,8 @@ def make_player(
             raise PlayerSpecError(f"player {spec!r}: {error}") from None
     kind, _, rest = spec.partition(":")
     if kind not in _MAKERS:
-        if is_own(spec):
-            return make_own_player(spec)
-        if _ADDRESS.fullmatch(spec):
-            raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
-        raise PlayerSpecError(_unknown(spec, tuple(_MAKERS)))
+        require_kind(spec)
+        return make_own_player(spec)
     try:
         given = {"command": rest} if kind == "text" else split_options(rest, kind)
         if given and kind in ("random", "legal", "human"):
@@ -123,16 +120,6 @@ def make_player(
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
 
 
-def is_own(spec: str) -> bool:
-    """Whether `spec` names a user-defined class, as the player or as its advisor.
-
-    >>> is_own("agents.py:Greedy"), is_own("mcts:advisor=lab.openings:Center"), is_own("text:./agent.py:x")
-    (True, True, False)
-    """
-    code = own_code(spec)
-    return code is not None and (code != spec or spec.partition(":")[0] not in _MAKERS)
-
-
 def seat_player(
     spec: str, *, mebibytes: int | None = None, on_report: Callable[[SearchReport], None] | None = None
 ) -> Player:
@@ -142,7 +129,7 @@ def seat_player(
     `ggp.players.own_seat`. Raises PlayerSpecError, but not for one whose code fails: that is its fault in the
     match.
     """
-    if not is_own(spec):
+    if not is_own_player(spec):
         return make_player(spec, on_report=on_report)
     from ggp.players.own_seat import MEBIBYTES, OwnSeat
 
@@ -150,10 +137,7 @@ def seat_player(
 
 
 def check_player(spec: str, *, mebibytes: int | None = None) -> Player:
-    """`seat_player` for a command that ends if the code of a user-defined player fails at once.
-
-    Raises PlayerSpecError.
-    """
+    """`seat_player`, but PlayerSpecError also if the code of a user-defined player fails at once."""
     seat = seat_player(spec, mebibytes=mebibytes)
     fault: Fault | None = getattr(seat, "fault", None)
     if fault is not None:
@@ -161,8 +145,8 @@ def check_player(spec: str, *, mebibytes: int | None = None) -> Player:
     return seat
 
 
-def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
-    """Raise PlayerSpecError for a player of a refused kind, with the list of the allowed ones.
+def require_kind(spec: str, *, refused: tuple[str, ...] = ()) -> None:
+    """Raise PlayerSpecError for a player of an unknown or refused kind, with the list of the allowed ones.
 
     refused   kinds, and "http" for players over HTTP
 
@@ -171,11 +155,18 @@ def require_kind(spec: str, *, refused: tuple[str, ...]) -> None:
     ggp.match.player.PlayerSpecError: unknown player 'human': expected mcts, ...
     """
     kind = "http" if spec.startswith("http://") else spec.partition(":")[0]
+    if kind not in refused and (kind in (*_MAKERS, "http") or is_own_player(spec)):
+        return
+    if _ADDRESS.fullmatch(spec) and "http" not in refused:
+        raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
     allowed = tuple(each for each in _MAKERS if each not in refused)
-    if kind in refused or (kind not in (*_MAKERS, "http") and not is_own_player(spec)):
-        if _ADDRESS.fullmatch(spec) and "http" not in refused:
-            raise PlayerSpecError(f"unknown player {spec!r}: a player over HTTP is written http://{spec}")
-        raise PlayerSpecError(_unknown(spec, allowed, with_http="http" not in refused))
+    if hint := did_you_mean(kind, allowed):
+        raise PlayerSpecError(f"unknown player {spec!r}.{hint}")
+    http = "" if "http" in refused else " http://host:port;"
+    raise PlayerSpecError(
+        f"unknown player {spec!r}: expected {', '.join(allowed)}, with options as in mcts:option=value,…;"
+        f"{http} module:Class or path/to/file.py:Class"
+    )
 
 
 def file_option(spec: str) -> str | None:
@@ -230,17 +221,6 @@ def require_tablebase_rules(players: Sequence[Player], game: Game[Any]) -> None:
                     advisor.tablebase.require_rules(game.program)
                 except SavedSolutionError as error:
                     raise PlayerSpecError(f"{error}, not of {game.name}") from None
-
-
-def _unknown(spec: str, kinds: tuple[str, ...], *, with_http: bool = True) -> str:
-    hint = did_you_mean(spec.partition(":")[0], kinds)
-    if hint:
-        return f"unknown player {spec!r}.{hint}"
-    http = " http://host:port;" if with_http else ""
-    return (
-        f"unknown player {spec!r}: expected {', '.join(kinds)}, with options as in mcts:option=value,…;"
-        f"{http} module:Class or path/to/file.py:Class"
-    )
 
 
 def split_options(text: str, kind: str = "") -> dict[str, str]:

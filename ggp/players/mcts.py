@@ -130,8 +130,7 @@ class MctsRow:
     def _of_compiled_game(self, game: Game[Any], player: AdvisedPlayer) -> list[Advisor]:
         from ggp.players.advisors.mixed import MixedAdvisor
         from ggp.players.advisors.network import NetworkAdvisor
-        from ggp.players.advisors.plan import PlanAdvisor
-        from ggp.players.advisors.proof import ProofAdvisor
+        from ggp.players.advisors.proof import PlanAdvisor, ProofAdvisor
         from ggp.players.advisors.solution import SolutionAdvisor
         from ggp.players.advisors.trial import TrialAdvisor, may_play_trials
 

@@ -24,6 +24,7 @@ from typing import Any
 from ggp.files import PACKAGE
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.advisors.advisor import Advisor
+from ggp.players.options import PLAYERS
 
 _SPEC = re.compile(
     r"(?P<place>.+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL
@@ -38,21 +39,20 @@ class AuthorError(PlayerSpecError):
 def own_code(spec: str) -> str | None:
     """The user-defined player or advisor in `spec`; None without one.
 
-    >>> own_code("agents:Greedy:depth=3"), own_code("mcts:c=3,advisor=openings.py:Center"), own_code("mcts")
-    ('agents:Greedy:depth=3', 'openings.py:Center', None)
+    >>> own_code("agents:Greedy:depth=3"), own_code("mcts:c=3,advisor=openings.py:Center")
+    ('agents:Greedy:depth=3', 'openings.py:Center')
+    >>> own_code("mcts"), own_code("text:./agent.py:x")
+    (None, None)
     """
     found = _ADVISOR.fullmatch(spec)
-    if found is not None:
-        return found["advisor"]
-    return spec if _SPEC.fullmatch(spec) else None
+    if found is None and spec.partition(":")[0] in PLAYERS:
+        return None
+    code = spec if found is None else found["advisor"]
+    return code if _SPEC.fullmatch(code) else None
 
 
 def is_own_player(spec: str) -> bool:
-    """Whether `spec` names a class in a module or file, as the player or as its advisor.
-
-    >>> [is_own_player(spec) for spec in ("agents.py:Greedy", "lab.agents:Greedy:depth=3", "mcts:c=3")]
-    [True, True, False]
-    """
+    """Whether `spec` names a class in a module or file, as the player or as its advisor."""
     return own_code(spec) is not None
 
 
@@ -130,7 +130,6 @@ def _made(kind: type, options: dict[str, Any]) -> Any:
 
 
 def _options(text: str) -> dict[str, Any]:
-    """The keyword arguments written `name=value,name=value`."""
     options: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         name, equals, value = (each.strip() for each in part.partition("="))
@@ -171,10 +170,7 @@ def _module(name: str) -> ModuleType:
 
 
 def _module_of_file(path: Path) -> ModuleType:
-    """The module in a file, imported once per process.
-
-    It can import modules next to it.
-    """
+    """The module in a file, imported once per process; it can import modules next to it."""
     path = path.absolute()
     if not path.is_file():
         raise PlayerSpecError(f"there is no file {path}")

@@ -1,4 +1,4 @@
-"""Moves proven during the tree search, by alpha-beta to the end or by solving the reachable states.
+"""Moves proven during the tree search, by alpha-beta to the end or by solving the reachable states; plans.
 
 The prover works between the slices of the tree search, which takes over what is proven about moves at its
 root. If the kernels of proofs are still being compiled when a match begins, proofs join in later: see
@@ -15,7 +15,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.game import Game
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.advisors.stages import advice_of_stage
+from ggp.players.advisors.tablebase import advice_of_stage
 from ggp.players.late_proofs import LateProofs
 from ggp.proofs.prover import Prover, prepare_proving
 from ggp.search.budget import Budget
@@ -76,6 +76,28 @@ class ProofAdvisor(Advisor):
             return None
         report = with_move(position.advice, MoveReport(move, 0, float(goal), goal))
         return Advice(move, replace(report, best_line=(), goal=goal, mode="proof"), is_final=True)
+
+
+class PlanAdvisor(Advisor):
+    """Asked after the tree: follows a plan unless the tree expects at least the plan's goal."""
+
+    def __init__(self, proof: ProofAdvisor) -> None:
+        """`proof` has the prover, which seeks plans."""
+        self._proof = proof
+
+    def advise(self, position: Position, budget: Budget) -> Advice | None:
+        prover, state = self._proof.prover, position.state
+        assert isinstance(state, bytes)
+        followed = None if prover is None or prover.plans is None else prover.plans.move(state)
+        if followed is None:
+            return None
+        move, plan = followed
+        if not plan.is_best and position.advice is not None and position.advice.expectation >= plan.goal:
+            return None
+        goal = plan.goal if plan.is_best else None
+        report = with_move(position.advice, MoveReport(move, 0, float(plan.goal), goal))
+        line = tuple((each,) for each in plan.moves[plan.states.index(state) :])
+        return Advice(move, replace(report, best_line=line, goal=goal, mode="plan"), is_final=True)
 
 
 def solved_advice(prover: Prover, setup: MatchSetup, position: Position) -> Advice | None:

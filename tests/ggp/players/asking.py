@@ -1,4 +1,4 @@
-"""Players under test: their advisors, and a first move."""
+"""Players under test: at the start of a match, their moves and their advisors."""
 
 import time
 from contextlib import contextmanager
@@ -6,6 +6,22 @@ from contextlib import contextmanager
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.tree import TreeAdvisor
 from ggp.players.factory import make_player
+
+
+def started(player, game, role=0, *, clock=0.0, seed=1):
+    """A player, or the one of a spec, in a match whose start clock ends `clock` seconds from now."""
+    player = make_player(player) if isinstance(player, str) else player
+    player.start(MatchSetup("test", game, game.roles[role], clock, 1.0, seed), time.monotonic() + clock)
+    return player
+
+
+def choose(player, state=None, joint_move=None, *, seconds=60.0):
+    """The player's move in a state, by default the initial one; it must be legal."""
+    game, role = player.setup.game, player.setup.role
+    state = game.initial_state() if state is None else state
+    move = player.choose(state, time.monotonic() + seconds, joint_move)
+    assert move in game.legal_moves(state, role)
+    return move
 
 
 def advisor_of(player, kind):
@@ -22,12 +38,9 @@ def tree_of(player):
 @contextmanager
 def after_first_move(spec, game, start_seconds):
     """The player in the first role, whose first move was legal; stopped at the end."""
-    player = make_player(spec)
-    begin = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], start_seconds, 0.1, 1), begin + start_seconds)
+    player = started(spec, game, clock=start_seconds)
     try:
-        move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
-        assert move in game.legal_moves(game.initial_state(), game.roles[0])
+        choose(player, seconds=0.1)
         yield player
     finally:
         player.stop(None)

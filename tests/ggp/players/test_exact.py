@@ -2,7 +2,6 @@
 
 import pytest
 
-from ggp.match.player import PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.players.simple import RandomPlayer
 from ggp.solver import save_solution
@@ -72,24 +71,3 @@ def _some_states(solution, step, among=slice(None)):
 
     keys = solution.space.keys.reshape(-1, solution.space.code.word_count)
     return decode_keys(solution.space.code, keys[among][::step])
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "tablebase",
-        "tablebase:file=/no/such/file",
-        "solving:mixed=perhaps",
-        "alphabeta:depth=x",
-        "alphabeta:wings=2",
-        "alphabeta:evaluation=hope",
-        "alphabeta:features=smells",
-        "alphabeta:weights=/no/such/file",
-        "mcts:policy=fast,weights=/no/such/file",
-        "mcts:policy=mast,weights=/no/such/file",
-        "solving:wings=1",
-    ],
-)
-def test_specs_that_mean_nothing_are_refused(spec):
-    with pytest.raises(PlayerSpecError):
-        make_player(spec)

@@ -15,7 +15,7 @@ import ggp.players.human as human
 from gdl.syntax.parser import parse_term
 from gdl.terms import Symbol
 from ggp.engines.loading import load
-from ggp.match.player import MatchQuitError, MatchSetup
+from ggp.match.player import MatchQuitError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
@@ -23,6 +23,7 @@ from ggp.players.human import HumanPlayer
 from ggp.players.move_menu import MoveMenu
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from tests.ggp.fakes import Matrix, Nim
+from tests.ggp.players.asking import choose, started
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -60,6 +61,14 @@ def played(game, answers, other=None, seat=0):
         (["(run a 1)", "(run b 1)", "(jump a 1)"], "a 1", None),
         (["(mark 1 1)", "(mark 1 2)"], "mark", None),
         (["(mark 1 1)", "(mark 1 2)"], "", None),
+        (["(take 1)", "(take 2)", "(take 3)"], "( TAKE  2 )", 1),
+        (["(take 1)", "(take 2)", "(take 3)"], " take 2 ", 1),
+        (["(take 1)", "(take 2)", "(take 3)"], "0", None),
+        (["(take 1)", "(take 2)", "(take 3)"], "4", None),
+        (["1", "3", "5"], "3", 1),
+        (["up", "(move 1 2)"], "move 1", None),
+        (["up", "(move 1 2)"], "3", None),
+        (["up", "(move 1 2)"], "move 1 2", 1),
     ],
 )
 def test_moves_are_known_by_their_distinguishing_words(legal, answer, chosen):
@@ -76,12 +85,18 @@ def test_list_of_moves_fits_and_says_what_is_left_out():
     assert menu.lines(menu.matching("move 39 7")) == ["  1568  move 39 7"]
 
 
-def test_part_of_a_move_filters_the_list():
-    game = load("tictactoe", engine="reasoner")
+def test_a_person_is_asked_again_until_the_move_is_legal():
     shown = []
-    player = person(["mark 3", "3 3"], shown)
-    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
-    assert str(player.choose(game.initial_state(), 0.0, None)) == "(mark 3 3)"
+    player = started(person(["", "4", "take 9", "jump", "0", "take 1"], shown), Nim())
+    assert str(choose(player)) == "(take 1)"
+    assert any("take 3" in line for line in shown)
+    assert sum("is not legal here" in line for line in shown) == 4
+
+
+def test_part_of_a_move_filters_the_list():
+    shown = []
+    player = started(person(["mark 3", "3 3"], shown), load("tictactoe", engine="reasoner"))
+    assert str(choose(player)) == "(mark 3 3)"
     assert [word for word in shown[-1].split() if word in "123456789"][::3] == ["3", "6", "7", "8", "9"]
 
 
@@ -90,10 +105,11 @@ def test_help_lists_the_commands():
     assert all(word in "\n".join(shown) for word in ("hint", "undo", "quit", "moves"))
 
 
-def test_quit_aborts_the_match():
-    record, _ = played(Nim(9), ["quit"])
+@pytest.mark.parametrize(("command", "how"), [("quit", "left"), ("resign", "resigned")])
+def test_a_person_can_end_the_match(command, how):
+    record, _ = played(Nim(9), [command])
     assert record.is_aborted
-    assert record.fault == "the human player left"
+    assert record.fault == f"the human player {how}"
 
 
 def test_hint_names_a_move(monkeypatch):
@@ -138,11 +154,9 @@ def test_undo_draws_the_same_chance_again():
 
 def test_undo_is_refused_where_moves_cannot_be_taken_back():
     shown = []
-    game = Nim(5)
-    player = person(["1", "undo", "2"], shown)
-    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
-    player.choose((5, 0), 0.0, None)
-    player.choose((4, 0), 0.0, None)
+    player = started(person(["1", "undo", "2"], shown), Nim(5))
+    choose(player, (5, 0))
+    choose(player, (4, 0))
     assert "moves cannot be taken back in this match" in shown
 
 
@@ -165,26 +179,15 @@ def test_end_of_input_ends_the_match():
     def closed(prompt):
         raise EOFError
 
-    player = HumanPlayer(ask=closed, show=lambda line: None)
-    game = Nim(5)
-    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
+    player = started(HumanPlayer(ask=closed, show=lambda line: None), Nim(5))
     with pytest.raises(MatchQuitError):
-        player.choose((5, 0), 0.0, None)
-
-
-def test_resigning_ends_the_match():
-    record, _ = played(Nim(9), ["resign"])
-    assert record.is_aborted
-    assert record.fault == "the human player resigned"
+        choose(player)
 
 
 @pytest.mark.parametrize("command", ["board", "\f"])
 def test_the_board_is_shown_again(command):
-    game = load("tictactoe", engine="reasoner")
     shown = []
-    player = person(["moves", command, "2 2"], shown)
-    player.start(MatchSetup("m.1", game, game.roles[0], 5.0, 5.0, 1), 0.0)
-    player.choose(game.initial_state(), 0.0, None)
+    choose(started(person(["moves", command, "2 2"], shown), load("tictactoe", engine="reasoner")))
     assert shown.count("3 . . .") == 1
     assert shown.count(shown[1]) == 3  # the first line of the list of moves
 
@@ -192,14 +195,9 @@ def test_the_board_is_shown_again(command):
 def test_the_board_shown_again_is_what_the_person_knows():
     game = load("kuhn_poker", engine="reasoner")
     shown = []
-    answers = iter(["board", *["1"] * 9])
-    players = [HumanPlayer(ask=lambda prompt: next(answers), show=shown.append), LegalPlayer()]
-    seats = iter(players)
-    play_match(
-        game,
-        [None if str(role) == "random" else next(seats) for role in game.roles],
-        MatchTerms(5, 5, seed=1),
-    )
+    seats = iter([person(["board", *["1"] * 9], shown), LegalPlayer()])
+    players = [None if str(role) == "random" else next(seats) for role in game.roles]
+    play_match(game, players, MatchTerms(5, 5, seed=1))
     assert sum("knows" in line for line in shown[: shown.index(shown[-1])]) >= 2
 
 

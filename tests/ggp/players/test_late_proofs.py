@@ -1,7 +1,6 @@
 """A match may begin while kernels of proofs are being compiled, and uses proofs once they are there."""
 
 import threading
-import time
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -11,11 +10,10 @@ from click.testing import CliRunner
 from ggp.cli import match
 from ggp.engines.loading import find_own_rules, load
 from ggp.jit import second_process
-from ggp.match.player import MatchSetup
 from ggp.match.referee import INTERRUPTED
 from ggp.players import late_proofs
 from ggp.players.factory import make_player
-from tests.ggp.players.asking import tree_of
+from tests.ggp.players.asking import choose, started, tree_of
 
 
 class Process:
@@ -66,15 +64,18 @@ def test_nothing_is_loaded_if_compiling_failed(process):
     assert not loaded
 
 
+def prepared(spec, *, begins_early=True):
+    player = make_player(spec)
+    player.begins_early, player.start_clock_seconds = begins_early, 0.1
+    player.prepare(load("tictactoe", "lanes"))
+    return player
+
+
 def test_a_match_without_its_proofs_is_logged_once(process, caplog):
-    game = load("tictactoe", "lanes")
-    player = make_player("mcts:alphabeta=off,threads=1")
-    player.begins_early, player.start_clock_seconds = True, 0.1
-    player.prepare(game)
-    player.start(MatchSetup("m", game, game.roles[0], 0.1, 0.1, 1), time.monotonic() + 0.1)
+    player = started(prepared("mcts:alphabeta=off,threads=1"), load("tictactoe", "lanes"), clock=0.1)
     process.end(is_success=False)
     for _ in range(2):
-        player.choose(game.initial_state(), time.monotonic() + 0.05, None)
+        choose(player, seconds=0.05)
     assert caplog.text.count("without proofs") == 1
     assert player.last_report.mode == "lanes"
     player.stop(None)
@@ -88,21 +89,15 @@ def test_players_of_a_process_share_them(process):
 
 
 def test_a_match_goes_on_with_proofs_once_they_are_there(process):
-    game = load("tictactoe", "lanes")
-    player = make_player("mcts:alphabeta=off,threads=2")
-    player.begins_early = True
-    player.start_clock_seconds = 0.1
-    player.prepare(game)
-    player.start(MatchSetup("m", game, game.roles[0], 0.1, 0.1, 1), time.monotonic() + 0.1)
+    player = started(prepared("mcts:alphabeta=off,threads=2"), load("tictactoe", "lanes"), clock=0.1)
     assert len(tree_of(player).engines) == 1  # a core is left for compiling
-    state = game.initial_state()
-    player.choose(state, time.monotonic() + 0.05, None)
+    choose(player, seconds=0.05)
     assert player.last_report.mode == "lanes"
     process.end()
     late = late_proofs._late
     _ = late.are_ready
     late._loading.join()
-    player.choose(state, time.monotonic() + 1.0, None)
+    choose(player, seconds=1.0)
     assert player.last_report.mode in ("proof", "solution")
     player.stop(None)
 
@@ -113,10 +108,7 @@ def test_a_match_goes_on_with_proofs_once_they_are_there(process):
 def test_others_wait_for_proofs_or_need_none(process, monkeypatch, spec, begins_early):
     begun = []
     monkeypatch.setattr(late_proofs, "begin_late_proofs", lambda load: begun.append(load))
-    player = make_player(spec)
-    player.begins_early = begins_early
-    player.start_clock_seconds = 0.1
-    player.prepare(load("tictactoe", "lanes"))
+    prepared(spec, begins_early=begins_early)
     assert not begun
 
 

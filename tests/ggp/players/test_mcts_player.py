@@ -1,27 +1,19 @@
 """The mcts player on compiled games: it searches on lanes, reproducibly where it counts, and in time."""
 
-import time
-
 import pytest
 
 import ggp
-from ggp.match.player import MatchSetup, PlayerFaultError, PlayerSpecError
+from ggp.match.player import PlayerFaultError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
 from ggp.players.simple import RandomPlayer
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
-from tests.ggp.players.asking import tree_of
+from tests.ggp.players.asking import choose, started, tree_of
 from tests.ggp.search.tree.golden import compiled
 
 SMALL = "words=1,memory=16"
-
-
-def started(spec, game, role=0, seed=1, clock=0.0):
-    player = make_player(spec)
-    player.start(MatchSetup("test", game, game.roles[role], clock, 1.0, seed), time.monotonic() + clock)
-    return player
 
 
 def test_player_searches_on_lanes_where_the_game_is_compiled():
@@ -36,19 +28,6 @@ def test_player_searches_on_lanes_where_the_game_is_compiled():
 def test_player_that_must_search_on_lanes_says_where_it_cannot():
     with pytest.raises(PlayerFaultError, match="not compiled"):
         started("mcts:search=lanes,simulations=10", ggp.load("tictactoe", engine="reasoner"))
-
-
-def test_player_reads_the_options_of_the_search():
-    player = make_player("mcts:policy=rave+mast,tau=5,threads=3,solver=off,ramp=16,memory=64")
-    _, options = player.options
-    assert (options.policy, options.temperature, options.threads) == ("rave+mast", 5.0, 3)
-    assert (options.is_solving, options.ramp, options.memory_mebibytes) == (False, 16, 64)
-
-
-@pytest.mark.parametrize("spec", ["mcts:policy=best", "mcts:search=deep", "mcts:solver=1", "mcts:words=5"])
-def test_player_explains_wrong_options(spec):
-    with pytest.raises(PlayerSpecError, match=spec.split(":")[0]):
-        make_player(spec)
 
 
 def test_counted_matches_are_reproducible():
@@ -69,36 +48,31 @@ def test_player_beats_random():
     assert won >= 5
 
 
-def test_player_hears_its_best_move_and_keeps_its_tree_through_forced_moves():
+def test_player_keeps_its_tree_through_forced_moves():
     game = compiled("tictactoe")
     player = started(f"mcts:simulations=500,{SMALL}", game)
     state = game.initial_state()
-    first = player.choose(state, time.monotonic() + 60, None)
+    first = choose(player)
     assert player.best_move == first
-    noop = game.legal_moves(state, game.roles[1])[0]
+    (noop,) = game.legal_moves(state, game.roles[1])
     state = game.next_state(state, (first, noop))
-    assert player.choose(state, time.monotonic() + 60, (first, noop)) == noop
-    reply = game.legal_moves(state, game.roles[1])[0]
-    joint_move = (noop, reply)
+    assert choose(player, state, (first, noop)) == noop
+    joint_move = (noop, game.legal_moves(state, game.roles[1])[0])
     tree_of(player).move_to(game.next_state(state, joint_move), joint_move)
     assert sum(move.visits for move in tree_of(player).report().moves) > 0
     player.stop(None)
 
 
 def test_player_without_time_still_moves():
-    game = compiled("tictactoe")
-    player = started(f"mcts:threads=2,{SMALL}", game)
-    assert player.choose(game.initial_state(), time.monotonic() - 1, None) in game.legal_moves(
-        game.initial_state(), game.roles[0]
-    )
+    player = started(f"mcts:threads=2,{SMALL}", compiled("tictactoe"))
+    choose(player, seconds=-1)
     player.stop(None)
 
 
-def first_choice(spec, name, *, clock=0.0, role=0, seed=1):
+def first_choice(spec, name, *, clock=0.0, seed=1):
     """The first move by a spec, and the report about it; the play clock is long."""
-    game = compiled(name)
-    player = started(spec, game, role, seed, clock)
-    move = player.choose(game.initial_state(), time.monotonic() + 600, None)
+    player = started(spec, compiled(name), clock=clock, seed=seed)
+    move = choose(player, seconds=600)
     player.stop(None)
     return move, player.last_report
 

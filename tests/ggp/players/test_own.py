@@ -116,7 +116,8 @@ def test_mistakes_are_told_in_one_sentence(folder, spec, told):
 
 
 @pytest.mark.parametrize(
-    "spec", ["mcts:c=3", "random", "http://127.0.0.1:9147", "agents.py:Last,c=3", "a:1b"]
+    "spec",
+    ["mcts:c=3", "random", "http://127.0.0.1:9147", "agents.py:Last,c=3", "a:1b", "mcts:advisor=openings"],
 )
 def test_other_players_are_not_taken_for_classes(spec):
     assert not is_own_player(spec)
@@ -131,18 +132,8 @@ def test_file_never_replaces_a_module_of_the_same_name(folder):
 
 
 def test_match_is_played_by_a_class_from_the_command_line(folder):
-    arguments = [
-        "match",
-        "small.kif",
-        "agents.py:Last",
-        "random",
-        "--engine",
-        "reasoner",
-        "--json",
-        "--seed",
-        "1",
-    ]
-    result = CliRunner().invoke(app, arguments)
+    arguments = "match small.kif agents.py:Last random --engine reasoner --json --seed 1"
+    result = CliRunner().invoke(app, arguments.split())
     assert result.exit_code == 0, result.output
     record = json.loads(result.stdout)
     assert record["playerNamesFromHost"] == ["last", "random"]
@@ -164,14 +155,8 @@ def test_tournament_is_played_by_a_class(folder):
 
 def test_counted_conditions_take_classes_whatever_their_file_is_called(folder):
     (folder / "mcts_agents.py").write_text(AGENTS)
-    plan = plan_from_data(
-        {
-            "name": "small",
-            "agents": {"mine": "mcts_agents.py:Last", "other": "legal"},
-            "games": {"small": {"rules": "small.kif"}},
-            "simulations": 10,
-        }
-    )
+    agents, games = {"mine": "mcts_agents.py:Last", "other": "legal"}, {"small": {"rules": "small.kif"}}
+    plan = plan_from_data({"name": "small", "agents": agents, "games": games, "simulations": 10})
     assert [agent.player for agent in plan.agents] == ["mcts_agents.py:Last", "legal"]
 
 

@@ -9,28 +9,15 @@ import pytest
 import ggp.search.tree.reference.search  # noqa: F401  (or it is imported while a clock runs)
 from gdl.terms import Compound, Symbol
 from ggp.engines.loading import load
-from ggp.match.player import MatchQuitError, MatchSetup, PlayerSpecError
+from ggp.match.player import PlayerSpecError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.advised import AdvisedPlayer
 from ggp.players.factory import make_player
 from ggp.players.human import HumanPlayer
-from ggp.players.mcts import mcts_player
-from ggp.players.move_menu import MoveMenu
-from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from tests.ggp.fakes import NOOP, Dice, Matrix, Nim, Stuck, number
-from tests.ggp.players.asking import tree_of
-
-
-def started(player, game, role_index=0, seed=1):
-    setup = MatchSetup("test", game, game.roles[role_index], 0.0, 1.0, seed)
-    player.start(setup, time.monotonic())
-    return player
-
-
-def later(seconds=60.0):
-    return time.monotonic() + seconds
+from tests.ggp.players.asking import choose, started, tree_of
 
 
 def take(n):
@@ -52,9 +39,11 @@ def test_make_player_knows_the_players_by_name(spec, kind):
 
 
 def test_make_player_reads_options():
-    player = make_player("mcts:simulations=50,c=12.5,margin=0.1")
-    own, options = player.options
+    own, options = make_player("mcts:simulations=50,c=12.5,margin=0.1").options
     assert (own.simulations, options.exploration, own.margin_seconds) == (50, 12.5, 0.1)
+    _, options = make_player("mcts:policy=rave+mast,tau=5,threads=3,solver=off,ramp=16,memory=64").options
+    assert (options.policy, options.temperature, options.threads) == ("rave+mast", 5.0, 3)
+    assert (options.is_solving, options.ramp, options.memory_mebibytes) == (False, 16, 64)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +58,23 @@ def test_make_player_reads_options():
         ("mcts:fill=2", "fill must be from 0 to 1, not 2"),
         ("mcts:threads=100000", "threads must be from 1 to 256, not 100000"),
         ("mcts:c=1,threads=2,c=3", "option 'c' is given twice"),
+        ("mcts:policy=best", "mcts"),
+        ("mcts:search=deep", "mcts"),
+        ("mcts:solver=1", "mcts"),
+        ("mcts:words=5", "mcts"),
+        ("mcts:policy=fast,weights=/no/such/file", "mcts"),
+        ("mcts:policy=mast,weights=/no/such/file", "mcts"),
+        ("mcts:advisor=openings", "expected module:Class"),
         ("solving:wings=1", "known options: solver_memory, simulations"),
+        ("solving:mixed=perhaps", "solving"),
+        ("tablebase", "needs file=PATH"),
+        ("tablebase:file=/no/such/file", "tablebase"),
         ("alphabeta:killers=0", "killers must be on or off, not '0'"),
+        ("alphabeta:depth=x", "alphabeta"),
+        ("alphabeta:wings=2", "alphabeta"),
+        ("alphabeta:evaluation=hope", "alphabeta"),
+        ("alphabeta:features=smells", "alphabeta"),
+        ("alphabeta:weights=/no/such/file", "alphabeta"),
         ("random:seed=1", "no options"),
     ],
 )
@@ -80,68 +84,52 @@ def test_make_player_explains_mistakes(spec, part):
 
 
 def test_legal_player_makes_the_first_legal_move():
-    game = Nim()
-    assert started(LegalPlayer(), game).choose((5, 0), later(), None) == take(1)
+    assert choose(started("legal", Nim()), (5, 0)) == take(1)
 
 
 def test_random_player_depends_on_its_seed_only():
-    game = Nim()
-
     def moves(seed):
-        player = started(RandomPlayer(), game, seed=seed)
-        return [player.choose((9, 0), later(), None) for _ in range(20)]
+        player = started("random", Nim(), seed=seed)
+        return [choose(player, (9, 0)) for _ in range(20)]
 
+    random.seed(1)
+    before = random.getstate()
     assert moves(3) == moves(3)
     assert moves(3) != moves(4)
     assert set(moves(3)) == {take(1), take(2), take(3)}
+    assert random.getstate() == before
 
 
 @pytest.mark.parametrize("heap", [5, 6, 7, 9, 10, 11])
 def test_mcts_player_finds_the_winning_move_of_nim(heap):
-    player = started(mcts_player(MctsPlayerOptions(simulations=400)), Nim(heap))
-    assert player.choose((heap, 0), later(), None) == take(heap % 4)
-
-
-def test_mcts_player_answers_a_forced_move_at_once():
-    player = started(mcts_player(), Nim(), role_index=1)
-    assert player.choose((10, 0), later(3600), None) == NOOP
+    heard = []
+    player = started(make_player("mcts:simulations=400", on_progress=heard.append), Nim(heap))
+    assert choose(player) == take(heap % 4) == heard[-1] == player.best_move
 
 
 def test_mcts_player_answers_after_its_deadline():
-    player = started(mcts_player(), Nim())
-    assert player.choose((10, 0), time.monotonic() - 1, None) in {take(1), take(2), take(3)}
+    choose(started("mcts", Nim()), (10, 0), seconds=-1)
 
 
 def test_mcts_player_weighs_chance():
-    player = started(mcts_player(MctsPlayerOptions(simulations=600)), Dice(), role_index=1)
-    assert player.choose(("start",), later(), None) == Symbol("safe")
-
-
-def test_mcts_player_tells_its_best_move_so_far():
-    heard = []
-    player = started(make_player("mcts:simulations=300", on_progress=heard.append), Nim(7))
-    move = player.choose((7, 0), later(), None)
-    assert heard[-1] == move == player.best_move == take(3)
+    assert choose(started("mcts:simulations=600", Dice(), 1), ("start",)) == Symbol("safe")
 
 
 def test_mcts_player_reports_its_search():
-    player = started(make_player("mcts:simulations=300,solver=off"), Nim(7))
-    player.choose((7, 0), later(), None)
+    player = started("mcts:simulations=300,solver=off", Nim(7))
+    choose(player, (7, 0))
     assert player.last_report.playouts == 300
     assert player.last_report.moves[0].move == take(3)
-    player.choose((4, 1), later(), (take(3), NOOP))
+    choose(player, (4, 1), (take(3), NOOP))
     assert player.last_report is None  # nothing to search for
 
 
 @pytest.mark.parametrize(("head_start", "has_searched"), [("on", True), ("off", False)])
 def test_mcts_player_searches_in_the_start_clock_unless_told_not_to(head_start, has_searched):
-    player = make_player(f"mcts:search=reference,solver=off,head_start={head_start}")
-    game = Nim(30)
-    player.start(MatchSetup("match", game, game.roles[0], 0.0, 0.0, 1), later(0.2))
+    player = started(f"mcts:search=reference,solver=off,head_start={head_start}", Nim(30), clock=0.2)
     ponder(player, 50)
     assert (tree_of(player).simulation_count > 0) == has_searched
-    move = player.choose(game.initial_state(), later(0.2), None)
-    assert move in game.legal_moves(game.initial_state(), game.roles[0])
+    choose(player, seconds=0.2)
     before = tree_of(player).simulation_count
     assert before > 0
     ponder(player, 50)
@@ -150,35 +138,31 @@ def test_mcts_player_searches_in_the_start_clock_unless_told_not_to(head_start, 
 
 def ponder(player, simulations):
     asked = itertools.count()
-    player.ponder(lambda: next(asked) >= simulations, later())
+    player.ponder(lambda: next(asked) >= simulations, time.monotonic() + 60)
 
 
 def test_mcts_player_ponders_behind_its_own_move():
     game = Nim(30)
     carried = []
     for ponders in (False, True):
-        player = started(make_player("mcts:simulations=60,solver=off"), game)
-        move = player.choose((30, 0), later(), None)
+        player = started("mcts:simulations=60,solver=off", game)
+        move = choose(player)
         if ponders:
             ponder(player, 400)
         state = game.next_state((30, 0), (move, NOOP))
-        assert player.choose(state, later(), (move, NOOP)) == NOOP
+        assert choose(player, state, (move, NOOP)) == NOOP
         if ponders:
             ponder(player, 400)
         root = tree_of(player).root
         _, reply = max(zip(root.visits[1], root.moves[1], strict=True), key=lambda pair: pair[0])
-        joint_move = (NOOP, reply)
-        state = game.next_state(state, joint_move)
-        assert player.choose(state, later(), joint_move) in game.legal_moves(state, game.roles[0])
+        choose(player, game.next_state(state, (NOOP, reply)), (NOOP, reply))
         carried.append(player.last_report.carried)
     assert carried[1] > 10 * carried[0]
 
 
 def test_mcts_player_ponders_where_both_choose():
-    player = started(
-        mcts_player(MctsPlayerOptions(simulations=50)), Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]])
-    )
-    player.choose((), later(), None)
+    player = started("mcts:simulations=50", Matrix([[(50, 50), (0, 100)], [(100, 0), (20, 80)]]))
+    choose(player)
     ponder(player, 300)
     assert tree_of(player).root.visit_count >= 300
 
@@ -186,83 +170,19 @@ def test_mcts_player_ponders_where_both_choose():
 def test_mcts_player_does_not_tell_what_it_ponders_on():
     heard = []
     player = started(make_player("mcts:simulations=50,solver=off", on_progress=heard.append), Nim(30))
-    player.choose((30, 0), later(), None)
+    choose(player)
     count, move = len(heard), player.best_move
     ponder(player, 500)
     assert (len(heard), player.best_move) == (count, move)
 
 
 def test_mcts_player_survives_pondering_in_odd_moments():
-    player = mcts_player(MctsPlayerOptions(simulations=50))
-    player.ponder(lambda: False, later())
-    started(player, Stuck(2))
-    player.choose((2, 0), later(), None)
-    player.ponder(lambda: True, later())
+    player = make_player("mcts:simulations=50")
+    ponder(player, 1)
+    started(player, Stuck(2)).choose((2, 0), time.monotonic() + 60, None)
+    ponder(player, 0)
     player.stop(None)
-    player.ponder(lambda: False, later())
-
-
-def test_mcts_beats_random_in_nim():
-    wins = 0
-    for seed in range(10):
-        players = [RandomPlayer(), mcts_player(MctsPlayerOptions(simulations=150))]
-        record = play_match(Nim(13), players, MatchTerms(60, 60, seed=seed))
-        wins += record.goals == [0, 100]
-    assert wins >= 8
-
-
-@pytest.mark.parametrize("answer", ["2", "(take 2)", " take 2 ", "TAKE 2", "( take  2 )"])
-def test_human_player_accepts_numbers_and_moves(answer):
-    shown = []
-    player = started(HumanPlayer(ask=lambda prompt: answer, show=shown.append), Nim())
-    assert player.choose((10, 0), later(), None) == take(2)
-    assert any("take 3" in line for line in shown)
-
-
-def test_human_player_asks_again_until_the_move_is_legal():
-    answers = iter(["", "4", "take 9", "jump", "0", "take 1"])
-    shown = []
-    player = started(HumanPlayer(ask=lambda prompt: next(answers), show=shown.append), Nim())
-    assert player.choose((10, 0), later(), None) == take(1)
-    assert sum("is not legal here" in line for line in shown) == 4
-
-
-def test_human_player_is_not_asked_for_a_forced_move():
-    def never(prompt):
-        raise AssertionError("asked")
-
-    player = started(HumanPlayer(ask=never, show=lambda line: None), Nim(), role_index=1)
-    assert player.choose((10, 0), later(), None) == NOOP
-
-
-def test_human_player_quits_at_end_of_input():
-    def closed(prompt):
-        raise EOFError
-
-    player = started(HumanPlayer(ask=closed, show=lambda line: None), Nim())
-    with pytest.raises(MatchQuitError):
-        player.choose((10, 0), later(), None)
-
-
-def test_human_player_reads_moves_that_are_numbers_as_moves():
-    game = Matrix([[[0, 0]] * 3] * 3, moves=("1", "3", "5"))
-    player = started(HumanPlayer(ask=lambda prompt: "3", show=lambda line: None), game)
-    assert player.choose((), later(), None) == Symbol("3")
-
-
-def test_move_menu_does_not_guess():
-    legal = (Symbol("up"), Compound("move", (number(1), number(2))))
-    menu = MoveMenu(legal)
-    assert menu.find("move 1") is None
-    assert menu.find("3") is None
-    assert menu.find("move 1 2") == legal[1]
-
-
-def test_random_player_plays_from_a_generator_of_its_own():
-    random.seed(1)
-    before = random.getstate()
-    started(RandomPlayer(), Nim()).choose((5, 0), later(), None)
-    assert random.getstate() == before
+    ponder(player, 1)
 
 
 def test_mcts_on_lanes_keeps_its_tree_over_forced_moves():
@@ -277,14 +197,11 @@ def test_mcts_on_lanes_keeps_its_tree_over_forced_moves():
 
 def test_mcts_on_lanes_survives_a_gap_in_the_match():
     game = load("tictactoe", engine="lanes")
-    player = make_player("mcts:simulations=50,threads=1")
-    setup = MatchSetup("m", game, game.roles[0], 60, 60, seed=1)
-    player.start(setup, time.monotonic() + 600)
-    state = game.initial_state()
-    player.choose(state, time.monotonic() + 600, None)
-    joint_move = None
+    player = started("mcts:simulations=50,threads=1", game, clock=600)
+    choose(player)
+    state, joint_move = game.initial_state(), None
     for _ in range(2):
         joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
         state = game.next_state(state, joint_move)
-    assert player.choose(state, time.monotonic() + 600, joint_move) in game.legal_moves(state, game.roles[0])
+    choose(player, state, joint_move)
     player.stop(None)

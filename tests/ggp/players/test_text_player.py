@@ -34,6 +34,11 @@ print(moves[-1])
 """Answers the last of the legal moves that it is told."""
 
 
+@pytest.fixture(scope="module")
+def game():
+    return ggp.load("tictactoe", engine="reasoner")
+
+
 @pytest.fixture
 def command(tmp_path):
     """Write a Python script; returns the command that runs it."""
@@ -59,17 +64,15 @@ def faults_of(record, seat):
     return [step.faults[seat] for step in record.steps[1:] if step.faults[seat] is not None]
 
 
-def test_command_plays_a_match(command):
-    game = ggp.load("tictactoe", engine="reasoner")
+def test_command_plays_a_match(game, command):
     record = ggp.play_match(game, [make_player(f"text:{command(LAST)}"), Last()], TERMS)
     assert moves_of(record) == moves_of(ggp.play_match(game, [Last(), Last()], TERMS))
     assert not faults_of(record, 0)
 
 
-def test_command_is_told_rules_role_steps_and_state(command, tmp_path):
+def test_command_is_told_rules_role_steps_and_state(game, command, tmp_path):
     told = tmp_path / "told.txt"
     script = f"{LAST}\nopen({str(told)!r}, 'a').write(text)"
-    game = ggp.load("tictactoe", engine="reasoner")
     ggp.play_match(game, [Last(), make_player(f"text:{command(script)}")], TERMS)
     text = told.read_text()
     assert "(role x)\n(role o)\n" in text
@@ -78,8 +81,7 @@ def test_command_is_told_rules_role_steps_and_state(command, tmp_path):
     assert "State:\n(cell 3 3 x)\n(control o)\n\n" in text
 
 
-def test_unreadable_and_illegal_answers_are_counted_and_replaced(command):
-    game = ggp.load("tictactoe", engine="reasoner")
+def test_unreadable_and_illegal_answers_are_counted_and_replaced(game, command):
     terms = replace(TERMS, on_error="first")
     for script, shown in (("print('(mark 9 9)')", "(mark 9 9)"), ("print()", "no text")):
         record = ggp.play_match(game, [make_player(f"text:{command(script)}"), Last()], terms)
@@ -138,18 +140,17 @@ def is_running(pid):
     return True
 
 
-def test_failing_command_is_counted_and_says_why_once(command, caplog):
+def test_failing_command_is_counted_and_says_why_once(game, command, caplog):
     player = make_player(f"text:{command('import sys; sys.exit(3)')}")
-    record = ggp.play_match(ggp.load("tictactoe", engine="reasoner"), [player, Last()], TERMS)
+    record = ggp.play_match(game, [player, Last()], TERMS)
     assert set(faults_of(record, 0)) == {Unreachable()}
     assert [entry.message.rpartition(": ")[2] for entry in caplog.records] == ["exit code 3"]
 
 
 def test_failing_command_says_what_it_wrote(command):
+    failing = shlex.split(command("import sys; sys.exit('no key')"))
     with pytest.raises(PlayerFaultError, match="no key") as caught:
-        run_command(
-            shlex.split(command("import sys; sys.exit('no key')")), "x" * 10**6, time.monotonic() + 60
-        )
+        run_command(failing, "x" * 10**6, time.monotonic() + 60)
     assert caught.value.fault == Unreachable()
 
 
@@ -176,9 +177,8 @@ def test_tournament_changes_no_command_and_wants_a_clock():
         plan_from_data({"name": "test", **data})
 
 
-def test_assessment_asks_a_command(command):
+def test_assessment_asks_a_command(game, command):
     asker = Asker(lambda: make_player(f"text:{command(LAST)}"), AssessmentTerms(play_clock_seconds=300.0))
-    game = ggp.load("tictactoe", engine="reasoner")
     place = Place("p", "strategy", "tictactoe", "", "x")
     assert asker.move_in(place, game, game.initial_state()) == "(mark 3 3)"
     assert asker.faults.count == 0

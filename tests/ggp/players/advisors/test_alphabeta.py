@@ -7,12 +7,11 @@ import pytest
 from ggp.engines.loading import load
 from ggp.features.evaluation import LinearEvaluation
 from ggp.game import RANDOM_ROLE
-from ggp.match.player import MatchSetup
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.factory import make_player
 from ggp.players.simple import RandomPlayer
 from ggp.search.alphabeta.evaluation import TRIED
-from tests.ggp.players.asking import advisor_of
+from tests.ggp.players.asking import advisor_of, choose, started
 from tests.ggp.players.perfect import LONG, play
 
 
@@ -27,12 +26,9 @@ def test_alphabeta_player_plays_games_of_every_kind(name):
 
 
 def test_alphabeta_player_uses_learned_weights(tmp_path):
-    game = load("connectfour", "lanes")
-    weights = {"(cell 4 1 red)": 3.0}
-    LinearEvaluation("connectfour", 0.0, weights).save(tmp_path / "w.json")
-    player = make_player(f"alphabeta:depth=1,weights={tmp_path / 'w.json'}")
-    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 0), time.monotonic() + LONG)
-    assert str(player.choose(game.initial_state(), time.monotonic() + LONG, None)) == "(drop 4)"
+    LinearEvaluation("connectfour", 0.0, {"(cell 4 1 red)": 3.0}).save(tmp_path / "w.json")
+    spec = f"alphabeta:depth=1,weights={tmp_path / 'w.json'}"
+    assert str(choose(started(spec, load("connectfour", "lanes"), clock=LONG))) == "(drop 4)"
 
 
 @pytest.mark.slow
@@ -40,12 +36,11 @@ def test_alphabeta_player_finds_out_its_evaluation(caplog):
     game = load("breakthrough_small", "lanes")
     moves = set()
     for _ in range(2):
-        player = make_player("alphabeta:nodes=500,games=40")
         with caplog.at_level("INFO", logger="ggp.players"):
-            player.start(MatchSetup("m", game, game.roles[0], 9, 9, 1), time.monotonic() + LONG)
+            player = started("alphabeta:nodes=500,games=40", game, clock=LONG)
         assert advisor_of(player, AlphaBetaAdvisor).evaluation in TRIED
         assert f"evaluation {advisor_of(player, AlphaBetaAdvisor).evaluation}" in caplog.text
-        moves.add(player.choose(game.initial_state(), time.monotonic() + LONG, None))
+        moves.add(choose(player))
         player.stop(None)
     assert len(moves) == 1
 
@@ -55,20 +50,17 @@ def test_alphabeta_player_moves_even_if_the_start_clock_left_no_time(caplog):
     player = make_player("alphabeta:margin=0")
     player.prepare(game)
     with caplog.at_level("INFO", logger="ggp.players"):
-        player.start(MatchSetup("m", game, game.roles[0], 0, 1, 1), time.monotonic())
+        started(player, game)
     assert advisor_of(player, AlphaBetaAdvisor).evaluation == "mobility"
     assert "no time to learn" in caplog.text
-    move = player.choose(game.initial_state(), time.monotonic() + 0.1, None)
-    assert move in game.legal_moves(game.initial_state(), game.roles[0])
+    choose(player, seconds=0.1)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_alphabeta_player_ponders_where_another_role_is_to_choose(seat):
     """The first role after its own move, the second in the initial state, where it cannot but wait."""
-    game = load("tictactoe", "lanes")
-    player = make_player("alphabeta:depth=1")
-    player.start(MatchSetup("m", game, game.roles[seat], 1, 1, 0), time.monotonic() + LONG)
-    move = player.choose(game.initial_state(), time.monotonic() + LONG, None)
+    player = started("alphabeta:depth=1", load("tictactoe", "lanes"), seat, clock=LONG)
+    move = choose(player)
     search = advisor_of(player, AlphaBetaAdvisor).search
     before = search.table_fill
     player.ponder(lambda: True, time.monotonic() + LONG)
@@ -81,18 +73,15 @@ def test_alphabeta_player_ponders_where_another_role_is_to_choose(seat):
 
 
 def test_a_margin_longer_than_the_clock_leaves_half_of_it():
-    game = load("tictactoe", "lanes")
-    player = make_player("alphabeta:depth=2,evaluation=mobility,margin=1000")
-    player.start(MatchSetup("m", game, game.roles[0], 120, 120, 1), time.monotonic() + 120)
-    player.choose(game.initial_state(), time.monotonic() + 120, None)
+    spec = "alphabeta:depth=2,evaluation=mobility,margin=1000"
+    player = started(spec, load("tictactoe", "lanes"), clock=120)
+    choose(player, seconds=120)
     assert player.last_report.deepest == 2
 
 
 def test_alphabeta_reports_how_deep_it_searched():
-    game = load("connectfour_4x4", engine="lanes")
-    player = make_player("alphabeta:depth=4,evaluation=mobility")
-    player.start(MatchSetup("m", game, game.roles[0], 0.0, 60.0, 1), time.monotonic() + 60)
-    move = player.choose(game.initial_state(), time.monotonic() + 60, None)
+    player = started("alphabeta:depth=4,evaluation=mobility", load("connectfour_4x4", "lanes"), clock=60)
+    move = choose(player)
     report = player.last_report
     assert (report.mode, report.deepest, report.goal) == ("alphabeta", 4, None)
     assert report.moves[0].move == move

@@ -17,6 +17,7 @@ from ggp.players.advisors.equilibrium import FollowedStrategy, find_equilibrium
 from ggp.players.factory import make_player
 from ggp.search.budget import Budget
 from ggp.solver.cfr import CfrOptions, information_sets, solve_hidden
+from tests.ggp.players.asking import started
 
 COUNTED = "mcts:simulations=2000,memory=16"
 NOOP, QUEEN = parse_term("noop"), parse_term("(card queen)")
@@ -27,14 +28,9 @@ def kuhn():
     return load("kuhn_poker", "lanes")
 
 
-def setup_of(game, role=0, clock=0.0):
-    return MatchSetup("test", game, game.roles[role], clock, 1.0, seed=1)
-
-
-def started(spec, game, clock=0.0):
-    player = make_player(spec)
-    player.start(setup_of(game, clock=clock), time.monotonic() + clock)
-    return player
+def equilibrium_of(game):
+    setup = MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1)
+    return find_equilibrium(setup, Budget(simulations=10**6), mebibytes=16)
 
 
 def answer(player, *observed):
@@ -69,9 +65,8 @@ def test_moves_are_drawn_with_their_probabilities(kuhn):
         move, report = play.draw()
         calls += str(move) == "call"
     (share,) = [each.visits / 1000 for each in report.moves if str(each.move) == "call"]
-    assert (
-        1 / 3 <= share <= 2 / 3
-    )  # a third plus the share of bluffs with the jack, at most a third (Kuhn 1950)
+    # A third plus the share of bluffs with the jack, which is at most a third (Kuhn 1950).
+    assert 1 / 3 <= share <= 2 / 3
     assert calls / 400 == pytest.approx(share, abs=0.08)
 
 
@@ -80,8 +75,7 @@ def test_mcts_plays_by_an_equilibrium_in_counted_and_in_timed_matches(kuhn):
     assert answer(started(COUNTED, kuhn), seen) == ("check", "equilibrium")
     player = make_player("mcts:memory=16")
     player.prepare(kuhn)
-    player.start(setup_of(kuhn, clock=60.0), time.monotonic() + 60)
-    assert answer(player, seen) == ("check", "equilibrium")
+    assert answer(started(player, kuhn, clock=60.0), seen) == ("check", "equilibrium")
 
 
 @pytest.mark.parametrize("option", ["proof=off", "head_start=off", "search=reference"])
@@ -91,10 +85,8 @@ def test_mcts_searches_where_it_is_told_to_prove_nothing(kuhn, option):
 
 
 def test_mcts_searches_where_the_tree_of_histories_is_too_large():
-    game = load("krieg_tictactoe", "lanes")
-    player = started("mcts:simulations=50,memory=16", game)
-    player.choose_by_observations(time.monotonic() + 1)
-    assert player.last_report.mode == "trees"
+    player = started("mcts:simulations=50,memory=16", load("krieg_tictactoe", "lanes"))
+    assert answer(player)[1] == "trees"
 
 
 def test_mcts_searches_after_a_move_that_nobody_knows(kuhn):
@@ -116,15 +108,15 @@ def test_counted_matches_are_reproducible(kuhn):
 
 def test_strategies_against_which_much_can_be_gained_are_not_played(kuhn, monkeypatch):
     found = solve_hidden(kuhn, None, CfrOptions(0.1))
-    assert find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16) is not None
+    assert equilibrium_of(kuhn) is not None
     poor = dataclasses.replace(found, bounds=(46.0, 50.0))
     monkeypatch.setattr(equilibrium, "solve_hidden", lambda *args: poor)
     assert poor.exploitability > equilibrium.MAX_GAIN
-    assert find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16) is None
+    assert equilibrium_of(kuhn) is None
 
 
 def test_ctrl_c_ends_the_search_for_an_equilibrium(kuhn, monkeypatch):
     found = dataclasses.replace(solve_hidden(kuhn, None, CfrOptions(0.1)), is_interrupted=True)
     monkeypatch.setattr(equilibrium, "solve_hidden", lambda *args: found)
     with pytest.raises(KeyboardInterrupt):
-        find_equilibrium(setup_of(kuhn), Budget(simulations=10**6), mebibytes=16)
+        equilibrium_of(kuhn)

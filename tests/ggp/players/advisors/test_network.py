@@ -1,7 +1,5 @@
 """`mcts` with a network: which one it takes, and what its reports say."""
 
-import time
-
 import pytest
 
 from ggp.engines.loading import load
@@ -9,14 +7,14 @@ from ggp.knowledge.folder import kept_file
 from ggp.knowledge.taught import FILE_NAME, TaughtNetwork
 from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
-from ggp.match.player import MatchSetup, PlayerSpecError
+from ggp.match.player import PlayerSpecError
 from ggp.networks.network import Network
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.advisors.trial import TrialAdvisor
 from ggp.players.factory import make_player
 from ggp.search.tree.options import MctsOptions
 from ggp.solver.work_folder import rules_digest
-from tests.ggp.players.asking import advisor_of
+from tests.ggp.players.asking import advisor_of, choose, started
 
 
 @pytest.fixture
@@ -31,31 +29,30 @@ def taught(game, *, score=0.5):
 
 
 def report_of_first_move(spec, game):
-    player = make_player(spec)
-    begin = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], 0.1, 0.1, 1), begin + 0.1)
-    try:
-        move = player.choose(game.initial_state(), time.monotonic() + 0.2, None)
-        assert move in game.legal_moves(game.initial_state(), game.roles[0])
-        return move, player.last_report
-    finally:
-        player.stop(None)
+    player = started(spec, game, clock=0.1)
+    move = choose(player, seconds=0.2)
+    player.stop(None)
+    return move, player.last_report
 
 
-def test_a_given_network_guides_the_search(game, tmp_path):
+@pytest.fixture
+def given(game, tmp_path):
+    """The file of a network."""
     place = tmp_path / "net.json"
     taught(game).save(place, game)
-    move, report = report_of_first_move(f"mcts:net={place}", game)
+    return place
+
+
+def test_a_given_network_guides_the_search(game, given):
+    move, report = report_of_first_move(f"mcts:net={given}", game)
     assert (report.mode, report.best_move) == ("network", move)
     assert report.playouts > 0
     assert sum(each.visits for each in report.moves) <= report.playouts
     assert report_of_first_move("mcts:net=off", game)[1].mode == "lanes"
 
 
-def test_counted_searches_by_a_network_depend_on_the_seed_alone(game, tmp_path):
-    place = tmp_path / "net.json"
-    taught(game).save(place, game)
-    first, second = (report_of_first_move(f"mcts:net={place},simulations=512", game) for _ in range(2))
+def test_counted_searches_by_a_network_depend_on_the_seed_alone(game, given):
+    first, second = (report_of_first_move(f"mcts:net={given},simulations=512", game) for _ in range(2))
     assert first == second
     assert 400 <= first[1].playouts <= 512
 
@@ -87,16 +84,12 @@ def test_a_given_file_that_is_no_network_is_a_mistake(tmp_path):
             make_player(f"mcts:net={place}")
 
 
-def test_alphabeta_evaluates_by_a_network(game, tmp_path):
-    place = tmp_path / "net.json"
-    taught(game).save(place, game)
-    player = make_player(f"alphabeta:evaluation=network,net={place},depth=3")
-    player.start(MatchSetup("m", game, game.roles[0], 60, 60, 1), time.monotonic() + 60)
+def test_alphabeta_evaluates_by_a_network(game, given):
+    player = started(f"alphabeta:evaluation=network,net={given},depth=3", game, clock=60)
     assert advisor_of(player, AlphaBetaAdvisor).evaluation == "network"
-    assert player.choose(game.initial_state(), time.monotonic() + 60, None) is not None
+    choose(player)
     assert player.last_report.deepest == 3
-    without = make_player("alphabeta:evaluation=network,net=off,depth=3")
-    without.start(MatchSetup("m", game, game.roles[0], 60, 60, 1), time.monotonic() + 60)
+    without = started("alphabeta:evaluation=network,net=off,depth=3", game, clock=60)
     assert advisor_of(without, AlphaBetaAdvisor).evaluation == "mobility"
     with pytest.raises(PlayerSpecError, match=r"none\.json"):
         make_player("alphabeta:net=none.json")

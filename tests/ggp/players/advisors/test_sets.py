@@ -9,7 +9,6 @@ import pytest
 from gdl.syntax.parser import parse_term
 from ggp.beliefs.observation import Observation, observe_step
 from ggp.engines.loading import load
-from ggp.match.player import MatchSetup
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.advisors.sets import SetsAdvisor
@@ -17,14 +16,15 @@ from ggp.players.factory import make_player
 from ggp.search.budget import Budget
 from ggp.search.sets.many_trees import FILL, ManyTreeSearch
 from ggp.search.tree.options import MctsOptions
-from tests.ggp.players.asking import advisor_of
+from tests.ggp.players.asking import advisor_of, started
+
+TERMS = MatchTerms(seed=3, start_clock_seconds=60, play_clock_seconds=60)
 
 
 def answer(options):
     """The first move in battleship after both ships are hidden, its report, and the player."""
     game = load("battleship", "lanes")
-    player = make_player(f"mcts:simulations=400,memory=16,proof=off{options}")
-    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
+    player = started(f"mcts:simulations=400,memory=16,proof=off{options}", game)
     player.observe(Observation(parse_term("(hide 1 1 lying)"), ()), time.monotonic() + 1)
     legal = player.belief.position.legal
     move = player.choose_by_observations(time.monotonic() + 1)
@@ -52,19 +52,15 @@ def test_the_player_of_one_state_makes_legal_moves():
     game = load("krieg_tictactoe", "lanes")
     one = make_player("tests/oracles/one_state_player.py:OneState:simulations=50")
     players = [one, make_player("mcts:simulations=50,memory=16,proof=off")]
-    record = play_match(game, players, MatchTerms(seed=3, start_clock_seconds=60, play_clock_seconds=60))
+    record = play_match(game, players, TERMS)
     assert record.is_completed
     assert not record.fault_count(0) + record.fault_count(1)
 
 
 @pytest.mark.parametrize("name", ["battleship", "phantom_tictactoe"])
 def test_counted_matches_repeat(name):
-    game = load(name, "lanes")
-    terms = MatchTerms(seed=3, start_clock_seconds=60, play_clock_seconds=60)
-    first, second = (
-        play_match(game, [make_player("mcts:simulations=200,memory=16,proof=off") for _ in game.roles], terms)
-        for _ in range(2)
-    )
+    game, spec = load(name, "lanes"), "mcts:simulations=200,memory=16,proof=off"
+    first, second = (play_match(game, [make_player(spec) for _ in game.roles], TERMS) for _ in range(2))
     assert first.is_completed
     assert not any(first.fault_count(seat) for seat in range(len(game.roles)))
     assert first.moves == second.moves
@@ -75,10 +71,8 @@ def sets_of(player):
 
 
 def test_start_clock_searches_what_roles_observe_and_its_sets_are_kept():
-    game = load("dark_hex_3x3", "lanes")
-    player = make_player("mcts:memory=16,proof=off,threads=1,margin=0")
-    begun = time.monotonic()
-    player.start(MatchSetup("test", game, game.roles[0], 0.5, 0.5, seed=1), begun + 0.5)
+    spec = "mcts:memory=16,proof=off,threads=1,margin=0"
+    player = started(spec, load("dark_hex_3x3", "lanes"), clock=0.5)
     ahead = advisor_of(player, SetsAdvisor).simulation_count
     assert ahead > 0
     player.choose_by_observations(time.monotonic() + 0.2)
@@ -90,9 +84,8 @@ def test_start_clock_searches_what_roles_observe_and_its_sets_are_kept():
 
 def test_player_searches_what_may_follow_its_move_while_others_think():
     game = load("dark_hex_3x3", "lanes")
-    player = make_player("mcts:simulations=300,memory=16,proof=off,threads=1")
+    player = started("mcts:simulations=300,memory=16,proof=off,threads=1", game)
     assert player.ponders_on_observations
-    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
     state = game.initial_state()
     move = player.choose_by_observations(time.monotonic() + 60)
     advisor = advisor_of(player, SetsAdvisor)
@@ -112,9 +105,7 @@ def test_player_searches_what_may_follow_its_move_while_others_think():
 
 def pondered(options):
     """Playouts while others think, right after the start of a match."""
-    game = load("dark_hex_3x3", "lanes")
-    player = make_player(f"mcts:memory=16,proof=off,threads=1{options}")
-    player.start(MatchSetup("test", game, game.roles[0], 0.0, 1.0, seed=1), time.monotonic())
+    player = started(f"mcts:memory=16,proof=off,threads=1{options}", load("dark_hex_3x3", "lanes"))
     before = advisor_of(player, SetsAdvisor).simulation_count
     asked = itertools.count()
     player.ponder(lambda: next(asked) > 20, time.monotonic() + 60)
@@ -147,7 +138,7 @@ def test_solving_plays_by_observations_where_something_is_hidden():
     game = load("monty_hall", "lanes")
     solving = make_player("solving:simulations=3000,memory=16,proof=off")
     players = [solving if role == game.roles[0] else None for role in game.roles]
-    record = play_match(game, players, MatchTerms(seed=3, start_clock_seconds=60, play_clock_seconds=60))
+    record = play_match(game, players, TERMS)
     assert record.is_completed
     assert not record.fault_count(0)
     assert str(record.moves[-1][0]) == "switch"

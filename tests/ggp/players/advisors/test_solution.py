@@ -4,11 +4,11 @@ import itertools
 import time
 
 from ggp.engines.loading import load
-from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.players.simple import RandomPlayer
 from ggp.solver import reachable
 from ggp.solver.kernels.expand import PASSES
+from tests.ggp.players.asking import choose, started
 from tests.ggp.players.perfect import LONG, play, wait_until_solved
 
 WIDE = f"""
@@ -73,9 +73,9 @@ def test_simultaneous_stages_are_played_in_mixed_strategies_without_a_solution()
     for mixed, modes in (("on", {"mixed"}), ("off", {"lanes"})):
         seen, moves = set(), set()
         for seed in range(12):
-            player = make_player(f"solving:simulations=200,proof=off,mixed={mixed},solver_memory=0")
-            player.start(MatchSetup("m", game, game.roles[0], 1, 1, seed), time.monotonic() + LONG)
-            moves.add(player.choose(game.initial_state(), time.monotonic() + LONG, None))
+            spec = f"solving:simulations=200,proof=off,mixed={mixed},solver_memory=0"
+            player = started(spec, game, clock=LONG, seed=seed)
+            moves.add(choose(player))
             seen.add(player.last_report.mode)
             player.stop(None)
         assert seen == modes
@@ -92,9 +92,7 @@ def test_pondering_ends_in_the_midst_of_an_enumeration(monkeypatch):
         passes.append(before - int(expansion.counter[PASSES]))
         return is_done
 
-    game = load(WIDE, "lanes")
-    player = make_player("mcts:words=1,memory=16")
-    player.start(MatchSetup("test", game, game.roles[0], 0.0, LONG, 1), time.monotonic())
+    player = started("mcts:words=1,memory=16", load(WIDE, "lanes"))
     monkeypatch.setattr(reachable, "expand", counting)
     asked = itertools.count(1)
     player.ponder(lambda: next(asked) > 4, time.monotonic() + LONG)

@@ -9,10 +9,10 @@ from gdl.syntax.parser import parse_term
 from ggp.beliefs.observation import Observation
 from ggp.cli.main import app
 from ggp.engines.loading import load
-from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.players.simple import RandomPlayer
 from ggp.solver import save_solution
+from tests.ggp.players.asking import choose, started
 from tests.ggp.players.perfect import LONG, play, solved
 
 
@@ -26,8 +26,7 @@ def test_mixed_strategies_are_mixed_by_the_players_seed(tmp_path):
     player, game = saved(tmp_path, "rockpaperscissors"), load("rockpaperscissors")
     seen = set()
     for seed in range(30):
-        player.start(MatchSetup("m", game, game.roles[0], 1, 1, seed), time.monotonic() + 1)
-        seen.add(player.choose(game.initial_state(), time.monotonic() + 1, None))
+        seen.add(choose(started(player, game, seed=seed, clock=1)))
     assert len(seen) == 3
 
 
@@ -41,10 +40,9 @@ def test_other_games_are_left_to_the_tree(tmp_path, caplog):
 
 def test_nothing_is_searched_where_the_solution_is_known(tmp_path):
     nim, player = load("nim", "lanes"), saved(tmp_path, "nim", ",simulations=50")
-    player.start(MatchSetup("m", nim, nim.roles[1], 0.0, 1.0, 1), time.monotonic() + 1)
     state = nim.initial_state()
     state = nim.next_state(state, tuple(nim.legal_moves(state, role)[0] for role in nim.roles))
-    player.choose(state, time.monotonic() + 1, None)
+    choose(started(player, nim, 1, clock=1), state)
     assert player.last_report.mode == "solution"
     assert player.last_report.goal == round(solved("nim").stage(state).best_moves[nim.roles[1]][0].goal)
     assert player.simulation_count == 0
@@ -52,7 +50,7 @@ def test_nothing_is_searched_where_the_solution_is_known(tmp_path):
 
 def test_observations_of_other_games_reach_the_other_advisors(tmp_path):
     player, game = saved(tmp_path, "nim", ",simulations=2000,memory=16"), load("kuhn_poker", "lanes")
-    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 0), time.monotonic() + LONG)
+    started(player, game, clock=LONG)
     observation = Observation(parse_term("noop"), (parse_term("(card queen)"),))
     player.observe(observation, time.monotonic() + LONG)
     assert str(player.choose_by_observations(time.monotonic() + LONG)) == "check"

@@ -14,18 +14,14 @@ from ggp.jit import second_process
 from ggp.knowledge.folder import KnowledgeFileError, kept_file
 from ggp.knowledge.trial import FILE_NAME, MAX_MATCHES, Trial
 from ggp.knowledge.tuned import TunedOptions, Tuning
-from ggp.match.player import MatchSetup
-from ggp.players import trial_matches
 from ggp.players.advisors import trial as trial_advisor
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
+from ggp.players.advisors.trial import TrialMatches
 from ggp.players.factory import make_player
-from ggp.players.trial_matches import TrialMatches
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.tree.options import MctsOptions
 from tests.conftest import mostly_slow
-from tests.ggp.players.asking import after_first_move
-
-NOOP = Symbol("noop")
+from tests.ggp.players.asking import after_first_move, choose, started
 
 
 @pytest.fixture
@@ -79,14 +75,11 @@ def test_alphabeta_ponders_behind_the_own_move_where_it_chooses(game, monkeypatc
     monkeypatch.setattr(
         AlphaBetaAdvisor, "ponder", lambda self, budget: pondered.append(self._role_search._state)
     )
-    player = make_player("mcts:alphabeta=on")
-    begin = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], 0.3, 0.1, 1), begin + 0.3)
-    state = game.initial_state()
-    joint_move = (player.choose(state, time.monotonic() + 0.1, None), NOOP)
+    player = started("mcts:alphabeta=on", game, clock=0.3)
+    joint_move = (choose(player, seconds=0.1), Symbol("noop"))
     player.ponder(lambda: False, time.monotonic() + 60)
-    after = game.next_state(state, joint_move)
-    assert player.choose(after, time.monotonic() + 0.1, joint_move) == NOOP
+    after = game.next_state(game.initial_state(), joint_move)
+    assert choose(player, after, joint_move) == joint_move[1]
     player.ponder(lambda: False, time.monotonic() + 60)
     assert pondered == [after, after]
     player.stop(None)
@@ -96,14 +89,8 @@ def test_alphabeta_ponders_behind_the_own_move_where_it_chooses(game, monkeypatc
 def test_alphabeta_chooses_where_it_was_tuned_or_has_won_its_trial(game):
     keep_trial(game, won=6)
     assert mode_of_first_move("mcts", game) == "alphabeta"
-    for spec in (
-        "mcts:alphabeta=off",
-        "mcts:c=30",
-        "mcts:tuned=off",
-        "mcts:proof=off",
-        "mcts:simulations=20",
-    ):
-        assert mode_of_first_move(spec, game) == "lanes", spec
+    for options in ("alphabeta=off", "c=30", "tuned=off", "proof=off", "simulations=20"):
+        assert mode_of_first_move(f"mcts:{options}", game) == "lanes", options
     keep_trial(game, won=6, lost=2)
     assert mode_of_first_move("mcts", game) == "lanes"
     tuning = Tuning.empty(game, 900, 5)
@@ -149,25 +136,18 @@ class FirstMove:
     def move_to(self, state, joint_move):
         self.state = state
 
-    def warm_up(self, deadline):
-        """Has nothing to load."""
-
-    def run(self, deadline):
-        """Needs no time."""
-
-    def mean_length(self):
-        return None  # no playouts
-
     def best_move(self):
         return self.game.legal_moves(self.state, self.role)[0]
 
-    def close(self):
-        """Has nothing to close."""
+    def run(self, *_):
+        """Needs no time to search, to load or to close."""
+
+    warm_up = close = run
 
 
 def test_trial_matches_are_played_until_the_trial_is_over(monkeypatch):
-    monkeypatch.setattr(trial_matches, "LanesSearch", FirstMove)
-    monkeypatch.setattr(trial_matches, "random_opening", lambda game, rng: game.initial_state())
+    monkeypatch.setattr(trial_advisor, "LanesSearch", FirstMove)
+    monkeypatch.setattr(trial_advisor, "random_opening", lambda game, rng: game.initial_state())
     game = load("tictactoe", "lanes")
     trial = Trial("tictactoe", "digest")
     matches = TrialMatches(game, AlphaBeta(game, mebibytes=1), MctsOptions(), seed=1)
@@ -240,7 +220,5 @@ def test_damaged_trials_begin_again(change, game, caplog):
 def test_info_says_how_the_trial_went(game, capsys):
     keep_trial(game, won=4, lost=1)
     app.main(["games", "info", "connectfour"], standalone_mode=False)
-    assert (
-        "trial matches of alpha-beta against policy=uniform,c=40: 4 won, 1 lost, 0 drawn"
-        in capsys.readouterr().out
-    )
+    said = "trial matches of alpha-beta against policy=uniform,c=40: 4 won, 1 lost, 0 drawn"
+    assert said in capsys.readouterr().out

@@ -1,28 +1,25 @@
 """Plain UCT as a player."""
 
-import time
-
 import pytest
 
 from ggp.engines.loading import load
-from ggp.match.player import MatchSetup, PlayerFaultError
+from ggp.match.player import PlayerFaultError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import make_player
 from ggp.search.forest.forest import Forest
 from ggp.search.tree.options import MctsOptions
+from tests.ggp.players.asking import choose, started
 
 
-def started(spec, name="tictactoe", engine="lanes", seed=3):
-    game = load(name, engine=engine)
-    player = make_player(spec)
-    player.start(MatchSetup("m.1", game, game.roles[0], 10.0, 10.0, seed), time.monotonic() + 10.0)
-    return game, player
+@pytest.fixture(scope="module")
+def game():
+    return load("tictactoe", "lanes")
 
 
-def test_it_makes_the_move_of_a_forest_of_one_tree():
-    game, player = started("uct:simulations=300,c=25")
-    move = player.choose(game.initial_state(), time.monotonic() + 10.0, None)
+def test_it_makes_the_move_of_a_forest_of_one_tree(game):
+    player = started("uct:simulations=300,c=25", game, seed=3)
+    move = choose(player)
     forest = Forest(game, seed=3, options=MctsOptions(exploration=25.0))
     forest.search(game.unpack(game.initial_state())[None], [300])
     assert move == game.moves[0][forest.root_moves(0).best()[0][0]]
@@ -32,44 +29,41 @@ def test_it_makes_the_move_of_a_forest_of_one_tree():
     assert sum(each.visits for each in report.moves) == 300
 
 
-def test_every_move_is_searched_from_scratch():
-    game, player = started("uct:simulations=100")
+def test_every_move_is_searched_from_scratch(game):
+    player = started("uct:simulations=100", game)
     for _ in range(2):
-        player.choose(game.initial_state(), time.monotonic() + 10.0, None)
+        choose(player)
         assert player.last_report.playouts == 100
     assert player.simulation_count == 200
 
 
 @pytest.mark.parametrize("solver", ["on", "off"])
-def test_moves_are_proven_where_that_is_asked_for(solver):
-    game, player = started(f"uct:simulations=5000,solver={solver}")
+def test_moves_are_proven_where_that_is_asked_for(game, solver):
+    player = started(f"uct:simulations=5000,solver={solver}", game, seed=3)
     state = game.initial_state()
     for _ in range(4):
         state = game.next_state(state, tuple(game.legal_moves(state, role)[0] for role in game.roles))
-    player.choose(state, time.monotonic() + 60.0, None)
+    choose(player, state)
     goals = {each.goal for each in player.last_report.moves}
     assert (goals == {None}) is (solver == "off")
     assert (player.last_report.playouts < 5000) is (solver == "on")
 
 
-def test_a_clock_ends_the_search():
-    game, player = started("uct:simulations=1000000000")
-    begin = time.monotonic()
-    move = player.choose(game.initial_state(), begin + 0.3, None)
-    assert move in game.legal_moves(game.initial_state(), game.roles[0])
+def test_a_clock_ends_the_search(game):
+    player = started("uct:simulations=1000000000", game)
+    choose(player, seconds=0.3)
     assert 0 < player.simulation_count < 1_000_000_000
 
 
-def test_a_forced_move_needs_no_search():
-    game, player = load("tictactoe"), make_player("uct")
-    player.start(MatchSetup("m.1", game, game.roles[1], 10.0, 10.0, 1), time.monotonic() + 10.0)
-    assert str(player.choose(game.initial_state(), time.monotonic() + 10.0, None)) == "noop"
+def test_a_forced_move_needs_no_search(game):
+    player = started("uct", game, 1)
+    assert str(choose(player)) == "noop"
     assert player.last_report is None
 
 
 def test_it_says_that_it_needs_a_circuit():
     with pytest.raises(PlayerFaultError, match="uct plays on lanes"):
-        started("uct", engine="reasoner")
+        started("uct", load("tictactoe", "reasoner"))
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "goofspiel", "hanoi"])
