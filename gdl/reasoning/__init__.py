@@ -6,8 +6,8 @@ evaluation_modes   which predicates to derive completely, and which only on dema
 magic_sets         rewriting of recursive predicates that are evaluated on demand
 derivation_limits  limits on the terms and rows that rules may derive
 source_writer      Python source under construction
-rule_compiler      nested loops for one rule body
-relation_access    slots, names and indexes by which generated code reads relations
+rule_compiler      access paths of literals, and matching of rows
+relation_access    nested loops for rule bodies, and the slots, names and indexes that they read
 derivation         the functions that derive relations, written when first needed
 reasoner           questions about a state: legal moves, next facts, goals, …
 """

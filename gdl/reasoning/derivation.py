@@ -1,8 +1,7 @@
 """Generated functions that derive the relations of a program.
 
-The functions are written on demand and share one namespace. `Derivation` owns the generated code of one
-program: it evaluates static predicates once, and writes for
-every dynamic predicate either `rows(c)`, which derives all of it, or `ask(c, …)`, which answers calls with
+The functions are written on demand and share one namespace. Static predicates are evaluated once; for every
+dynamic predicate there is either `rows(c)`, which derives all of it, or `ask(c, …)`, which answers calls with
 some arguments bound. For reasons and representation see `gdl.reasoning.rule_compiler`.
 """
 
@@ -51,7 +50,7 @@ class Derivation(RelationAccess):
                 frozenset(wanted),
                 False,
             )
-            self._body_writer(sink).write(plan.steps, dict(parameters))
+            self._write_body(sink, plan.steps, dict(parameters))
             writer.line("return list(out)")
         self._finish()
         function: Callable[..., list[Row]] = self._namespace[name]
@@ -99,7 +98,7 @@ class Derivation(RelationAccess):
             for rule in self._rules.get(predicate, ()):
                 arguments = arguments_of(rule.head)
                 sink = self._head_sink(rule, arguments, lambda row: writer.line(f"out.add({row})"), ("out",))
-                self._body_writer(sink).write(self._plan(rule, None), {})
+                self._write_body(sink, self._plan(rule, None), {})
             writer.line(f"c[{slot}] = out", "return out")
 
     def _write_ask(self, predicate: Predicate, adornment: Adornment) -> None:
@@ -140,11 +139,8 @@ class Derivation(RelationAccess):
                 frozenset(),
                 True,
             )
-        steps = self._plan(rule, adornment)
-        body = self._body_writer(sink)
         access = access_to(Compound("call", given), frozenset(), names_in(*given))
-        shapes = list(zip(access.path.shapes, parameters, strict=True))
-        body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
+        self._write_matched(sink, access, parameters, self._plan(rule, adornment), {})
 
     def _head_sink(
         self,
@@ -155,21 +151,19 @@ class Derivation(RelationAccess):
     ) -> Sink:
         """A sink that passes to `write_row` the source of a row: `arguments` of the head."""
 
+        where = f"{self._source_name}:{rule.span.line}: " if rule.span else ""
+
         def write(environment: Environment) -> None:
             values = []
             for argument in arguments:
                 source = value_source(self._writer, argument, environment)
                 if not self._is_flat and isinstance(argument, Compound) and names_in(argument):
-                    place = self._writer.constant(self._place_of(rule))
+                    place = self._writer.constant(f"{where}the rule for {rule.predicate}")
                     source = f"check_growth({source}, {place})"
                 values.append(source)
             write_row(tuple_of(values))
 
         return Sink(write, parameters, names_in(*arguments), False)
-
-    def _place_of(self, rule: Rule) -> str:
-        where = f"{self._source_name}:{rule.span.line}: " if rule.span else ""
-        return f"{where}the rule for {rule.predicate}"
 
     def _plan(self, rule: Rule, adornment: Adornment | None) -> tuple[Step, ...]:
         return plan_rule(rule, adornment, self.statistics).steps
@@ -276,7 +270,7 @@ class Derivation(RelationAccess):
     def _write_rule_start(self, rule: Rule, adders: Mapping[Predicate, str]) -> str:
         name = self._writer.fresh("start")
         with self._writer.function(name, ["c"]):
-            self._body_writer(self._adding_sink(rule, adders)).write(self._plan(rule, None), {})
+            self._write_body(self._adding_sink(rule, adders), self._plan(rule, None), {})
             self._writer.line("return")
         return name
 
@@ -298,9 +292,7 @@ class Derivation(RelationAccess):
                 if columns:
                     writer.line(f"{', '.join(columns)} = row")
                 access = access_to(Compound("row", arguments), frozenset(), bound)
-                shapes = list(zip(access.path.shapes, columns, strict=True))
-                body = self._body_writer(sink)
-                body.write_matched(shapes, access.key_terms, access.output_names, steps, {})
+                self._write_matched(sink, access, columns, steps, {})
                 writer.line("return")
             deltas.setdefault(literal.predicate, []).append(name)
 

@@ -21,7 +21,6 @@ from gdl.reasoning.join_order import (
     Relation,
     Size,
     Statistics,
-    Step,
     estimate_rule,
     names_in,
     plan_body,
@@ -74,9 +73,8 @@ def plan_rule(rule: Rule, adornment: Adornment | None, statistics: Statistics) -
     """The plan of `rule` for `adornment`; None derives all rows."""
     if adornment is None:
         return plan_body(rule.literals, frozenset(), names_in(*arguments_of(rule.head)), statistics)
-    return plan_body(
-        rule.literals, bound_names(rule, adornment), bound_names(rule, adornment, "f"), statistics
-    )
+    bound, wanted = (bound_names(rule, adornment, kind) for kind in "bf")
+    return plan_body(rule.literals, bound, wanted, statistics)
 
 
 def estimate_size(
@@ -100,6 +98,7 @@ class EvaluationModes:
     """The evaluation mode of every dynamic predicate that `roots` need.
 
     is_asked[p]  True: answered per call; False: derived completely
+    is_deep      whether predicates form chains too long for Python's stack. Then callees are derived first
     """
 
     def __init__(
@@ -126,14 +125,9 @@ class EvaluationModes:
             for adornment in adornments:
                 self._count_call(predicate, adornment, 1.0)
         self._estimate_sizes()
-        may_ask = self._longest_chain() <= MAX_CHAIN
+        self.is_deep = self._longest_chain() > MAX_CHAIN
         for component in reversed(self.components):
-            self._decide(component, may_ask)
-
-    @property
-    def is_deep(self) -> bool:
-        """Whether predicates form chains too long for Python's stack. Then callees are derived first."""
-        return self._longest_chain() > MAX_CHAIN
+            self._decide(component)
 
     def _longest_chain(self) -> int:
         length: dict[Predicate, int] = {}
@@ -153,15 +147,23 @@ class EvaluationModes:
                     size.rows *= RECURSION_FACTOR
                 self._statistics.sizes[Relation(predicate)] = size
 
-    def _decide(self, component: tuple[Predicate, ...], may_ask: bool) -> None:
+    def _decide(self, component: tuple[Predicate, ...]) -> None:
         is_recursive = self._dependencies.is_recursive(component)
         calls = {predicate: self._calls.get(predicate, {}) for predicate in component}
+        rules = [rule for predicate in component for rule in self._rules.get(predicate, ())]
+        is_open = any(predicate.arity and "b" not in one for predicate, own in calls.items() for one in own)
+        negates_itself = any(
+            literal.predicate in component and not literal.is_positive
+            for rule in rules
+            for literal in rule.literals
+        )
         is_asked = component[0] in self._on_demand or (
-            may_ask
-            and not self._has_open_call(calls)
-            and not (is_recursive and self._negates_itself(component))
+            not self.is_deep
+            and not is_open
+            and not (is_recursive and negates_itself)
             and (
-                (is_recursive and self._builds_terms(component))
+                # Rules that wrap functions around variables may never end bottom-up.
+                (is_recursive and any(map(builds_terms, rules)))
                 or self._asking_cost(calls, is_recursive) < self._whole_cost(calls, is_recursive)
             )
         )
@@ -169,22 +171,6 @@ class EvaluationModes:
             self.is_asked[predicate] = is_asked
             for adornment, times in calls[predicate].items() if is_asked else [(None, 1.0)]:
                 self._plan_rules(predicate, adornment, times, register=component)
-
-    @staticmethod
-    def _has_open_call(calls: Mapping[Predicate, Mapping[Adornment, float]]) -> bool:
-        return any(predicate.arity and "b" not in one for predicate, own in calls.items() for one in own)
-
-    def _builds_terms(self, component: tuple[Predicate, ...]) -> bool:
-        """Whether rules wrap functions around variables: bottom-up evaluation may then never end."""
-        return any(builds_terms(rule) for predicate in component for rule in self._rules.get(predicate, ()))
-
-    def _negates_itself(self, component: tuple[Predicate, ...]) -> bool:
-        return any(
-            literal.predicate in component and not literal.is_positive
-            for predicate in component
-            for rule in self._rules.get(predicate, ())
-            for literal in rule.literals
-        )
 
     def _whole_cost(self, calls: Mapping[Predicate, Mapping[Adornment, float]], is_recursive: bool) -> float:
         deriving = sum(self._plan_rules(predicate, None, 1.0) for predicate in calls)
@@ -213,17 +199,12 @@ class EvaluationModes:
         for rule in self._rules.get(predicate, ()):
             plan = plan_rule(rule, adornment, self._statistics)
             cost += plan.cost
-            if register is not None:
-                for step in plan.steps:
-                    if step.literal.predicate not in register:
-                        self._register(step, times)
+            for step in plan.steps:
+                called = step.literal.predicate
+                if register is not None and called not in register and called in self._evaluated:
+                    inner = adornment_of(step.literal.atom, step.bound, step.needed)
+                    self._count_call(called, inner, times * step.rows)
         return cost
-
-    def _register(self, step: Step, times: float) -> None:
-        predicate = step.literal.predicate
-        if predicate in self._evaluated:
-            adornment = adornment_of(step.literal.atom, step.bound, step.needed)
-            self._count_call(predicate, adornment, times * step.rows)
 
     def _count_call(self, predicate: Predicate, adornment: Adornment, times: float) -> None:
         calls = self._calls.setdefault(predicate, {})

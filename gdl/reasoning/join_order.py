@@ -105,11 +105,10 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One literal at its position in the order.
+    """One literal at its position in the order, and how often that step is expected to be reached.
 
     bound    variables with a value before the step
     needed   variables that later steps or the head read
-    rows     expected number of times the step is reached
     """
 
     literal: Literal

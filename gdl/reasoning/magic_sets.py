@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gdl.program import Literal, Predicate, Rule, arguments_of, atom_with
+from gdl.program import Literal, Predicate, Rule, arguments_of, atom_with, predicate_of
 from gdl.reasoning.evaluation_modes import Adornment, adornment_of, bound_names
 from gdl.reasoning.join_order import Relation, Size, Statistics, names_in, plan_body
-from gdl.terms import Compound, Symbol, Term
+from gdl.terms import Compound, Symbol
 
 DEMANDED_ROWS = 1000.0
 """Assumed rows of calls and of answers: joins then begin with relations that are known to be small."""
@@ -112,6 +112,14 @@ class _Names:
     def answer(self, predicate: Predicate, letters: Adornment) -> Predicate:
         return Predicate(f"answer {predicate} {letters} for {self.root}", predicate.arity)
 
+    def call_atom(self, atom: Symbol | Compound, letters: Adornment) -> Symbol | Compound:
+        pairs = zip(arguments_of(atom), letters, strict=True)
+        bound = tuple(argument for argument, letter in pairs if letter == "b")
+        return atom_with(self.call(predicate_of(atom), letters).name, bound)
+
+    def answer_atom(self, atom: Symbol | Compound, letters: Adornment) -> Symbol | Compound:
+        return atom_with(self.answer(predicate_of(atom), letters).name, arguments_of(atom))
+
 
 def _rewrite(
     rule: Rule,
@@ -122,31 +130,18 @@ def _rewrite(
     found: list[Rule],
 ) -> list[tuple[Predicate, Adornment]]:
     """Append the guarded rule and the rules for the calls it makes. Return those calls."""
-    arguments = arguments_of(rule.head)
-    bound = bound_names(rule, letters)
-    plan = plan_body(rule.literals, bound, names_in(*arguments), statistics)
-    body = [Literal(_atom(names.call(rule.predicate, letters), _bound(arguments, letters)))]
+    plan = plan_body(rule.literals, bound_names(rule, letters), names_in(rule.head), statistics)
+    body = [Literal(names.call_atom(rule.head, letters))]
     calls = []
     for step in plan.steps:
         literal = step.literal
         if literal.predicate in component:
             inner = adornment_of(literal.atom, step.bound, step.needed).replace("_", "f")
-            inner_arguments = arguments_of(literal.atom)
-            head = _atom(names.call(literal.predicate, inner), _bound(inner_arguments, inner))
+            head = names.call_atom(literal.atom, inner)
             if len(body) > 1 or body[0].atom != head:
                 found.append(Rule(head, tuple(body), rule.span))
             calls.append((literal.predicate, inner))
-            literal = Literal(
-                _atom(names.answer(literal.predicate, inner), inner_arguments), True, literal.span
-            )
+            literal = Literal(names.answer_atom(literal.atom, inner), True, literal.span)
         body.append(literal)
-    found.append(Rule(_atom(names.answer(rule.predicate, letters), arguments), tuple(body), rule.span))
+    found.append(Rule(names.answer_atom(rule.head, letters), tuple(body), rule.span))
     return calls
-
-
-def _bound(arguments: tuple[Term, ...], letters: Adornment) -> tuple[Term, ...]:
-    return tuple(argument for argument, letter in zip(arguments, letters, strict=True) if letter == "b")
-
-
-def _atom(predicate: Predicate, arguments: tuple[Term, ...]) -> Symbol | Compound:
-    return atom_with(predicate.name, arguments)

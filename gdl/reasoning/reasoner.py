@@ -109,9 +109,7 @@ class Reasoner:
                     by_functor[key].append(fact)
                 else:
                     by_functor[key] = [fact]
-        context[FACTS] = facts
-        context[BY_FUNCTOR] = by_functor
-        context[MOVES] = moves
+        context[FACTS], context[BY_FUNCTOR], context[MOVES] = facts, by_functor, moves
         return context
 
     def with_moves(self, context: Context, moves: Mapping[Value, Value]) -> Context:
@@ -121,7 +119,6 @@ class Reasoner:
         return following
 
     def is_terminal(self, context: Context) -> bool:
-        """Whether `terminal` holds."""
         return bool(self._ask_terminal(context))
 
     def legal_moves(self, context: Context, role: Value) -> list[Value]:
@@ -152,28 +149,31 @@ class Reasoner:
         for component in self.dependencies.components:
             if component[0] not in needed or component[0] in self.dependencies.dynamic:
                 continue
-            if self._is_too_large(component) or not self._is_evaluated(component, derivation):
+            if not self._is_evaluated(component, derivation):
                 self._on_demand |= set(component)
                 derivation = self._derivation_with_current_rows()
 
     def _is_evaluated(self, component: tuple[Predicate, ...], derivation: Derivation) -> bool:
         """Derive a static component completely.
 
-        Returns False if that does not end soon, though every call from outside gives it an argument.
+        Returns False if it is too large, or if deriving does not end soon, though every call from outside
+        gives it an argument.
         """
-        rules = self.program.by_predicate
-        may_grow = self.dependencies.is_recursive(component) and any(
-            builds_terms(rule) for predicate in component for rule in rules.get(predicate, ())
-        )
-        if not may_grow:
+        predicate, sizes = component[0], self._statistics.sizes
+        rules = [rule for each in component for rule in self.program.by_predicate.get(each, ())]
+        is_recursive = self.dependencies.is_recursive(component)
+        if predicate not in ROOTS and not is_recursive:
+            size = estimate_size(predicate, rules, self._statistics, overlap=True)
+            if size.rows > MAX_STATIC_ROWS:
+                sizes[Relation(predicate)] = size
+                return False
+        if not (is_recursive and any(map(builds_terms, rules))):
             derivation.evaluate_static(component)
             return True
         try:
             derivation.evaluate_static(component, MAX_STATIC_ROWS)
         except ReasoningError:
-            for predicate in component:
-                width = (HUGE_SIZE,) * predicate.arity
-                self._statistics.sizes[Relation(predicate)] = Size(HUGE_SIZE, width)
+            sizes |= {Relation(each): Size(HUGE_SIZE, (HUGE_SIZE,) * each.arity) for each in component}
             if not all(self._binds_calls(rule, component) for rule in self.program.rules):
                 raise
             return False
@@ -192,17 +192,6 @@ class Reasoner:
             for step in steps
             if step.literal.predicate in component
         )
-
-    def _is_too_large(self, component: tuple[Predicate, ...]) -> bool:
-        predicate = component[0]
-        if predicate in ROOTS or self.dependencies.is_recursive(component):
-            return False
-        rules = self.program.by_predicate.get(predicate, ())
-        size = estimate_size(predicate, rules, self._statistics, overlap=True)
-        if size.rows > MAX_STATIC_ROWS:
-            self._statistics.sizes[Relation(predicate)] = size
-            return True
-        return False
 
     def _derivation_with_current_rows(self) -> Derivation:
         return Derivation(

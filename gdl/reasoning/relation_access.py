@@ -1,4 +1,4 @@
-"""Access of generated code to relations: slots, names and indexes.
+"""Rule bodies as nested loops over relations, with the slots, names and indexes by which code reads them.
 
 They are assigned on first reference. For reasons and representation see `gdl.reasoning.rule_compiler`.
 """
@@ -6,31 +6,36 @@ They are assigned on first reference. For reasons and representation see `gdl.re
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, TypeAlias
 
-from gdl.dependencies import DOES, TRUE, Dependencies
+from gdl.dependencies import DISTINCT, DOES, TRUE, Dependencies
 from gdl.program import Predicate, Program, arguments_of, predicate_of
 from gdl.reasoning.derivation_limits import check_growth, check_rows, is_flat
 from gdl.reasoning.evaluation_modes import Adornment, EvaluationModes, adornment_of
-from gdl.reasoning.join_order import Statistics, Step
+from gdl.reasoning.join_order import Statistics, Step, names_in
 from gdl.reasoning.rule_compiler import (
     BY_FUNCTOR,
     FACTS,
     FIRST_SLOT,
     MOVES,
     Access,
-    BodyWriter,
     Environment,
     Path,
-    Reader,
+    Shape,
     Sink,
+    access_to,
+    matching,
     tuple_of,
     value_source,
     write_path,
 )
 from gdl.reasoning.source_writer import Writer
 from gdl.terms import Compound, Symbol, Term
+
+MAX_BLOCKS = 16
+"""Python allows 20 nested loops and 100 levels of indentation; longer bodies continue elsewhere."""
 
 Context: TypeAlias = list[Any]
 """Everything known about one state; see `gdl.reasoning.rule_compiler`."""
@@ -81,11 +86,124 @@ class RelationAccess(ABC):
         """An empty context."""
         return [None] * self.slot_count
 
-    # How a literal reads its relation
+    # Loops of a body
 
-    def _body_writer(self, sink: Sink) -> BodyWriter:
-        reader = Reader(self._index, self._test, self._ask, lambda predicate: predicate in self._live)
-        return BodyWriter(self._writer, reader, sink)
+    def _write_body(self, sink: Sink, steps: Sequence[Step], environment: Environment) -> None:
+        """Write code that runs the sink for every solution of `steps`."""
+        writer = self._writer
+        if not steps:
+            sink.write(environment)
+            return
+        if writer.depth > MAX_BLOCKS:
+            self._continue_elsewhere(sink, steps, environment)
+            return
+        step, rest = steps[0], steps[1:]
+        literal = step.literal
+        if literal.predicate == DISTINCT:
+            left, right = (value_source(writer, a, environment) for a in arguments_of(literal.atom))
+            with writer.block(f"if {left} {'!=' if literal.is_positive else '=='} {right}:"):
+                self._write_body(sink, rest, environment)
+        elif names_in(literal.atom) <= step.bound:
+            condition = self._test(literal.atom, environment)
+            with writer.block(f"if {condition}:" if literal.is_positive else f"if not {condition}:"):
+                self._write_body(sink, rest, environment)
+        elif predicate_of(literal.atom) == DOES:
+            self._write_does(sink, step, rest, environment)
+        else:
+            self._write_loop(sink, step, rest, environment)
+
+    def _write_does(self, sink: Sink, step: Step, rest: Sequence[Step], environment: Environment) -> None:
+        """Match moves directly, not through an index: they are few."""
+        writer = self._writer
+        role, move = arguments_of(step.literal.atom)
+        access = access_to(Compound("does", (role, move)), step.bound, step.needed)
+        names = [writer.fresh("v")]
+        if names_in(role) <= step.bound:
+            writer.line(f"{names[0]} = c[{MOVES}].get({value_source(writer, role, environment)})")
+            header = f"if {names[0]} is not None:"
+            path = access.path._replace(shapes=access.path.shapes[1:])
+            access = access._replace(path=path, key_terms=access.key_terms[1:])
+        else:
+            names.insert(0, writer.fresh("v"))
+            header = f"for {names[0]}, {names[1]} in c[{MOVES}].items():"
+        with writer.block(header):
+            self._write_matched(sink, access, names, rest, environment)
+
+    def _write_matched(
+        self, sink: Sink, access: Access, names: Sequence[str], rest: Sequence[Step], environment: Environment
+    ) -> None:
+        """Write the rest of a body for rows whose columns, in variables `names`, match an access."""
+        keys: list[str] = []
+        outputs: dict[int, str] = {}
+        pairs: list[tuple[Shape, str]] = list(zip(access.path.shapes, names, strict=True))
+        with matching(self._writer, pairs, keys, outputs):
+            environment = environment | {name: outputs[i] for i, name in enumerate(access.output_names)}
+            tests = [
+                f"{key} == {value_source(self._writer, term, environment)}"
+                for key, term in zip(keys, access.key_terms, strict=True)
+            ]
+            with self._writer.block(f"if {' and '.join(tests)}:") if tests else nullcontext():
+                self._write_body(sink, rest, environment)
+
+    def _write_loop(self, sink: Sink, step: Step, rest: Sequence[Step], environment: Environment) -> None:
+        writer = self._writer
+        asked = self._ask(step, environment)
+        if asked is not None:
+            self._write_answers(sink, *asked, step, rest, environment)
+            return
+        access = access_to(step.literal.atom, step.bound, step.needed)
+        index = self._index(access.path)
+        keys = tuple_of([value_source(writer, term, environment) for term in access.key_terms])
+        if not access.output_names:
+            with writer.block(f"if {keys} in {index}:" if access.key_terms else f"if {index}:"):
+                self._write_body(sink, rest, environment)
+            return
+        names = [writer.fresh("v") for _ in access.output_names]
+        source = f"{index}.get({keys}, ())" if access.key_terms else index
+        if access.path.relation.predicate in self._live:
+            # Rows added in the meantime are in the queue; only those known now are joined here.
+            source = f"list({source})"
+        with writer.block(f"for {tuple_of(names)} in {source}:"):
+            inner = environment | dict(zip(access.output_names, names, strict=True))
+            self._write_body(sink, rest, inner)
+
+    def _write_answers(
+        self,
+        sink: Sink,
+        rows: str,
+        columns: tuple[Term, ...],
+        step: Step,
+        rest: Sequence[Step],
+        environment: Environment,
+    ) -> None:
+        """Loop over the answers of a subgoal. Its columns are the terms that it left open."""
+        if not columns:
+            with self._writer.block(f"if {rows}:"):
+                self._write_body(sink, rest, environment)
+            return
+        access = access_to(Compound("answer", columns), step.bound, step.needed)
+        names = [self._writer.fresh("v") for _ in columns]
+        with self._writer.block(f"for {tuple_of(names)} in {rows}:"):
+            self._write_matched(sink, access, names, rest, environment)
+
+    def _continue_elsewhere(self, sink: Sink, steps: Sequence[Step], environment: Environment) -> None:
+        writer = self._writer
+        name = writer.fresh("part")
+        wanted = names_in(*(step.literal.atom for step in steps)) | sink.needed
+        carried = {variable: source for variable, source in environment.items() if variable in wanted}
+        parameters = {variable: writer.fresh("p") for variable in carried}
+        call = f"{name}(c, {', '.join([*sink.parameters, *carried.values()])})"
+        with writer.function(name, ["c", *sink.parameters, *parameters.values()]):
+            self._write_body(sink, steps, parameters)
+            if sink.stops:
+                writer.line("return False")
+        if sink.stops:
+            with writer.block(f"if {call}:"):
+                sink.write(environment)
+        else:
+            writer.line(call)
+
+    # How a literal reads its relation
 
     def _is_static(self, predicate: Predicate) -> bool:
         return predicate not in self.dependencies.dynamic and predicate not in self.on_demand
@@ -95,8 +213,8 @@ class RelationAccess(ABC):
             return True
         return self.modes is not None and self.modes.is_asked.get(predicate, False)
 
-    def _index(self, access: Access, environment: Environment) -> str:
-        path = access.path
+    def _index(self, path: Path) -> str:
+        """Source of the index of `path`, after lines that fetch it."""
         predicate = path.relation.predicate
         if predicate in self._live:
             return f"c[{self._live_slot(path)}]"
@@ -111,6 +229,7 @@ class RelationAccess(ABC):
         return local
 
     def _test(self, atom: Symbol | Compound, environment: Environment) -> str:
+        """Source of a condition all of whose variables have values."""
         writer = self._writer
         predicate = predicate_of(atom)
         values = [value_source(writer, argument, environment) for argument in arguments_of(atom)]
@@ -130,6 +249,7 @@ class RelationAccess(ABC):
         return f"{tuple_of(values)} in {local}"
 
     def _ask(self, step: Step, environment: Environment) -> tuple[str, tuple[Term, ...]] | None:
+        """Source of a call that answers a step, and the columns of the answer; None if all is derived."""
         atom = step.literal.atom
         predicate = predicate_of(atom)
         if predicate in self._live or not self._is_asked(predicate):

@@ -20,20 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from gdl.dependencies import DISTINCT, DOES
-from gdl.program import Predicate, arguments_of, predicate_of
-from gdl.reasoning.join_order import Relation, Step, columns_of, names_in, relation_of
+from gdl.reasoning.join_order import Relation, columns_of, names_in, relation_of
 from gdl.reasoning.source_writer import Writer
 from gdl.reasoning.values import value_of
 from gdl.terms import Compound, Symbol, Term, Variable, variables
 
 FACTS, BY_FUNCTOR, MOVES, FIRST_SLOT = 0, 1, 2, 3
-
-MAX_BLOCKS = 16
-"""Python allows 20 nested loops and 100 levels of indentation; longer bodies continue elsewhere."""
 
 MANY_VARIABLES = 100
 """Terms with more variables are checked when built: values are bounded, but not combinations of many."""
@@ -154,13 +148,6 @@ def matching(
         yield
 
 
-def row_names(writer: Writer, path: Path) -> tuple[str, list[str]]:
-    """The loop target for a row, and the expression of each column."""
-    names = [writer.fresh("v") if shape != ANY else "_" for shape in path.shapes]
-    whole = names if path.relation.functor is None else ["_", *names]
-    return tuple_of(whole) if names else "_", names
-
-
 def write_insert(writer: Writer, path: Path, target: str, keys: list[str], outputs: dict[int, str]) -> None:
     """Add one matched row to the index `target` of `path`."""
     output = tuple_of([outputs[i] for i in range(path.outputs)])
@@ -186,7 +173,8 @@ def write_path(writer: Writer, path: Path, rows: str, name: str, slot: int | Non
     """Write `name(c)`, which builds the index of `path` from `rows` and stores it in `slot`, if any."""
     with writer.function(name, ["c"]):
         writer.line(f"x = {empty_index(path)}")
-        target, columns = row_names(writer, path)
+        columns = [writer.fresh("v") if shape != ANY else "_" for shape in path.shapes]
+        target = tuple_of(columns if path.relation.functor is None else ["_", *columns]) if columns else "_"
         with writer.block(f"for {target} in {rows}:"):
             keys: list[str] = []
             outputs: dict[int, str] = {}
@@ -210,144 +198,3 @@ class Sink(NamedTuple):
     parameters: tuple[str, ...]
     needed: frozenset[str]
     stops: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Source for reading relations, supplied by `RelationAccess`.
-
-    index    (access, environment) → source of its index, possibly after writing lines that fetch it
-    test     (atom, environment) → source of a condition, all variables bound
-    ask      (step, environment) → source of a call that answers it, and the columns of the answer; None
-             if the relation is derived completely
-    grows    whether the index of a predicate may gain rows while it is read
-    """
-
-    index: Callable[[Access, Environment], str]
-    test: Callable[[Symbol | Compound, Environment], str]
-    ask: Callable[[Step, Environment], tuple[str, tuple[Term, ...]] | None]
-    grows: Callable[[Predicate], bool]
-
-
-class BodyWriter:
-    """Writes the nested loops of one rule body."""
-
-    def __init__(self, writer: Writer, reader: Reader, sink: Sink) -> None:
-        self.writer = writer
-        self.reader = reader
-        self.sink = sink
-
-    def write(self, steps: Sequence[Step], environment: Environment) -> None:
-        """Write code that runs the sink for every solution of `steps`."""
-        writer = self.writer
-        if not steps:
-            self.sink.write(environment)
-        elif writer.depth > MAX_BLOCKS:
-            self._continue_elsewhere(steps, environment)
-        else:
-            step, rest = steps[0], steps[1:]
-            literal = step.literal
-            if literal.predicate == DISTINCT:
-                left, right = (value_source(writer, a, environment) for a in arguments_of(literal.atom))
-                with writer.block(f"if {left} {'!=' if literal.is_positive else '=='} {right}:"):
-                    self.write(rest, environment)
-            elif names_in(literal.atom) <= step.bound:
-                condition = self.reader.test(literal.atom, environment)
-                with writer.block(f"if {condition}:" if literal.is_positive else f"if not {condition}:"):
-                    self.write(rest, environment)
-            elif predicate_of(literal.atom) == DOES:
-                self._write_does(step, rest, environment)
-            else:
-                self._write_loop(step, rest, environment)
-
-    def _write_does(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:
-        """Match moves directly, not through an index: they are few."""
-        writer = self.writer
-        role, move = arguments_of(step.literal.atom)
-        access = access_to(Compound("does", (role, move)), step.bound, step.needed)
-        inner = dict(environment)
-        expression = writer.fresh("v")
-        if names_in(role) <= step.bound:
-            writer.line(f"{expression} = c[{MOVES}].get({value_source(writer, role, environment)})")
-            header = f"if {expression} is not None:"
-            pairs = [(access.path.shapes[1], expression)]
-            key_terms = access.key_terms[1:]
-        else:
-            role_expression = writer.fresh("v")
-            header = f"for {role_expression}, {expression} in c[{MOVES}].items():"
-            pairs = list(zip(access.path.shapes, (role_expression, expression), strict=True))
-            key_terms = access.key_terms
-        with writer.block(header):
-            self.write_matched(pairs, key_terms, access.output_names, rest, inner)
-
-    def write_matched(
-        self,
-        pairs: Sequence[tuple[Shape, str]],
-        key_terms: Sequence[Term],
-        output_names: Sequence[str],
-        rest: Sequence[Step],
-        environment: Environment,
-    ) -> None:
-        keys: list[str] = []
-        outputs: dict[int, str] = {}
-        with matching(self.writer, pairs, keys, outputs):
-            environment = environment | {name: outputs[i] for i, name in enumerate(output_names)}
-            tests = [
-                f"{key} == {value_source(self.writer, term, environment)}"
-                for key, term in zip(keys, key_terms, strict=True)
-            ]
-            with self.writer.block(f"if {' and '.join(tests)}:") if tests else nullcontext():
-                self.write(rest, environment)
-
-    def _write_loop(self, step: Step, rest: Sequence[Step], environment: Environment) -> None:
-        writer = self.writer
-        asked = self.reader.ask(step, environment)
-        if asked is not None:
-            rows, columns = asked
-            self._write_rows(rows, columns, step, rest, environment)
-            return
-        access = access_to(step.literal.atom, step.bound, step.needed)
-        index = self.reader.index(access, environment)
-        keys = tuple_of([value_source(writer, term, environment) for term in access.key_terms])
-        if not access.output_names:
-            with writer.block(f"if {keys} in {index}:" if access.key_terms else f"if {index}:"):
-                self.write(rest, environment)
-            return
-        names = [writer.fresh("v") for _ in access.output_names]
-        source = f"{index}.get({keys}, ())" if access.key_terms else index
-        if self.reader.grows(access.path.relation.predicate):
-            # Rows added in the meantime are in the queue; only those known now are joined here.
-            source = f"list({source})"
-        with writer.block(f"for {tuple_of(names)} in {source}:"):
-            self.write(rest, environment | dict(zip(access.output_names, names, strict=True)))
-
-    def _write_rows(
-        self, rows: str, columns: tuple[Term, ...], step: Step, rest: Sequence[Step], environment: Environment
-    ) -> None:
-        """Loop over the answers of a subgoal. Its columns are the terms that it left open."""
-        if not columns:
-            with self.writer.block(f"if {rows}:"):
-                self.write(rest, environment)
-            return
-        access = access_to(Compound("answer", columns), step.bound, step.needed)
-        names = [self.writer.fresh("v") for _ in columns]
-        with self.writer.block(f"for {tuple_of(names)} in {rows}:"):
-            pairs = list(zip(access.path.shapes, names, strict=True))
-            self.write_matched(pairs, access.key_terms, access.output_names, rest, environment)
-
-    def _continue_elsewhere(self, steps: Sequence[Step], environment: Environment) -> None:
-        writer = self.writer
-        name = writer.fresh("part")
-        wanted = names_in(*(step.literal.atom for step in steps)) | self.sink.needed
-        carried = {variable: source for variable, source in environment.items() if variable in wanted}
-        parameters = {variable: writer.fresh("p") for variable in carried}
-        call = f"{name}(c, {', '.join([*self.sink.parameters, *carried.values()])})"
-        with writer.function(name, ["c", *self.sink.parameters, *parameters.values()]):
-            self.write(steps, parameters)
-            if self.sink.stops:
-                writer.line("return False")
-        if self.sink.stops:
-            with writer.block(f"if {call}:"):
-                self.sink.write(environment)
-        else:
-            writer.line(call)

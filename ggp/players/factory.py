@@ -36,6 +36,7 @@ from ggp.players.options import (
     TablebaseOptions,
     UctOptions,
     option_tables,
+    split_options,
 )
 from ggp.players.own import is_own_player, make_own_player, own_advisor_class
 from ggp.players.simple import LegalPlayer, RandomPlayer
@@ -221,24 +222,6 @@ def require_tablebase_rules(players: Sequence[Player], game: Game[Any]) -> None:
                     advisor.tablebase.require_rules(game.program)
                 except SavedSolutionError as error:
                     raise PlayerSpecError(f"{error}, not of {game.name}") from None
-
-
-def split_options(text: str, kind: str = "") -> dict[str, str]:
-    """The options in `name=value,name=value`, of a kind of player. Raises OptionError.
-
-    >>> split_options("c=20,threads=2")
-    {'c': '20', 'threads': '2'}
-    """
-    options: dict[str, str] = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = (each.strip() for each in part.partition("="))
-        if not equals or not value:
-            names = [row.name for table in option_tables(kind) for row in rows_of(table)]
-            raise OptionError(f"options are written option=value, not {part!r}.{did_you_mean(name, names)}")
-        if name in options:
-            raise OptionError(f"option {name!r} is given twice")
-        options[name] = value
-    return options
 
 
 def _make_mcts(

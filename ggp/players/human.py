@@ -65,24 +65,27 @@ class HumanPlayer(Player):
     def choose(self, state: Hashable, deadline: float, joint_move: tuple[Move, ...] | None) -> Move:
         game, role = self.setup.game, self.setup.role
         legal = self.legal_moves(state)
-        if len(legal) == 1:
-            if str(legal[0]) != "noop" and not _has_choice(game, state, role):
-                self._show(f"{role}: {words_of(legal[0])} is the only legal move")
-            return legal[0]
-        return self._ask_move(legal, state)
+        if len(legal) > 1:
+            return self._ask_move(legal, state)
+        if not any(len(game.legal_moves(state, other)) > 1 for other in game.roles if other != role):
+            self._show_forced(legal[0])
+        return legal[0]
 
     def observe(self, observation: Observation, deadline: float) -> None:
         super().observe(observation, deadline)
         self._show_percepts(observation.percepts)
 
     def choose_by_observations(self, deadline: float) -> Move:
-        role, position = self.setup.role, self.belief.position
-        if len(position.legal) == 1:
-            if str(position.legal[0]) != "noop":
-                self._show(f"{role}: {words_of(position.legal[0])} is the only legal move")
-            return position.legal[0]
-        self._show_knowledge()
-        return self._ask_move(position.legal, position.state)
+        position = self.belief.position
+        if len(position.legal) > 1:
+            self._show_knowledge()
+            return self._ask_move(position.legal, position.state)
+        self._show_forced(position.legal[0])
+        return position.legal[0]
+
+    def _show_forced(self, move: Move) -> None:
+        if str(move) != "noop":
+            self._show(f"{self.setup.role}: {words_of(move)} is the only legal move")
 
     def stop(self, terms: tuple[Term, ...] | None) -> None:
         if terms is not None and hides_information(self.setup.game):
@@ -142,14 +145,13 @@ class HumanPlayer(Player):
             raise MatchQuitError("the human player left")
         elif word == "resign":
             raise MatchQuitError("the human player resigned")
-        elif word == "board":
-            self._show_position(state)
-            self._list(menu, menu.legal)
         elif word == "undo":
             self._undo()
         elif word == "hint":
             self._say(hint_text(self.setup.game, state, self.setup.role))
-        elif word == "moves":
+        elif word in ("board", "moves"):
+            if word == "board":
+                self._show_position(state)
             self._list(menu, menu.legal)
         elif found := menu.matching(answer):
             self._list(menu, found)
@@ -228,8 +230,3 @@ def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | Non
     if report.best_move is None or report.expectation is None:
         return "no hint found in time"
     return f"hint: {words_of(report.best_move)}, expects {report.expectation:.0f} of 100"
-
-
-def _has_choice(game: Game[Any], state: Hashable, role: Role) -> bool:
-    """Whether any other role can choose in `state`."""
-    return any(len(game.legal_moves(state, other)) > 1 for other in game.roles if other != role)

@@ -63,7 +63,6 @@ def open_kept(
 ) -> _Knowledge | None:
     """Load the file that an option names, or with `auto` the one kept for the game; None without one.
 
-    load          may raise OSError, KnowledgeFileError, SavedSolutionError, MemoryError, which are logged
     consequence   of a file that cannot be used, for the warning
     may_use_kept  whether the moves may depend on what this machine has kept
     """
@@ -78,28 +77,16 @@ def open_kept(
 
 
 def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
-    """The book for this game by the option `book`; None without one.
-
-    is_counted   the moves must not depend on what this machine has kept
-    """
-    book = open_kept(
-        game,
-        option,
-        FILE_NAME,
-        lambda path: Book.load_of(path, game.program),
-        "playing without a book",
-        may_use_kept=not is_counted,
-    )
+    """The book for this game by the option `book`; None without one."""
+    load, consequence = lambda path: Book.load_of(path, game.program), "playing without a book"
+    book = open_kept(game, option, FILE_NAME, load, consequence, may_use_kept=not is_counted)
     if book is not None:
         _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
 
 
 def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTable | None:
-    """The table for this game by the option `endings`; None without one.
-
-    is_counted   the moves must not depend on what this machine has kept
-    """
+    """The table for this game by the option `endings`; None without one."""
 
     def load(path: str | Path) -> EndingTable:
         stat = Path(path).stat()
@@ -121,7 +108,7 @@ def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
 
 
 def tuned_options(game: Game[Any]) -> TunedOptions | None:
-    """The tuned options for this game, found by `ggp prepare options` here or before the release.
+    """The options that `ggp prepare options` found for this game, here or before the release.
 
     They may be the default; None if the game was never tuned.
     """
@@ -141,11 +128,5 @@ def taught_network(game: CompiledGame, option: str, *, may_use_kept: bool) -> Ta
     from ggp.knowledge.taught import FILE_NAME as NETWORK_FILE_NAME
     from ggp.knowledge.taught import TaughtNetwork
 
-    return open_kept(
-        game,
-        option,
-        NETWORK_FILE_NAME,
-        lambda path: TaughtNetwork.load(path, game),
-        "playing without a network",
-        may_use_kept=may_use_kept,
-    )
+    load, consequence = lambda path: TaughtNetwork.load(path, game), "playing without a network"
+    return open_kept(game, option, NETWORK_FILE_NAME, load, consequence, may_use_kept=may_use_kept)

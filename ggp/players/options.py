@@ -21,6 +21,7 @@ from ggp.search.tree.options import (
     default_options,
 )
 from ggp.solver.members import is_coalition
+from ggp.suggestions import did_you_mean
 
 ALPHABETA_MARGIN_SECONDS = 0.2
 SOLVER_MEBIBYTES = 3072
@@ -227,6 +228,24 @@ def option_tables(kind: str) -> tuple[Any, ...]:
         "solving": (SolvingOptions(), *of_mcts),
         "tablebase": (TablebaseOptions(), *of_mcts),
     }.get(kind, ())
+
+
+def split_options(text: str, kind: str = "") -> dict[str, str]:
+    """The options in `name=value,name=value`, of a kind of player. Raises OptionError.
+
+    >>> split_options("c=20,threads=2")
+    {'c': '20', 'threads': '2'}
+    """
+    options: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or not value:
+            names = [row.name for table in option_tables(kind) for row in rows_of(table)]
+            raise OptionError(f"options are written option=value, not {part!r}.{did_you_mean(name, names)}")
+        if name in options:
+            raise OptionError(f"option {name!r} is given twice")
+        options[name] = value
+    return options
 
 
 _OF_MCTS = (

@@ -24,7 +24,8 @@ from typing import Any
 from ggp.files import PACKAGE
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.advisors.advisor import Advisor
-from ggp.players.options import PLAYERS
+from ggp.players.options import PLAYERS, split_options
+from ggp.search.option_table import OptionError
 
 _SPEC = re.compile(
     r"(?P<place>.+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL
@@ -81,10 +82,12 @@ def make_own_player(spec: str) -> Player:
         kind, options = _own_class(spec)
         if not issubclass(kind, Player):
             raise PlayerSpecError(f"{spec} is not a player: derive it from ggp.Player")
-        player: Player = _made(kind, _options(options))
+        player: Player = _made(kind, {name: _value(text) for name, text in split_options(options).items()})
         return player
     except PlayerSpecError as error:
         raise type(error)(f"player {spec!r}: {error}") from error.__cause__
+    except OptionError as error:
+        raise PlayerSpecError(f"player {spec!r}: {error}") from None
 
 
 def own_advisor_class(spec: str) -> type[Advisor]:
@@ -127,18 +130,6 @@ def _made(kind: type, options: dict[str, Any]) -> Any:
         return kind(**options)
     except Exception as error:
         raise AuthorError(f"{call} failed: {error_text(error)}") from error
-
-
-def _options(text: str) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = (each.strip() for each in part.partition("="))
-        if not equals or not value or not name.isidentifier():
-            raise PlayerSpecError(f"options are written option=value, not {part!r}")
-        if name in options:
-            raise PlayerSpecError(f"option {name!r} is given twice")
-        options[name] = _value(value)
-    return options
 
 
 def _value(text: str) -> int | float | bool | str:

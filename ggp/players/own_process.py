@@ -27,6 +27,7 @@ from ggp.match.faults import Crashed, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.players.own import AuthorError, error_text
+from ggp.players.own_seat import TRAITS
 from ggp.players.warm_up import play_trial
 from ggp.processes.child_end import Parent, guard_group, limit_memory
 from ggp.protocol.messages import parse_term_or_name
@@ -70,14 +71,7 @@ class _Agent:
     def make(self, spec: str) -> dict[str, Any]:
         """Make the player of the coming match."""
         self.player, self._spec = make_player(spec), spec
-        player = self.player
-        return {
-            "name": player.name,
-            "ponders": player.ponders,
-            "ponders_on_observations": player.ponders_on_observations,
-            "is_counted": player.is_counted,
-            "needs_lanes": player.needs_lanes,
-        }
+        return {name: getattr(self.player, name) for name in ("name", *TRAITS)}
 
     def prepare(self, program: str, name: str, engine: str) -> None:
         """Make the game and compile what the player needs for it; `program`: packed."""

@@ -27,6 +27,8 @@ from ggp.protocol.messages import ProtocolError, parse_term_or_name, printable
 
 MEBIBYTES = 4096
 """Default limit on the memory of each process."""
+TRAITS = ("ponders", "ponders_on_observations", "is_counted", "needs_lanes")
+"""Attributes of the player that its seat takes over."""
 
 _logger = logging.getLogger("ggp")
 
@@ -56,8 +58,6 @@ _untried: set[tuple[_Key, str]] = set()
 
 @dataclass(frozen=True)
 class _Report:
-    """A report from another process."""
-
     content: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,9 +96,8 @@ class OwnSeat(Player):
             with self._hopeless_if_late():
                 about = self._make()
                 self.name = printable(str(about["name"]), _NAME_CHARACTERS)
-                self.ponders, self.is_counted = bool(about["ponders"]), bool(about["is_counted"])
-                self.ponders_on_observations = bool(about["ponders_on_observations"])
-                self.needs_lanes = bool(about["needs_lanes"])
+                for trait in TRAITS:
+                    setattr(self, trait, bool(about[trait]))
 
     def __del__(self) -> None:
         self._release(may_serve=self._setup is None)
@@ -182,17 +181,9 @@ class OwnSeat(Player):
 
     def _start(self, deadline: float) -> None:
         setup = self.setup
-        self._ask(
-            "start",
-            deadline + setup.grace_seconds,
-            role=str(setup.role),
-            deadline=deadline,
-            match_id=setup.match_id,
-            start_clock_seconds=setup.start_clock_seconds,
-            play_clock_seconds=setup.play_clock_seconds,
-            seed=setup.seed,
-            grace_seconds=setup.grace_seconds,
-        )
+        names = ("match_id", "start_clock_seconds", "play_clock_seconds", "seed", "grace_seconds")
+        given = {name: getattr(setup, name) for name in names}
+        self._ask("start", deadline + setup.grace_seconds, role=str(setup.role), deadline=deadline, **given)
 
     def change_game(self, game: Game[Any]) -> None:
         self._setup = replace(self.setup, game=game)
@@ -207,14 +198,9 @@ class OwnSeat(Player):
         self._observe(observation, deadline)
 
     def _observe(self, observation: Observation, deadline: float) -> None:
-        own, percepts = observation.own_move, observation.percepts
-        self._ask(
-            "observe",
-            deadline + self.setup.grace_seconds,
-            own_move=None if own is None else str(own),
-            percepts=list(map(str, percepts)),
-            deadline=deadline,
-        )
+        own = None if observation.own_move is None else str(observation.own_move)
+        given = {"own_move": own, "percepts": list(map(str, observation.percepts)), "deadline": deadline}
+        self._ask("observe", deadline + self.setup.grace_seconds, **given)
 
     def choose_by_observations(self, deadline: float) -> Move:
         return self._choose(None, None, deadline)
@@ -232,10 +218,9 @@ class OwnSeat(Player):
             self._release(may_serve=False)
             raise PlayerFaultError(Crashed(_OUT_OF_TURN)) from None
         try:
-            move = parse_term_or_name(text)
+            return parse_term_or_name(text)
         except ProtocolError:
             raise PlayerFaultError(Illegal(shorten(text))) from None
-        return move
 
     def ponder(self, is_over: Callable[[], bool], deadline: float) -> None:
         if not self.ponders or self._child is None or self.fault is not None:
@@ -274,10 +259,7 @@ class OwnSeat(Player):
         return self._result(self._child.ask(do, **arguments), until, compiling)
 
     def _result(self, future: Future[Any], until: float, compiling_seconds: float = 0.0) -> Any:
-        """The result of a request; a process that is late or has ended is given up.
-
-        Raises PlayerFaultError, PlayerSpecError.
-        """
+        """The result of a request; a process that is late or has ended is given up. Raises as `_ask`."""
         assert self._child is not None
         try:
             answer = self._child.wait(future, until, compiling_seconds=compiling_seconds)

@@ -160,22 +160,6 @@ def _keep_trial(game: Game[Any], trial: Trial, before: Trial) -> Trial:
     return merged
 
 
-def _trees(game: CompiledGame, options: MctsOptions, seed: int) -> dict[Role, LanesSearch]:
-    """The search of each role, its kernels loaded, without a tree yet."""
-    small = min(options.memory_mebibytes, TREE_MEBIBYTES * options.threads)
-    options = replace(options, memory_mebibytes=small)
-    trees = {role: LanesSearch(game, role, seed=seed, options=options) for role in game.roles}
-    initial = game.initial_state()
-    for tree in trees.values():
-        tree.move_to(initial, None)
-        tree.warm_up(time.monotonic())
-        if options.parsed_policy.playouts.learns != NO_MOVES:
-            tree.run(Budget(time.monotonic() + LEARNING_SECONDS))
-            joint = tuple(game.legal_moves(initial, role)[0] for role in game.roles)
-            tree.move_to(game.next_state(initial, joint), None)  # drops the tree, not what was learned
-    return trees
-
-
 class TrialMatches:
     """Matches of two roles, seats in turn, after random openings."""
 
@@ -189,19 +173,24 @@ class TrialMatches:
         move_seconds: float = MOVE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up the searches.
+        """Set up the searches: `alphabeta` with its evaluation, and a tree for each role, its kernels loaded.
 
-        alphabeta      with the evaluation that it would play with
-        options        of the tree
         move_seconds   for each move with a choice
-        clock          seconds
         """
-        self._game = game
-        self._alphabeta = alphabeta
-        self._move_seconds = move_seconds
-        self._clock = clock
+        self._game, self._alphabeta = game, alphabeta
+        self._move_seconds, self._clock = move_seconds, clock
         self._rng = random.Random(seed)
-        self._trees = _trees(game, options, seed)
+        small = min(options.memory_mebibytes, TREE_MEBIBYTES * options.threads)
+        options = replace(options, memory_mebibytes=small)
+        self._trees = {role: LanesSearch(game, role, seed=seed, options=options) for role in game.roles}
+        initial = game.initial_state()
+        for tree in self._trees.values():
+            tree.move_to(initial, None)
+            tree.warm_up(time.monotonic())
+            if options.parsed_policy.playouts.learns != NO_MOVES:
+                tree.run(Budget(time.monotonic() + LEARNING_SECONDS))
+                joint = tuple(game.legal_moves(initial, role)[0] for role in game.roles)
+                tree.move_to(game.next_state(initial, joint), None)  # drops the tree, not what was learned
 
     def play(self, trial: Trial, deadline: float) -> None:
         """Play until `trial` is over or there is no time for a match.
@@ -210,7 +199,10 @@ class TrialMatches:
         """
         opening = None
         try:
-            while not trial.is_over and self._has_time(trial, deadline):
+            # As long as there is time for a match like those before.
+            while not trial.is_over and (
+                self._clock() + self._move_seconds * max(1.0, trial.mean_moves) < deadline
+            ):
                 place = trial.match_count % 2
                 if opening is None or place == 0:
                     opening = random_opening(self._game, self._rng)
@@ -221,10 +213,6 @@ class TrialMatches:
         finally:
             for tree in self._trees.values():
                 tree.close()
-
-    def _has_time(self, trial: Trial, deadline: float) -> bool:
-        """Whether there is time for a match as long as those before."""
-        return self._clock() + self._move_seconds * max(1.0, trial.mean_moves) < deadline
 
     def _play_match(self, own: Role, state: PackedState, deadline: float) -> tuple[int, int] | None:
         """The goal difference in favor of alpha-beta, and the moves; None if there was no time.
