@@ -20,9 +20,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from gdl.dependencies import DISTINCT, DOES, TRUE, reachable, strong_components
+from gdl.dependencies import DISTINCT, DOES, TRUE, reachable
 from gdl.grounding.estimation import Estimates, domain_size
-from gdl.grounding.simplification import GIVEN, LEGAL, NEEDED, NEXT, is_binder, names_in
+from gdl.grounding.simplification import (
+    GIVEN,
+    LEGAL,
+    NEEDED,
+    NEXT,
+    callees_of,
+    callers_first,
+    grouped,
+    is_binder,
+    names_in,
+)
 from gdl.grounding.splitting import cost
 from gdl.program import Literal, Predicate, Rule, arguments_of, atom_with
 from gdl.reasoning.derivation_limits import builds_terms
@@ -69,8 +79,7 @@ class _Analysis:
     _copied: dict[Predicate, None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for rule in self.rules:
-            self.by_predicate.setdefault(rule.predicate, []).append(rule)
+        self.by_predicate = grouped(self.rules)
         self.dynamic = self._dependent({TRUE, DOES})
         self._choose()
         self.relaxed = self._dependent(self.dynamic | set(self.guarded))
@@ -125,20 +134,18 @@ class _Analysis:
 
     def _candidates(self) -> tuple[dict[Predicate, None], dict[Predicate, None]]:
         """Costly predicates, and all callers of those that are recursive or build terms."""
-        calls = {
-            predicate: dict.fromkeys(literal.predicate for rule in own for literal in rule.literals)
-            for predicate, own in self.by_predicate.items()
-        }
+        calls = callees_of(self.rules)
         costly: dict[Predicate, None] = {}
-        for component in reversed(strong_components(calls, lambda predicate: calls.get(predicate, ()))):
+        for component in callers_first(calls):
             is_recursive = len(component) > 1 or component[0] in calls.get(component[0], ())
             for predicate in component:
                 if predicate in NEEDED | GIVEN or predicate not in self.by_predicate:
                     continue
                 if " " in predicate.name:  # made by `gdl.grounding.accumulation`, from calls already
                     continue
-                wraps = any(map(builds_terms, self.by_predicate[predicate]))
-                is_costly = self._is_costly(predicate)
+                own = self.by_predicate[predicate]
+                wraps = any(map(builds_terms, own))
+                is_costly = max(cost(self.estimates, rule.literals) for rule in own) > COSTLY
                 if (is_recursive and (wraps or is_costly)) or (wraps and is_costly):
                     self.growing.add(predicate)
                     costly[predicate] = None
@@ -146,10 +153,6 @@ class _Analysis:
                     costly[predicate] = None
         above = self._dependent(self.growing) if self.growing else set()
         return costly, dict.fromkeys(one for one in calls if one in above - NEEDED - GIVEN - set(costly))
-
-    def _is_costly(self, predicate: Predicate) -> bool:
-        own = self.by_predicate[predicate]
-        return max(cost(self.estimates, rule.literals) for rule in own) > COSTLY
 
     def _calls(self, predicate: Predicate) -> Iterator[tuple[Rule, Literal]]:
         for rule in self.rules:
@@ -194,7 +197,8 @@ class _Analysis:
             for rule, call in self._calls(predicate):
                 head = self._guard_of(call.atom, predicate)
                 assert head is not None
-                body = [self._relax(literal) for literal in self._binders(rule, call) + _inequalities(rule)]
+                unequal = [one for one in rule.literals if one.predicate == DISTINCT and one.is_positive]
+                body = [self._relax(literal) for literal in self._binders(rule, call) + unequal]
                 bound = names_in(literal.atom for literal in body if is_binder(literal))
                 kept = [literal for literal in body if names_in([literal.atom]) <= bound]
                 yield Rule(head.atom, tuple(kept), rule.span)
@@ -230,11 +234,7 @@ class _Analysis:
         predicates stay unguarded if they end without: as one recursion with the demand they cost gringo more.
         """
         own = self._guard_of(rule.head, rule.predicate) if rule.predicate in self.growing else None
-        kept = [
-            literal
-            for literal in rule.literals
-            if literal.is_positive or literal.predicate not in self.relaxed
-        ]
+        kept = [one for one in rule.literals if one.is_positive or one.predicate not in self.relaxed]
         for literal in [one for one in kept if one.predicate in self.guarded]:
             rest = [other for other in kept if other is not literal]
             bound = names_in(other.atom for other in (*rest, *([own] if own else [])) if is_binder(other))
@@ -246,7 +246,3 @@ class _Analysis:
 
 def _relaxed(atom: Symbol | Compound) -> Symbol | Compound:
     return atom_with(f"any {atom.name}", arguments_of(atom))
-
-
-def _inequalities(rule: Rule) -> list[Literal]:
-    return [literal for literal in rule.literals if literal.predicate == DISTINCT and literal.is_positive]

@@ -16,7 +16,7 @@ from gdl.errors import GroundingError
 from gdl.grounding.asp import INPUTS, Names, rule_to_asp
 from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, GroundingLimits, stream_text
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of, atom_with
-from gdl.terms import Compound, Span, Symbol
+from gdl.terms import Span
 
 DIAGNOSIS_SECONDS = 5.0
 
@@ -65,7 +65,8 @@ def find_explosion(rules: Sequence[Rule], program: Program, limits: GroundingLim
     lines: list[str] = []
     labels: dict[int, Rule] = {}
     for index, rule in enumerate(rules):
-        label = _label(rule, index)
+        # A unique head; its blank makes its name differ from all names of the sheet.
+        label = atom_with(f"rule {index}", arguments_of(rule.head))
         labels[names.number(label.name)] = rule
         lines.append(rule_to_asp(Rule(label, rule.body), names))
         lines.append(rule_to_asp(Rule(rule.head, (Literal(label),)), names))
@@ -91,8 +92,3 @@ def _count_instances(asp: str, limits: GroundingLimits) -> Counter[int]:
     except GroundingError:
         pass  # the same limit again; the count so far is the result
     return counts
-
-
-def _label(rule: Rule, index: int) -> Symbol | Compound:
-    """A unique head for a rule. The blank makes its name differ from all names of the sheet."""
-    return atom_with(f"rule {index}", arguments_of(rule.head))

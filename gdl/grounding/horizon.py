@@ -17,12 +17,12 @@ from dataclasses import replace
 from gdl.dependencies import reachable
 from gdl.errors import ReasoningError
 from gdl.grounding.estimation import Domain, Estimates, Relation, values_of
-from gdl.grounding.narrowing import CLEAR_GAIN, MAX_LISTED
+from gdl.grounding.narrowing import CLEAR_GAIN, MAX_LISTED, Lists, listed, rules_of
 from gdl.grounding.simplification import is_binder, prune
 from gdl.grounding.splitting import cost
 from gdl.program import Literal, Program, Rule
 from gdl.reasoning.reasoner import Reasoner
-from gdl.terms import Compound, Term, Variable, is_ground
+from gdl.terms import Term, Variable, is_ground
 
 COSTLY = 1e7
 """Programs whose rules have a lower estimated cost in all are left unchanged: most of the time to ground them
@@ -33,9 +33,6 @@ MAX_STEPS = 500
 
 MAX_ROWS = 5000
 """Rows up to which a static relation is joined; of larger ones only the columns count."""
-
-_LIST_NAME = "reached {}"
-"""Name of a list; the blank makes it differ from all names of a rule sheet."""
 
 _Rows = Mapping[Relation, list[tuple[Term, ...]]]
 
@@ -66,10 +63,9 @@ def bound_by_horizon(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
     if steps is None:
         return list(rules)
     reached = _spread(heads, _static_rows(rules, estimates), estimates, steps)
-    lists: dict[tuple[Term, ...], str] = {}
+    lists: Lists = {}
     bounded = [_bounded(rule, reached, estimates, lists) if rule in heads else rule for rule in rules]
-    facts = [Rule(Compound(name, (term,))) for terms, name in lists.items() for term in terms]
-    return [*facts, *(rule for rule in bounded if rule is not None)]
+    return [*rules_of(lists), *(rule for rule in bounded if rule is not None)]
 
 
 def _longest_match(rules: Sequence[Rule], estimates: Estimates) -> int | None:
@@ -196,10 +192,7 @@ def _join(found: dict[str, Domain], columns: tuple[Term, ...], rows: list[tuple[
 
 
 def _bounded(
-    rule: Rule,
-    reached: Mapping[Relation, list[Domain]],
-    estimates: Estimates,
-    lists: dict[tuple[Term, ...], str],
+    rule: Rule, reached: Mapping[Relation, list[Domain]], estimates: Estimates, lists: Lists
 ) -> Rule | None:
     """`rule` for `next` restricted to what is reached; None if its head is not.
 
@@ -213,9 +206,7 @@ def _bounded(
         if known is not None and len(domain) > CLEAR_GAIN * len(known):
             continue
         if isinstance(term, Variable):
-            terms = tuple(sorted(domain, key=str))
-            name = lists.setdefault(terms, _LIST_NAME.format(len(lists)))
-            guards.append(Literal(Compound(name, (term,))))
+            guards.append(listed(term, domain, "reached", lists))
         elif is_ground(term) and term not in domain:
             return None
     return Rule(rule.head, (*rule.body, *guards), rule.span) if guards else rule

@@ -11,11 +11,11 @@ their columns. Recursive predicates are left unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from gdl.dependencies import DISTINCT, strong_components
+from gdl.dependencies import DISTINCT
 from gdl.grounding.estimation import Domain, Estimates
-from gdl.grounding.simplification import GIVEN, NEEDED
+from gdl.grounding.simplification import GIVEN, NEEDED, callees_of, callers_first, grouped
 from gdl.grounding.splitting import cost
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Term, Variable, is_ground
@@ -29,8 +29,8 @@ CLEAR_GAIN = 0.8
 MAX_LISTED = 300
 """Maximum number of constants in a list."""
 
-_LIST_NAME = "asked {}"
-"""Name of a list; the blank makes it differ from all names of a rule sheet."""
+Lists = dict[tuple[Term, ...], str]
+"""Constants → the name of the predicate that lists them."""
 
 
 def narrow(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
@@ -38,12 +38,13 @@ def narrow(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
 
     The lists are added to `estimates`; the sizes of other relations are not reduced.
     """
-    found: dict[Predicate, list[Rule]] = {}
-    for rule in rules:
-        found.setdefault(rule.predicate, []).append(rule)
-    lists: dict[tuple[Term, ...], str] = {}
-    for predicate in _callers_first(found):
-        own = found[predicate]
+    found, calls = grouped(rules), callees_of(rules)
+    lists: Lists = {}
+    for predicate, *others in callers_first(calls):
+        own = found.get(predicate, [])
+        is_fixed = predicate in NEEDED | GIVEN | {DISTINCT} or not own
+        if others or is_fixed or predicate in calls[predicate]:
+            continue
         if max(cost(estimates, rule.literals) for rule in own) < COSTLY:
             continue
         asked = _asked(predicate, found, estimates)
@@ -51,24 +52,7 @@ def narrow(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
             found[predicate] = [
                 narrowed for rule in own if (narrowed := _narrowed(rule, asked, estimates, lists)) is not None
             ]
-    facts = [Rule(Compound(name, (term,))) for terms, name in lists.items() for term in terms]
-    return [*facts, *(rule for own in found.values() for rule in own)]
-
-
-def _callers_first(rules: Mapping[Predicate, Sequence[Rule]]) -> list[Predicate]:
-    calls = {
-        predicate: dict.fromkeys(literal.predicate for rule in own for literal in rule.literals)
-        for predicate, own in rules.items()
-    }
-    components = strong_components(calls, lambda predicate: calls.get(predicate, ()))
-    return [
-        component[0]
-        for component in reversed(components)
-        if len(component) == 1
-        and component[0] not in calls.get(component[0], ())
-        and component[0] in rules
-        and component[0] not in NEEDED | GIVEN | {DISTINCT}
-    ]
+    return [*rules_of(lists), *(rule for own in found.values() for rule in own)]
 
 
 def _asked(
@@ -99,9 +83,7 @@ def _union(one: Domain, other: Domain) -> Domain:
     return None if one is None or other is None else one | other
 
 
-def _narrowed(
-    rule: Rule, asked: Sequence[Domain], estimates: Estimates, lists: dict[tuple[Term, ...], str]
-) -> Rule | None:
+def _narrowed(rule: Rule, asked: Sequence[Domain], estimates: Estimates, lists: Lists) -> Rule | None:
     """`rule` restricted to the constants asked for. Returns None if none of them fits."""
     admitted = estimates.variable_domains(rule.literals)
     guards: list[Literal] = []
@@ -115,18 +97,24 @@ def _narrowed(
             known = admitted.get(term.name)
             if known is None or len(known & domain) <= CLEAR_GAIN * len(known):
                 wanted = domain if known is None else known & domain
-                guards.append(_guard(term, wanted, estimates, lists))
+                guard = listed(term, wanted, "asked", lists)
+                relation, _ = estimates.row_of(guard.atom)
+                estimates.domains[relation] = [set(wanted)]
+                estimates.sizes[relation] = float(len(wanted))
+                estimates.static.add(relation)
+                guards.append(guard)
     return Rule(rule.head, (*rule.literals, *dict.fromkeys(guards)), rule.span) if guards else rule
 
 
-def _guard(
-    variable: Variable, wanted: set[Term], estimates: Estimates, lists: dict[tuple[Term, ...], str]
-) -> Literal:
+def listed(variable: Variable, wanted: Collection[Term], name: str, lists: Lists) -> Literal:
+    """A literal that restricts a variable to a list, which is new in `lists` unless it is known.
+
+    name   of lists; with a number after a blank it differs from all names of a rule sheet
+    """
     terms = tuple(sorted(wanted, key=str))
-    name = lists.setdefault(terms, _LIST_NAME.format(len(lists)))
-    atom = Compound(name, (variable,))
-    relation, _ = estimates.row_of(atom)
-    estimates.domains[relation] = [set(terms)]
-    estimates.sizes[relation] = float(len(terms))
-    estimates.static.add(relation)
-    return Literal(atom)
+    return Literal(Compound(lists.setdefault(terms, f"{name} {len(lists)}"), (variable,)))
+
+
+def rules_of(lists: Lists) -> list[Rule]:
+    """The facts of lists."""
+    return [Rule(Compound(name, (term,))) for terms, name in lists.items() for term in terms]

@@ -6,9 +6,9 @@ predicates in every reachable state; other predicates may disappear.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from gdl.dependencies import DISTINCT, DOES, TRUE, may_unify, reachable
+from gdl.dependencies import DISTINCT, DOES, TRUE, may_unify, reachable, strong_components
 from gdl.errors import GroundingError
 from gdl.program import Literal, Predicate, Rule, Source, arguments_of, atoms_of, variables_of
 from gdl.terms import Compound, Substitution, Symbol, Term, Variable, substitute, variables
@@ -138,10 +138,8 @@ def require_bound(rule: Rule, source: Source) -> None:
     free = names_in(atoms_of(rule)) - bound
     if free:
         line = f"{source.name}:{rule.span.line}" if rule.span else source.name
-        name = min(free)
-        raise GroundingError(
-            f"{line}: ?{name} of a rule for {rule.predicate} is not bound by a positive literal"
-        )
+        what = f"?{min(free)} of a rule for {rule.predicate}"
+        raise GroundingError(f"{line}: {what} is not bound by a positive literal")
 
 
 def without_duplicates(rules: Iterable[Rule]) -> list[Rule]:
@@ -164,8 +162,6 @@ def freeze(rules: Sequence[Rule]) -> list[Rule]:
     board, the givens of a puzzle.
     """
     frozen = _frozen_fluents(rules)
-    if not frozen:
-        return list(rules)
 
     def thaw(literal: Literal) -> Literal:
         if literal.predicate == TRUE and _shape(arguments_of(literal.atom)[0]) in frozen:
@@ -215,12 +211,27 @@ def prune(rules: Sequence[Rule]) -> list[Rule]:
         if len(decided) == len(kept):
             break
         kept = decided
-    return _reachable(decided)
-
-
-def _reachable(rules: Sequence[Rule]) -> list[Rule]:
-    callees: dict[Predicate, set[Predicate]] = {}
-    for rule in rules:
-        callees.setdefault(rule.predicate, set()).update(literal.predicate for literal in rule.literals)
+    callees = callees_of(decided)
     needed = reachable(NEEDED, lambda predicate: callees.get(predicate, ()))
-    return [rule for rule in rules if rule.predicate in needed]
+    return [rule for rule in decided if rule.predicate in needed]
+
+
+def grouped(rules: Iterable[Rule]) -> dict[Predicate, list[Rule]]:
+    """The rules of each predicate."""
+    found: dict[Predicate, list[Rule]] = {}
+    for rule in rules:
+        found.setdefault(rule.predicate, []).append(rule)
+    return found
+
+
+def callees_of(rules: Iterable[Rule]) -> dict[Predicate, dict[Predicate, None]]:
+    """The predicates in the bodies of each predicate, in order."""
+    return {
+        predicate: dict.fromkeys(literal.predicate for rule in own for literal in rule.literals)
+        for predicate, own in grouped(rules).items()
+    }
+
+
+def callers_first(calls: Mapping[Predicate, Collection[Predicate]]) -> list[tuple[Predicate, ...]]:
+    """The strong components of what predicates call, callers before callees."""
+    return [*reversed(strong_components(calls, lambda predicate: calls.get(predicate, ())))]

@@ -9,15 +9,23 @@ bind only a few.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 
-from gdl.dependencies import strong_components
 from gdl.grounding.estimation import Estimates
-from gdl.grounding.simplification import NEEDED, decide, names_in, replace, unify, without_duplicates
+from gdl.grounding.simplification import (
+    NEEDED,
+    callees_of,
+    callers_first,
+    decide,
+    names_in,
+    replace,
+    unify,
+    without_duplicates,
+)
 from gdl.grounding.splitting import split_cost
 from gdl.program import Predicate, Rule, atoms_of
-from gdl.terms import Compound, Symbol, Term, Variable, substitute
+from gdl.terms import Compound, Symbol, Variable, substitute
 
 COSTLY = 20000.0
 """Rules of a lower estimated cost are not worth the search."""
@@ -58,19 +66,10 @@ def _unfold_hopeless(rules: list[Rule], estimates: Estimates, fresh: Iterator[in
     changed = rules
     for predicate in hopeless:
         own = [rule for rule in changed if rule.predicate == predicate]
-        calls = [
-            sum(literal.predicate == predicate for literal in rule.literals)
-            for rule in changed
-            if rule.predicate != predicate
-        ]
-        if sum(len(own) ** number for number in calls if number) > MAX_HOPELESS_RULES:
-            continue
-        changed = [
-            part
-            for rule in changed
-            if rule.predicate != predicate
-            for part in _unfolded(rule, predicate, own, fresh)
-        ]
+        others = [rule for rule in changed if rule.predicate != predicate]
+        calls = [sum(literal.predicate == predicate for literal in rule.literals) for rule in others]
+        if sum(len(own) ** number for number in calls if number) <= MAX_HOPELESS_RULES:
+            changed = [part for rule in others for part in _unfolded(rule, predicate, own, fresh)]
     kept = {id(rule) for rule in changed} & {id(rule) for rule in rules}
     before = split_cost([rule for rule in rules if id(rule) not in kept], estimates)
     after = split_cost([rule for rule in changed if id(rule) not in kept], estimates)
@@ -90,17 +89,12 @@ def _is_hopeless(predicate: Predicate, rules: Sequence[Rule], estimates: Estimat
 
 def _candidates(rules: Sequence[Rule], most: int = MAX_RULES) -> list[Predicate]:
     """Non-recursive predicates with at most `most` rules, callers before callees."""
-    calls: dict[Predicate, dict[Predicate, None]] = {}
-    count_of = Counter(rule.predicate for rule in rules)
-    for rule in rules:
-        own = calls.setdefault(rule.predicate, {})
-        own.update(dict.fromkeys(literal.predicate for literal in rule.literals))
-    components = strong_components(calls, lambda predicate: calls.get(predicate, ()))
-    single = [component[0] for component in components if len(component) == 1]
+    calls, count_of = callees_of(rules), Counter(rule.predicate for rule in rules)
     return [
         predicate
-        for predicate in reversed(single)
-        if predicate not in NEEDED
+        for predicate, *others in callers_first(calls)
+        if not others
+        and predicate not in NEEDED
         and predicate not in calls.get(predicate, ())
         and 0 < count_of[predicate] <= most
     ]
@@ -132,18 +126,10 @@ def _unfold_everywhere(
         and len(callers) <= MAX_CALLERS
         and sum(after.values()) < CLEAR_GAIN * (own_cost + sum(before.values()))
     ):
-        return [
-            part for rule in rules if rule.predicate != predicate for part in replaced.get(id(rule), [rule])
-        ]
-    return [
-        part
-        for rule in rules
-        for part in (
-            replaced[id(rule)]
-            if id(rule) in replaced and after[id(rule)] < CLEAR_GAIN * before[id(rule)]
-            else [rule]
-        )
-    ]
+        rules = [rule for rule in rules if rule.predicate != predicate]
+    else:
+        replaced = {key: parts for key, parts in replaced.items() if after[key] < CLEAR_GAIN * before[key]}
+    return [part for rule in rules for part in replaced.get(id(rule), [rule])]
 
 
 def _unfolded(
@@ -168,7 +154,8 @@ def _unfolded(
 def _resolve(rule: Rule, place: int, definition: Sequence[Rule], fresh: Iterator[int]) -> Iterator[Rule]:
     call = rule.literals[place]
     for own in definition:
-        renaming = _renaming(own, next(fresh))
+        number = next(fresh)
+        renaming = {name: Variable(f"{name} {number}") for name in names_in(atoms_of(own))}
         binding = unify(substitute(own.head, renaming), call.atom)
         if binding is None:
             continue
@@ -179,7 +166,3 @@ def _resolve(rule: Rule, place: int, definition: Sequence[Rule], fresh: Iterator
         decided = decide(Rule(head, (*rest[:place], *body, *rest[place:]), rule.span))
         if decided is not None:
             yield decided
-
-
-def _renaming(rule: Rule, number: int) -> Mapping[str, Term]:
-    return {name: Variable(f"{name} {number}") for name in names_in(atoms_of(rule))}
