@@ -48,8 +48,10 @@ def missing_prolog() -> str | None:
 
 
 class PrologGame:
-    """The rules of `program` as a `Game`; a state is the frozenset of its facts. Raises GdlValidationError, and
-    GameError if pyswip or SWI-Prolog is not installed."""
+    """The rules of `program` as a `Game`; a state is the frozenset of its facts.
+
+    Raises GdlValidationError, and GameError if pyswip or SWI-Prolog is not installed.
+    """
 
     engine = "prolog"
 

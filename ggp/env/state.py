@@ -220,7 +220,8 @@ def _require_memory(batch: Batch, layout: Layout) -> None:
 def _filled(layout: Layout, batch: _Words, read: Mapping[str, NDArray[Any]]) -> EnvState:
     """A state with copies of the arrays of `batch`, and of the fields in `read`."""
     state = new_state(layout, len(batch[-1]))
-    for target, source in zip(in_words(state.batch), batch, strict=True):
+    words: _Words = in_words(state.batch)
+    for target, source in zip(words, batch, strict=True):
         np.copyto(target, source)
     for name, array in read.items():
         target = getattr(state, name)
