@@ -41,7 +41,7 @@ def main() -> None:
             seats = tuple(seat for seat in task.seats if seat is not None)
             row = published.pop((task.condition, task.game, task.repetition, seats), None)
             if row is not None:
-                added += store.add(run, result_of(task, schedule.roles[task.game], row))
+                added += store.add(run, result_of(task, schedule.roles[task.game], row)) is not None
     print(f"{added:,} matches added; {len(published):,} of the file do not belong to the plan")
 
 

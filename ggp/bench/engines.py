@@ -11,11 +11,10 @@ import contextlib
 import random
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ggp.bench.lanes import measure_lanes
-from ggp.bench.measurement import EngineMeasurement, PlayoutMeasurement, rate
+from ggp.bench.measurement import Measurement, with_rates
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, GoalError, NoLegalMoveError, engine_of
 
@@ -23,37 +22,10 @@ STEP_LIMIT = 10_000
 """Steps after which a playout is cut, for rule sheets whose matches never end."""
 
 
-def measure(
-    game: Game[Any],
-    *,
-    seconds: float,
-    calibration_seconds: float,
-    setup_seconds: float = 0.0,
-    cpu_clock: Callable[[], float] = time.process_time,
-) -> PlayoutMeasurement:
-    """Play random playouts through the interface of any engine for `seconds` of CPU time."""
-    tally = _Tally(game, random.Random(0), cpu_clock)
-    cpu_seconds = tally.play(seconds)
-    return PlayoutMeasurement(
-        game=game.name,
-        engine=engine_of(game),
-        setup_seconds=round(setup_seconds, 4),
-        cpu_seconds=round(cpu_seconds, 4),
-        playouts=tally.playouts,
-        states=tally.states,
-        stuck=tally.stuck,
-        without_goal=tally.without_goal,
-        playouts_per_cpu_second=rate(tally.playouts, cpu_seconds),
-        states_per_cpu_second=rate(tally.states, cpu_seconds),
-        mean_length=round(tally.finished_states / tally.playouts, 2) if tally.playouts else 0.0,
-        calibration_seconds=round(calibration_seconds, 4),
-    )
-
-
-def measure_engine(
-    load: Callable[[], Game[Any]], *, seconds: float, threads: int = 1, calibration_seconds: float
-) -> EngineMeasurement:
+def measure_engine(load: Callable[[], Game[Any]], *, seconds: float, threads: int = 1) -> Measurement:
     """Load a game and measure it the way its engine plays fastest: `measure_lanes` or `measure`.
+
+    Adds `setup_seconds`: wall-clock time from the rules to a game with its first legal moves.
 
     threads   of lanes only
     Raises what `load` raises.
@@ -66,12 +38,37 @@ def measure_engine(
             game.legal_moves(state, role)
     setup_seconds = time.perf_counter() - begin
     if isinstance(game, CompiledGame) and engine_of(game) == "lanes":
-        result = measure_lanes(
-            lambda: game, seconds=seconds, threads=threads, calibration_seconds=calibration_seconds
-        )
-        return replace(result, setup_seconds=round(setup_seconds, 4))
-    return measure(
-        game, seconds=seconds, calibration_seconds=calibration_seconds, setup_seconds=setup_seconds
+        result = measure_lanes(game, seconds=seconds, threads=threads)
+    else:
+        result = measure(game, seconds=seconds)
+    return {**result, "setup_seconds": round(setup_seconds, 4)}
+
+
+def measure(
+    game: Game[Any], *, seconds: float, cpu_clock: Callable[[], float] = time.process_time
+) -> Measurement:
+    """Play random playouts through the interface of any engine for `seconds` of CPU time.
+
+    playouts       finished ones: terminal, stuck or cut at the step limit
+    states         states reached by a joint move, those of the unfinished playout too
+    stuck          playouts that ended because a role had no move
+    without_goal   missing goals of roles
+    """
+    tally = _Tally(game, random.Random(0), cpu_clock)
+    begin = cpu_clock()
+    while tally.playout(begin + seconds) and cpu_clock() < begin + seconds:
+        pass
+    return with_rates(
+        {
+            "game": game.name,
+            "engine": engine_of(game),
+            "cpu_seconds": cpu_clock() - begin,
+            "playouts": tally.playouts,
+            "states": tally.states,
+            "stuck": tally.stuck,
+            "without_goal": tally.without_goal,
+            "mean_length": tally.finished_states / max(1, tally.playouts),
+        }
     )
 
 
@@ -81,13 +78,6 @@ class _Tally:
     def __init__(self, game: Game[Any], rng: random.Random, cpu_clock: Callable[[], float]) -> None:
         self.game, self.rng, self.cpu_clock = game, rng, cpu_clock
         self.playouts = self.states = self.finished_states = self.stuck = self.without_goal = 0
-
-    def play(self, seconds: float) -> float:
-        """Play for `seconds` of CPU time; return the CPU seconds that passed."""
-        begin = self.cpu_clock()
-        while self.playout(begin + seconds) and self.cpu_clock() < begin + seconds:
-            pass
-        return self.cpu_clock() - begin
 
     def playout(self, cpu_deadline: float) -> bool:
         """One playout; False if the deadline cut it."""
@@ -107,14 +97,11 @@ class _Tally:
             if cpu_clock() >= cpu_deadline and not game.is_terminal(state):
                 return False
         else:
-            self.ask_goals(state)
+            for role in roles:
+                try:
+                    game.goal(state, role)
+                except GoalError:
+                    self.without_goal += 1
         self.playouts += 1
         self.finished_states += self.states - before
         return True
-
-    def ask_goals(self, state: Any) -> None:
-        for role in self.game.roles:
-            try:
-                self.game.goal(state, role)
-            except GoalError:
-                self.without_goal += 1

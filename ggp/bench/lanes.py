@@ -6,10 +6,9 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
-from ggp.bench.calibration import calibrate
-from ggp.bench.measurement import LanesMeasurement, rate
+from ggp.bench.measurement import Measurement, with_rates
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.compiling import announced_compilation, kernel
 from ggp.jit.rows import ALL_ONES, fill
@@ -22,7 +21,8 @@ from ggp.lanes.step import settle_states, settle_successors
 _CHUNK_SECONDS = 0.02
 
 
-class _Tally(NamedTuple):
+@dataclass
+class _Tally:
     """Counts of one thread."""
 
     playouts: int
@@ -35,100 +35,74 @@ class _Tally(NamedTuple):
 
 
 def measure_lanes(
-    load: Callable[[], CompiledGame],
-    *,
-    seconds: float = 1.0,
-    threads: int = 1,
-    words: int | None = None,
-    seed: int = 0,
-    step_limit: int = STEP_LIMIT,
-    calibration_seconds: float | None = None,
-) -> LanesMeasurement:
-    """Load a game and play uniform playouts for `seconds` of CPU time on each thread.
+    game: CompiledGame, *, seconds: float = 1.0, threads: int = 1, words: int | None = None
+) -> Measurement:
+    """Play uniform playouts for `seconds` of CPU time on each thread, in the steady state.
 
-    words                 None: the faster of two widths, found by a short trial (`calibrate_words`)
-    calibration_seconds   of `ggp.bench.calibration.calibrate`; None: measured here
+    words                 width of a row; None: the faster of two, found by a short trial (`calibrate_words`)
+    lanes                 per thread
+    literals, gates       size of the circuit: gate inputs, gates
+    compile_seconds       of compiling kernels for this width or loading them
+    stuck, cut            playouts that ended because a role had no move, or at the step limit
+    playouts_per_second   of wall-clock time, all threads together
+    tick_seconds          CPU time per tick (one joint move in all lanes), of which `settle_seconds`,
+                          `choose_seconds` and, the rest, `step_seconds`
     """
-    calibration = calibrate() if calibration_seconds is None else calibration_seconds
-    begin = time.perf_counter()
-    game = load()
     root = game.unpack(game.initial_state())
-    setup_seconds = time.perf_counter() - begin
     begin = time.perf_counter()
     chosen = calibrate_words(game.lane_tables, root) if words is None else words
-    engines = [Lanes(game.lane_tables, words=chosen, seed=seed, stream=i) for i in range(threads)]
+    engines = [Lanes(game.lane_tables, words=chosen, seed=0, stream=i) for i in range(threads)]
     with announced_compilation():
         engines[0].begin(root)
-        engines[0].play(1, step_limit)
+        engines[0].play(1, STEP_LIMIT)
     compile_seconds = time.perf_counter() - begin
     is_stopped = threading.Event()
     with ThreadPoolExecutor(threads) as pool:
         try:
-            tallies = list(
-                pool.map(lambda engine: _measure(engine, root, seconds, step_limit, is_stopped), engines)
-            )
+            tallies = list(pool.map(lambda engine: _measure(engine, root, seconds, is_stopped), engines))
         except KeyboardInterrupt:
             is_stopped.set()
             raise
-    return _measurement(game, engines, tallies, (setup_seconds, compile_seconds, calibration))
-
-
-def _measurement(
-    game: CompiledGame, engines: list[Lanes], tallies: list[_Tally], times: tuple[float, float, float]
-) -> LanesMeasurement:
-    """The counts of all threads together; `times`: to set up, to compile, to calibrate."""
-    setup_seconds, compile_seconds, calibration_seconds = times
-    wall_rate = sum(tally.playouts / tally.wall_seconds for tally in tallies)
-    total = _Tally(*(sum(column) for column in zip(*tallies, strict=True)))
-    tick_seconds = total.cpu_seconds / total.ticks
+    total = {name: sum(vars(tally)[name] for tally in tallies) for name in vars(tallies[0])}
+    tick_seconds = total["cpu_seconds"] / total.pop("ticks")
+    del total["wall_seconds"]
     settle_seconds, choose_seconds = _parts(engines[0], tick_seconds)
-    literals = len(game.lane_tables.schedule.source)
-    return LanesMeasurement(
-        game=game.name,
-        engine="lanes",
-        threads=len(engines),
-        words=engines[0].words,
-        lanes=engines[0].lane_count,
-        literals=literals,
-        gates=len(game.lane_tables.schedule.target),
-        setup_seconds=round(setup_seconds, 4),
-        compile_seconds=round(compile_seconds, 4),
-        cpu_seconds=round(total.cpu_seconds, 4),
-        playouts=total.playouts,
-        states=total.states,
-        stuck=total.stuck,
-        cut=total.cut,
-        mean_length=round(total.states / total.playouts, 2) if total.playouts else 0.0,
-        playouts_per_cpu_second=rate(total.playouts, total.cpu_seconds),
-        states_per_cpu_second=rate(total.states, total.cpu_seconds),
-        playouts_per_second=round(wall_rate, 3),
-        tick_seconds=tick_seconds,
-        settle_seconds=settle_seconds,
-        choose_seconds=choose_seconds,
-        step_seconds=max(0.0, tick_seconds - settle_seconds - choose_seconds),
-        calibration_seconds=round(calibration_seconds, 4),
+    return with_rates(
+        {
+            "game": game.name,
+            "engine": "lanes",
+            "threads": threads,
+            "words": chosen,
+            "lanes": engines[0].lane_count,
+            "literals": len(game.lane_tables.schedule.source),
+            "gates": len(game.lane_tables.schedule.target),
+            "compile_seconds": compile_seconds,
+            **total,
+            "mean_length": total["states"] / max(1, total["playouts"]),
+            "playouts_per_second": sum(tally.playouts / tally.wall_seconds for tally in tallies),
+            "tick_seconds": tick_seconds,
+            "settle_seconds": settle_seconds,
+            "choose_seconds": choose_seconds,
+            "step_seconds": max(0.0, tick_seconds - settle_seconds - choose_seconds),
+        }
     )
 
 
-def _measure(
-    lanes: Lanes, root: BoolArray, seconds: float, step_limit: int, is_stopped: threading.Event
-) -> _Tally:
+def _measure(lanes: Lanes, root: BoolArray, seconds: float, is_stopped: threading.Event) -> _Tally:
     """Play until `seconds` of CPU time have passed, or until `is_stopped`."""
     lanes.begin(root)
-    lanes.play(1, step_limit)
-    begin = time.thread_time()
-    ticks = 1
-    while (
-        time.thread_time() - begin < seconds / 4 and not is_stopped.is_set()
-    ):  # until lanes no longer march in step
+    lanes.play(1, STEP_LIMIT)
+    begin, ticks = time.thread_time(), 1
+    # Until lanes no longer march in step.
+    while time.thread_time() - begin < seconds / 4 and not is_stopped.is_set():
         chunk = time.thread_time()
-        lanes.play(ticks, step_limit)
+        lanes.play(ticks, STEP_LIMIT)
         if time.thread_time() - chunk < _CHUNK_SECONDS / 2:
             ticks *= 2
     before = lanes.statistics()
     begin, wall_begin, played = time.thread_time(), time.perf_counter(), 0
     while (spent := time.thread_time() - begin) < seconds and not is_stopped.is_set():
-        lanes.play(ticks, step_limit)
+        lanes.play(ticks, STEP_LIMIT)
         played += ticks
     after = lanes.statistics()
     return _Tally(
@@ -145,19 +119,22 @@ def _measure(
 def _parts(lanes: Lanes, tick_seconds: float) -> tuple[float, float]:
     """CPU seconds per tick of settle and of choose: the minimum of three measurements each."""
     repeats = max(1, int(0.03 / tick_seconds))
-    planes = choice_planes(lanes.tables)
+    tables, arrays, planes = lanes.tables, lanes.arrays, choice_planes(lanes.tables)
 
-    def seconds_of(*work: Any) -> float:
-        part, *arguments = work
-        begin = time.thread_time()
-        part(lanes.tables, lanes.arrays, *arguments, repeats)
-        return (time.thread_time() - begin) / repeats
+    def fastest(part: Callable[[int], None]) -> float:
+        with announced_compilation():
+            part(1)
+        seconds = []
+        for _ in range(3):
+            begin = time.thread_time()
+            part(repeats)
+            seconds.append((time.thread_time() - begin) / repeats)
+        return min(seconds)
 
-    with announced_compilation():
-        _settle_ticks(lanes.tables, lanes.arrays, 1)
-        _choose_ticks(lanes.tables, lanes.arrays, planes, 1)
-    settle = min(seconds_of(_settle_ticks) for _ in range(3))
-    return settle, min(seconds_of(_choose_ticks, planes) for _ in range(3))
+    return (
+        fastest(lambda count: _settle_ticks(tables, arrays, count)),
+        fastest(lambda count: _choose_ticks(tables, arrays, planes, count)),
+    )
 
 
 @kernel

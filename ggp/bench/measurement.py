@@ -1,110 +1,38 @@
-"""Measurements: what each benchmark reports, as data that prints itself as JSON."""
+"""What every benchmark reports: a dictionary of figures, as `ggp bench --json` prints it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+import time
+from typing import Any, TypeAlias
+
+Measurement: TypeAlias = dict[str, Any]
+"""`game`, `cpu_seconds` of the process with all its threads, `playouts`, and the keys of each benchmark."""
+
+CALIBRATION_ROUNDS = 2_000_000
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """What all benchmarks report.
+def with_rates(measurement: Measurement) -> Measurement:
+    """Add the rates per CPU second of playouts, states and descents; shorten all numbers to six digits.
 
-    cpu_seconds           of the process, all threads together
-    calibration_seconds   CPU time of `ggp.bench.calibration.calibrate`, to compare machines by
+    >>> with_rates({"cpu_seconds": 4.0, "playouts": 10})
+    {'cpu_seconds': 4.0, 'playouts': 10, 'playouts_per_cpu_second': 2.5}
     """
-
-    game: str
-    cpu_seconds: float
-    playouts: int
-    playouts_per_cpu_second: float
-    calibration_seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """This measurement as JSON-able data."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class EngineMeasurement(Measurement):
-    """Random playouts of one game on an engine.
-
-    setup_seconds   wall-clock time from the rules to a game with its first legal moves
-    playouts        finished ones: terminal, stuck or cut at the step limit
-    states          states reached by a joint move, those of the unfinished playout too
-    stuck           playouts that ended because a role had no move
-    """
-
-    engine: str
-    setup_seconds: float
-    states: int
-    stuck: int
-    states_per_cpu_second: float
-    mean_length: float
+    seconds = measurement["cpu_seconds"]
+    rates = {
+        f"{name}_per_cpu_second": measurement[name] / seconds if seconds > 0 else 0.0
+        for name in ("playouts", "states", "descents")
+        if name in measurement
+    }
+    return {
+        key: float(f"{value:.6g}") if isinstance(value, float) else value
+        for key, value in (measurement | rates).items()
+    }
 
 
-@dataclass(frozen=True)
-class PlayoutMeasurement(EngineMeasurement):
-    """Random playouts through the interface of any engine; `without_goal` counts missing goals of roles."""
-
-    without_goal: int
-
-
-@dataclass(frozen=True)
-class LanesMeasurement(EngineMeasurement):
-    """Random playouts on lanes, in the steady state of short and long playouts mixed.
-
-    words, lanes          width of a row, and lanes per thread
-    literals, gates       size of the circuit: gate inputs, gates
-    compile_seconds       of compiling kernels for this width or loading them
-    cut                   playouts that ended at the step limit
-    playouts_per_second   of wall-clock time, all threads together
-    tick_seconds          CPU time per tick (one joint move in all lanes), of which `settle_seconds`,
-                          `choose_seconds` and, the rest, `step_seconds`
-    """
-
-    threads: int
-    words: int
-    lanes: int
-    literals: int
-    gates: int
-    compile_seconds: float
-    cut: int
-    playouts_per_second: float
-    tick_seconds: float
-    settle_seconds: float
-    choose_seconds: float
-    step_seconds: float
-
-
-@dataclass(frozen=True)
-class SearchMeasurement(Measurement):
-    """The tree search of one game on lanes.
-
-    warm_up_seconds       wall-clock time of the first WARM_UP_PLAYOUTS, compilation included
-    playouts_per_second   of wall-clock time: what a player gets
-    mean_depth, deepest   in the tree, in joint moves
-    nodes, is_full        size of all trees, and whether a memory limit stopped one
-    """
-
-    policy: str
-    threads: int
-    lanes: int
-    lanes_per_leaf: int
-    warm_up_seconds: float
-    descents: int
-    descents_per_cpu_second: float
-    playouts_per_second: float
-    mean_depth: float
-    deepest: int
-    nodes: int
-    is_full: bool
-
-
-def rate(count: int, seconds: float, digits: int = 3) -> float:
-    """`count` per second, rounded; 0 for no time.
-
-    >>> rate(10, 4.0)
-    2.5
-    """
-    return round(count / seconds, digits) if seconds > 0 else 0.0
+def calibrate(rounds: int = CALIBRATION_ROUNDS) -> float:
+    """CPU seconds that a fixed loop of integer arithmetic takes on this machine now."""
+    begin = time.process_time()
+    value = 1
+    for _ in range(rounds):
+        value = (value * 1103515245 + 12345) & 0x7FFFFFFF
+    return time.process_time() - begin

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from ggp.bench.measurement import SearchMeasurement, rate
+from ggp.bench.measurement import Measurement, with_rates
 from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions
@@ -20,14 +20,15 @@ WARM_UP_PLAYOUTS = 4096
 
 
 def measure_search(
-    game: CompiledGame,
-    policy: str = "uniform",
-    *,
-    seconds: float = 2.0,
-    options: MctsOptions | None = None,
-    calibration_seconds: float,
-) -> SearchMeasurement:
-    """Search the initial state for `seconds` of wall-clock time. Raises OptionError for an unknown policy."""
+    game: CompiledGame, policy: str = "uniform", *, seconds: float = 2.0, options: MctsOptions | None = None
+) -> Measurement:
+    """Search the initial state for `seconds` of wall-clock time. Raises OptionError for an unknown policy.
+
+    warm_up_seconds       wall-clock time of the first WARM_UP_PLAYOUTS, compilation included
+    playouts_per_second   of wall-clock time: what a player gets
+    mean_depth, deepest   in the tree, in joint moves
+    nodes, is_full        size of all trees, and whether a memory limit stopped one
+    """
     chosen = replace(options or MctsOptions(), policy=policy)
     search = LanesSearch(game, game.roles[0], options=chosen)
     begin = time.perf_counter()
@@ -40,22 +41,21 @@ def measure_search(
     cpu_seconds = max(time.process_time() - cpu_begin, 1e-9)
     report = search.report()
     search.close()
-    return SearchMeasurement(
-        game=game.name,
-        policy=policy,
-        threads=chosen.threads,
-        lanes=64 * chosen.words,
-        lanes_per_leaf=chosen.lanes_per_leaf,
-        warm_up_seconds=round(warm_up_seconds, 3),
-        cpu_seconds=round(cpu_seconds, 4),
-        playouts=report.playouts,
-        descents=report.descents,
-        playouts_per_cpu_second=rate(report.playouts, cpu_seconds, 1),
-        descents_per_cpu_second=rate(report.descents, cpu_seconds, 1),
-        playouts_per_second=round(report.playouts_per_second, 1),
-        mean_depth=round(report.mean_depth, 2),
-        deepest=report.deepest,
-        nodes=report.nodes,
-        is_full=report.is_full,
-        calibration_seconds=round(calibration_seconds, 4),
+    return with_rates(
+        {
+            "game": game.name,
+            "policy": policy,
+            "threads": chosen.threads,
+            "lanes": 64 * chosen.words,
+            "lanes_per_leaf": chosen.lanes_per_leaf,
+            "warm_up_seconds": warm_up_seconds,
+            "cpu_seconds": cpu_seconds,
+            "playouts": report.playouts,
+            "descents": report.descents,
+            "playouts_per_second": report.playouts_per_second,
+            "mean_depth": report.mean_depth,
+            "deepest": report.deepest,
+            "nodes": report.nodes,
+            "is_full": report.is_full,
+        }
     )

@@ -5,27 +5,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 import click
 
 from gdl.errors import GdlError
+from ggp.bench.measurement import Measurement, calibrate
 from ggp.cli.options import Amount, Count, engine_option, json_option
 from ggp.cli.progress import load_compiled, load_visibly
 from ggp.engines.loading import RulesNotFoundError, find_rules
 from ggp.game import GameError
 from ggp.search.tree.policies.policy import PolicyError, parse_policy
 
-if TYPE_CHECKING:
-    from ggp.bench.measurement import Measurement
-
 SUCCESS, FAILURE, UNREADABLE = 0, 1, 2
 FAILURES = (GdlError, GameError, OSError, ImportError, ValueError)
 """Errors of the input, not of the program, that prevent a measurement."""
 
-Result: TypeAlias = "dict[str, Any]"
-Column: TypeAlias = "tuple[str, Callable[[Result], str]]"
+Column: TypeAlias = "tuple[str, Callable[[Measurement], str]]"
 
 
 @click.command("bench")
@@ -67,13 +64,16 @@ def command(
     present = [file for file in files if _is_found(file, is_json=is_json)]  # before numba is imported
     if not present:
         sys.exit(UNREADABLE)
-    results: list[Result] = []
+    calibration = round(calibrate(), 4)
+    results: list[Measurement] = []
     code = SUCCESS if len(present) == len(files) else UNREADABLE
     try:
         for file in present:
             try:
-                measurements = _measure(file, engine, policies, seconds, threads)
-                results += map(partial(_shown, is_json=is_json), measurements)
+                for measurement in _measure(file, engine, policies, seconds, threads):
+                    results.append({**measurement, "calibration_seconds": calibration})
+                    if is_json:
+                        click.echo(json.dumps(results[-1]))
             except FAILURES as error:
                 _report_failure(file, error, is_json=is_json)
                 code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
@@ -81,13 +81,6 @@ def command(
         if results and not is_json:
             _print_results(results, SEARCH_COLUMNS if policies else ENGINE_COLUMNS)
     sys.exit(code)
-
-
-def _shown(measurement: Measurement, *, is_json: bool) -> Result:
-    result = measurement.to_dict()
-    if is_json:
-        click.echo(json.dumps(result))
-    return result
 
 
 def _is_found(file: str, *, is_json: bool) -> bool:
@@ -99,13 +92,6 @@ def _is_found(file: str, *, is_json: bool) -> bool:
     return True
 
 
-@cache
-def _calibration_seconds() -> float:
-    from ggp.bench.calibration import calibrate
-
-    return calibrate()
-
-
 def _measure(
     file: str, engine: str, policies: Sequence[str], seconds: float, threads: int
 ) -> Iterator[Measurement]:
@@ -114,14 +100,12 @@ def _measure(
     from ggp.bench.search import measure_search
     from ggp.search.tree.options import MctsOptions
 
-    calibration = _calibration_seconds()
     if not policies:
-        load = partial(load_visibly, file, engine)
-        yield measure_engine(load, seconds=seconds, threads=threads, calibration_seconds=calibration)
+        yield measure_engine(partial(load_visibly, file, engine), seconds=seconds, threads=threads)
         return
     game, options = load_compiled(file), MctsOptions(threads=threads)
     for policy in policies:
-        yield measure_search(game, policy, seconds=seconds, options=options, calibration_seconds=calibration)
+        yield measure_search(game, policy, seconds=seconds, options=options)
 
 
 def _report_failure(file: str, error: Exception, *, is_json: bool) -> None:
@@ -131,7 +115,7 @@ def _report_failure(file: str, error: Exception, *, is_json: bool) -> None:
         click.echo(str(error) if str(error).startswith(file) else f"{file}: {error}", err=True)
 
 
-def _print_results(results: Sequence[Result], columns: Sequence[Column]) -> None:
+def _print_results(results: Sequence[Measurement], columns: Sequence[Column]) -> None:
     from rich.console import Console
 
     from ggp.cli.tables import results_table
@@ -177,7 +161,7 @@ SEARCH_COLUMNS: tuple[Column, ...] = (
 )
 
 
-def _notes(result: Result) -> list[str]:
+def _notes(result: Measurement) -> list[str]:
     """Notes below the table: unusual ends of playouts, and the parts of a tick on lanes."""
     ends = {"stuck": "stuck", "cut": "cut", "without_goal": "goals missing"}
     notes = [f"{result[key]} {text}" for key, text in ends.items() if result.get(key)]

@@ -98,8 +98,7 @@ def _read_token(path: Path) -> str:
 
 def _check_stores(paths: tuple[Path, ...]) -> None:
     """Open every store once, so that a wrong file is reported here and not in the browser."""
-    from ggp.tournament.schema import StoreError
-    from ggp.tournament.store import Store
+    from ggp.tournament.store import Store, StoreError
 
     for path in paths:
         try:

@@ -26,8 +26,7 @@ from ggp.tournament.plan import Plan
 from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import Schedule, SelectionError
-from ggp.tournament.schema import PROGRAMMING_ERRORS, StoreError
-from ggp.tournament.store import Run, Store
+from ggp.tournament.store import PROGRAMMING_ERRORS, Run, Store, StoreError
 
 DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3

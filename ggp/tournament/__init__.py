@@ -3,13 +3,12 @@
 agent_code              the files of an agent as a digest
 plan                    the tournament as data: agents, games, conditions, stopping rule
 config                  TOML file or command-line options → plan
-schedule                plan → matches to play, every assignment of roles equally often
+schedule                plan → batches of matches to play, every assignment of roles equally often
 play                    one match, in a worker
-batches                 matches to play one by one, and side by side
 side_by_side            matches of plain UCT, hundreds in one worker
 pool                    workers: local processes, or a Dask cluster
 pool_process            a local worker
-schema, store           finished matches in SQLite
+store                   finished matches in SQLite
 stopping                stopping rules of a pairing: SPRT, or width of the interval
 runner                  schedule → pool → store
 results                 stored matches → win rates, goals, faults, speed

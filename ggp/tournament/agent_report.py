@@ -49,18 +49,14 @@ class Appearance:
     @property
     def fault_text(self) -> str:
         """The faults in one line, those with the same reason together; empty without any."""
-        steps: dict[str, list[str]] = {}
+        places: dict[str, list[str]] = {}
         for step, reason in self.faults:
-            steps.setdefault(reason, []).append(str(step) if step else "START")
-        return _first([f"{reason} at {_steps(found)}" for reason, found in steps.items()], "; ")
-
-
-def _steps(found: list[str]) -> str:
-    """
-    >>> _steps(["START"]), _steps(["4"]), _steps(["1", "2", "3", "5"])
-    ('START', 'step 4', 'steps 1, 2, 3 and 1 more')
-    """
-    return found[0] if found == ["START"] else f"step{'s' if len(found) > 1 else ''} {_first(found)}"
+            places.setdefault(reason, []).append(str(step) if step else "START")
+        parts = []
+        for reason, steps in places.items():
+            word = "" if steps == ["START"] else "step " if len(steps) == 1 else "steps "
+            parts.append(f"{reason} at {word}{_first(steps)}")
+        return _first(parts, "; ")
 
 
 def _first(texts: list[str], between: str = ", ") -> str:
@@ -69,21 +65,12 @@ def _first(texts: list[str], between: str = ", ") -> str:
     return between.join(texts[:FAULTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def appearances(store: Store, run: Run, agent: str) -> list[Appearance]:
-    """The stored matches of `agent`, newest first. Raises StoreError."""
-    matches = [match for match in store.matches(run) if agent in {seat.agent for seat in match.seats}]
-    matches.sort(key=lambda match: match.stored_ms, reverse=True)
-    return [appearance(match, store.record(run, match.id), agent) for match in matches]
-
-
 def appearance(match: StoredMatch, record: MatchRecord, agent: str) -> Appearance:
     """One match from the side of `agent`."""
     own = [number for number, seat in enumerate(match.seats) if seat.agent == agent]
-    order = own + [number for number in range(len(match.seats)) if number not in own]
     goals = []
-    for number in order:
-        seat = match.seats[number]
-        name = seat.role if number in own else f"{seat.role} ({seat.agent or 'random'})"
+    for seat in sorted(match.seats, key=lambda seat: seat.agent != agent):
+        name = seat.role if seat.agent == agent else f"{seat.role} ({seat.agent or 'random'})"
         goals.append(f"{name} {'-' if seat.goal is None else seat.goal}")
     faults = tuple(
         (step, reason_of(fault))
@@ -92,17 +79,10 @@ def appearance(match: StoredMatch, record: MatchRecord, agent: str) -> Appearanc
         if number < len(entry.faults) and (fault := entry.faults[number]) is not None
     )
     roles = tuple(match.seats[number].role for number in own)
-    return Appearance(match, _outcome(match, agent), roles, ", ".join(goals), faults)
-
-
-def _outcome(match: StoredMatch, agent: str) -> str:
-    if not match.is_completed:
-        return "aborted"
-    scores = [score for (own, _), score in pair_scores(match) if own == agent]
-    if not scores:
-        return "alone"
-    mean = sum(scores) / len(scores)
-    return "won" if mean > 0.5 else "lost" if mean < 0.5 else "drawn"
+    scores = [score for (of_agent, _), score in pair_scores(match) if of_agent == agent]
+    mean = sum(scores) / max(1, len(scores))
+    outcome = "alone" if not scores else "won" if mean > 0.5 else "lost" if mean < 0.5 else "drawn"
+    return Appearance(match, outcome if match.is_completed else "aborted", roles, ", ".join(goals), faults)
 
 
 def reason_of(fault: Fault) -> str:
@@ -131,23 +111,20 @@ def summary(found: Iterable[Appearance]) -> str:
 
 def agent_text(store: Store, run: Run, agent: str) -> str:
     """Faults and losses of an agent, and the command that replays a match. Raises StoreError."""
-    found = appearances(store, run, agent)
+    matches = [match for match in store.matches(run) if agent in {seat.agent for seat in match.seats}]
+    matches.sort(key=lambda match: match.stored_ms, reverse=True)
+    found = [appearance(match, store.record(run, match.id), agent) for match in matches]
     flawed = [each for each in found if each.faults]
     lost = [each for each in found if each.outcome == "lost"]
     lines = [f"{agent} ({run.plan.agent(agent).player}): {summary(found)}"]
     faults = [f"  {each.match.id}   as {', '.join(each.roles)}: {each.fault_text}" for each in flawed]
     losses = [f"  {each.match.id}   {each.score}, {each.match.steps} steps" for each in lost]
-    lines += [*_listed("Faults", faults), *_listed("Losses", losses)]
+    for title, listed in (("Faults", faults), ("Losses", losses)):
+        lines += ["", title, *listed[:LINES_SHOWN]] if listed else []
+        more = len(listed) - LINES_SHOWN
+        lines += [f"  and {more} older ones: --html writes pages with all"] if more > 0 else []
     if flawed or lost:
         place = f"{shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
         example = shlex.quote((flawed or lost)[0].match.id)
         lines += ["", f"Replay one: ggp tournament show {place} --match {example}"]
     return "\n".join(lines)
-
-
-def _listed(title: str, lines: list[str]) -> list[str]:
-    if not lines:
-        return []
-    more = len(lines) - LINES_SHOWN
-    end = [f"  and {more} older ones: --html writes pages with all"] if more > 0 else []
-    return ["", title, *lines[:LINES_SHOWN], *end]

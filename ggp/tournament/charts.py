@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ggp.files import replacing
 from ggp.tournament import tables
 from ggp.tournament.results import PairScore, Results
@@ -34,13 +36,13 @@ def write_charts(results: Results, folder: Path) -> ChartNames:
     names: ChartNames = {}
     with matplotlib.rc_context(_STYLE):
         for condition in results.plan.conditions:
-            if not results.met(condition.name):
-                continue
-            drawn = {
-                f"win-rates-{condition.name}.svg": draw_win_rates(results, condition.name),
-                f"ratings-{condition.name}.svg": draw_ratings(results, condition.name),
-            }
-            names[condition.name] = _save(drawn, folder)
+            name = condition.name
+            if results.met(name):
+                drawn = {
+                    f"win-rates-{name}.svg": draw_win_rates(results, name),
+                    f"ratings-{name}.svg": draw_ratings(results, name),
+                }
+                names[name] = _save(drawn, folder)
         if any(tables.growth_points(results, game) for game in results.plan.games):
             names[None] = _save({"win-rates-by-simulations.svg": draw_growth(results)}, folder)
     return names
@@ -91,7 +93,7 @@ def draw_growth(results: Results) -> Any:
     from matplotlib.figure import Figure
 
     counts = [condition.simulations or 0 for condition in tables.counted_conditions(results.plan)]
-    lines: dict[tuple[str, str], dict[str, list[tuple[int, PairScore]]]] = {}
+    lines: dict[tuple[str, str], dict[str, dict[int, PairScore]]] = {}
     for game in results.plan.games:
         for (agent, opponent), points in tables.growth_points(results, game).items():
             lines.setdefault((game.name, opponent), {})[agent] = points
@@ -114,17 +116,19 @@ def draw_growth(results: Results) -> Any:
     return figure
 
 
-def _draw_growth_of(
-    panel: Any, agent: str, points: list[tuple[int, PairScore]], shift: float, color: str
-) -> None:
+def _draw_growth_of(panel: Any, agent: str, points: dict[int, PairScore], shift: float, color: str) -> None:
     """Draw one agent's line; `shift` keeps the intervals of different agents apart."""
-    rates = [100 * score.rate for _, score in points]
-    ends = [[100 * end for end in score.interval] for _, score in points]
-    below = [rate - low for rate, (low, _) in zip(rates, ends, strict=True)]
-    above = [high - rate for rate, (_, high) in zip(rates, ends, strict=True)]
-    at = [shift * count for count, _ in points]
+    rates = 100 * np.array([score.rate for score in points.values()])
+    low, high = 100 * np.array([score.interval for score in points.values()]).T
     panel.errorbar(
-        at, rates, yerr=[below, above], fmt="o-", markersize=4, linewidth=1, label=agent, color=color
+        [shift * count for count in points],
+        rates,
+        yerr=[rates - low, high - rates],
+        fmt="o-",
+        markersize=4,
+        linewidth=1,
+        label=agent,
+        color=color,
     )
 
 

@@ -27,10 +27,10 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Collection, Mapping
-from itertools import product
+from collections.abc import Callable, Collection, Mapping
+from itertools import product, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from gdl.errors import GdlError
 from ggp.engines.loading import ENGINES, find_rules, make_game, read_program
@@ -59,11 +59,16 @@ SIMULATION_CLOCK_SECONDS = 3600.0
 
 _CONDITION_KEYS = ("repetitions", "start_clock", "play_clock", "simulations")
 _UNTIL_KEYS = ("rule", "elo0", "elo1", "alpha", "beta", "width")
-_TOP_KEYS = {"name", "seed", "engine", "games", "agents", "options", "against", "lineups", "grace", "memory"}
-_TABLES = {"conditions", "until"}
+_TOP_KEYS = (
+    *("name", "seed", "engine", "games", "agents", "options", "against", "lineups", "grace", "memory"),
+    *("conditions", "until"),
+)
+_KINDS = {dict: "a table", list: "a list", str: "a string", int: "an integer", float: "a number"}
 _SEARCHING = re.compile(r"(mcts|alphabeta|solving|tablebase|text)(:|$)")
 _LIMIT = re.compile(r"[:,](simulations|depth|nodes)=")
 _NAME = re.compile(r"[^\s/|]+")
+
+Key = tuple[str, ...]
 
 
 class ConfigError(Exception):
@@ -72,7 +77,7 @@ class ConfigError(Exception):
     key   location of the error as a path of keys; empty for the whole file
     """
 
-    def __init__(self, message: str, key: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, key: Key = ()) -> None:
         super().__init__(message)
         self.key = key
 
@@ -83,69 +88,128 @@ def read_config(path: Path) -> Plan:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_toml_error(path, str(error))) from None
+        found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error))
+        where, what = (f"{path}:{found[2]}:{found[3]}", found[1]) if found else (path, str(error))
+        raise ConfigError(f"{where}: {what}") from None
     except (ValueError, RecursionError):
         raise ConfigError(f"{path}: a number is too long, or lists are nested too deeply") from None
     try:
         return plan_from_data({"name": path.stem, **data}, folder=path.parent)
     except ConfigError as error:
-        where = f"{path}:{find_line(text, error.key)}" if error.key else str(path)
+        where = f"{path}:{find_line(text, error.key)}" if error.key else path
         raise ConfigError(f"{where}: {error}") from None
+
+
+class _Table:
+    """A table of a configuration, at the path `key`. All methods raise ConfigError at the key they read."""
+
+    def __init__(self, values: Mapping[str, Any], key: Key, known: Collection[str]) -> None:
+        self.values, self.key = values, key
+        for name in values:
+            if name not in known:
+                raise self.error(f"unknown key {name!r}; expected one of {', '.join(sorted(known))}", name)
+
+    def error(self, message: str, *names: str) -> ConfigError:
+        return ConfigError(message, (*self.key, *names))
+
+    def get(self, name: str, kind: type, default: Any = ...) -> Any:
+        """The value of a key, of the right type; without a default it must be there."""
+        if name not in self.values:
+            if default is ...:
+                raise self.error(f"{name!r} is missing")
+            return default
+        value = self.values[name]
+        if kind is float and type(value) is int:
+            value = float(value)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise self.error(f"{name} must be {_KINDS[kind]}, not {value!r}", name)
+        return value
+
+    def within(
+        self, name: str, kind: type, default: Any, is_right: Callable[[Any], bool], wanted: str
+    ) -> Any:
+        """The value of a key if it is right, or the default, which may be None."""
+        value = self.get(name, kind, default)
+        if value is not None and not is_right(value):
+            raise self.error(f"{name} must be {wanted}, not {value!r}", name)
+        return value
+
+    def choice(self, name: str, choices: Collection[str], default: Any = ...) -> str:
+        value: str = self.get(name, str, default)
+        if value not in choices:
+            raise self.error(f"{name} must be one of {', '.join(choices)}, not {value!r}", name)
+        return value
+
+    def count(self, name: str, default: int | None = None) -> int | None:
+        found: int | None = self.within(name, int, default, lambda value: value >= 1, "at least 1")
+        return found
+
+    def lineups(self) -> Lineups | None:
+        value = self.values.get("lineups")
+        is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        if value not in ("pairs", "all", None) and not is_count:
+            raise self.error(
+                f'lineups must be "pairs", "all" or a number of matches, not {value!r}', "lineups"
+            )
+        return cast("Lineups | None", value)
+
+    def options(self) -> dict[str, str]:
+        """The options of player specs; TOML's booleans are switches."""
+        return {
+            name: ("on" if value else "off") if isinstance(value, bool) else str(value)
+            for name, value in self.get("options", dict, {}).items()
+        }
 
 
 def plan_from_data(data: Mapping[str, Any], *, folder: Path = Path()) -> Plan:
     """Make a tournament from the keys and values of a TOML file. Raises ConfigError."""
-    _check_keys(data, {*_TOP_KEYS, *_TABLES, *_CONDITION_KEYS}, ())
-    agents = _agents(_need(data, "agents", dict, ()), _need(data, "options", dict, (), {}))
+    table = _Table(data, (), (*_TOP_KEYS, *_CONDITION_KEYS))
+    agents = _agents(table)
     names = [agent.name for agent in agents]
-    against = tuple(_need(data, "against", list, (), []))
+    against = tuple(table.get("against", list, []))
     for name in against:
         if name not in names:
-            raise ConfigError(
-                f"against: unknown agent {name!r}; expected one of {', '.join(names)}", ("against",)
+            raise table.error(
+                f"against: unknown agent {name!r}; expected one of {', '.join(names)}", "against"
             )
     _check_once(list(against), "against", "name each agent once")
-    conditions = _conditions(data)
-    _check_options(agents, conditions)
     plan = Plan(
-        name=_need(data, "name", str, ()),
-        seed=_need(data, "seed", int, (), 0),
-        engine=_one_of(_need(data, "engine", str, (), "auto"), ENGINES, ("engine",)),
+        name=table.get("name", str),
+        seed=table.get("seed", int, 0),
+        engine=table.choice("engine", ENGINES, "auto"),
         agents=agents,
         games=_games(data.get("games"), folder),
-        conditions=conditions,
-        lineups=_lineups(data.get("lineups", "pairs"), ("lineups",)),
+        conditions=_conditions(table),
+        lineups=table.lineups() or "pairs",
         against=against,
-        until=_until(_need(data, "until", dict, (), {})),
-        grace_seconds=_grace(data),
-        memory_mebibytes=_memory(data),
+        until=_until(_Table(table.get("until", dict, {}), ("until",), _UNTIL_KEYS)),
+        grace_seconds=table.within("grace", float, GRACE_SECONDS, *_CLOCK_OR_0),
+        memory_mebibytes=table.within(
+            "memory", int, None, lambda memory: memory >= MIN_MEBIBYTES, f"at least {MIN_MEBIBYTES} MiB"
+        ),
     )
+    _check_options(plan)
     _check_seats(plan)
     _check_clocks(plan)
     return plan
 
 
-def _grace(data: Mapping[str, Any]) -> float:
-    grace = float(_need(data, "grace", (int, float), (), GRACE_SECONDS))
-    if not 0 <= grace <= MAX_CLOCK_SECONDS:
-        raise ConfigError("grace must be at least 0 seconds and at most a week", ("grace",))
-    return grace
+_CLOCK_OR_0 = (lambda clock: 0 <= clock <= MAX_CLOCK_SECONDS, "at least 0 seconds and at most a week")
+_CLOCK = (lambda clock: 0 < clock <= MAX_CLOCK_SECONDS, "more than 0 seconds and at most a week")
 
 
-def _memory(data: Mapping[str, Any]) -> int | None:
-    memory: int | None = _need(data, "memory", int, (), None)
-    if memory is not None and memory < MIN_MEBIBYTES:
-        raise ConfigError(f"memory must be at least {MIN_MEBIBYTES} MiB", ("memory",))
-    return memory
-
-
-def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agent, ...]:
+def _agents(table: _Table) -> tuple[Agent, ...]:
+    shared = table.options()
     agents = []
-    for name, entry in entries.items():
+    for name, entry in table.get("agents", dict).items():
         key = ("agents", name)
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"agent name {name!r}: spaces, '/' and '|' are not allowed", key)
-        spec = entry if isinstance(entry, str) else _agent_spec(entry, key)
+        _check_name("agent", name, key)
+        spec = entry
+        if isinstance(entry, dict):
+            own = _Table(entry, key, ("player", "options"))
+            spec = extend_spec(own.get("player", str), own.options())
+        elif not isinstance(entry, str):
+            raise ConfigError(f'agent {name}: expected "player" or {{ player = "…", options = {{…}} }}', key)
         try:
             player = seat_player(spec)
         except PlayerSpecError as error:
@@ -153,42 +217,34 @@ def _agents(entries: Mapping[str, Any], shared: Mapping[str, Any]) -> tuple[Agen
         if player.is_human:
             raise ConfigError(f"agent {name}: 'human' cannot take part in a tournament", key)
         for option, value in shared.items():
-            spec = with_option(spec, option, _option_text(value))
+            spec = with_option(spec, option, value)
         agents.append(Agent(name, spec, code_digest(spec)))
     if not agents:
-        raise ConfigError("no agents: a tournament needs some", ("agents",))
+        raise table.error("no agents: a tournament needs some", "agents")
     for option in shared:
         if not any(f"{option}=" in agent.player for agent in agents):
-            raise ConfigError(
-                f"unknown option or invalid value for every agent: {option}", ("options", option)
-            )
+            raise table.error(f"unknown option or invalid value for every agent: {option}", "options", option)
     return tuple(agents)
 
 
-def _agent_spec(entry: object, key: tuple[str, ...]) -> str:
-    if not isinstance(entry, dict):
-        raise ConfigError(f'agent {key[-1]}: expected "player" or {{ player = "…", options = {{…}} }}', key)
-    _check_keys(entry, {"player", "options"}, key)
-    options = _need(entry, "options", dict, key, {})
-    texts = {name: _option_text(value) for name, value in options.items()}
-    return extend_spec(_need(entry, "player", str, key), texts)
+def _check_name(kind: str, name: str, key: Key) -> None:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{kind} name {name!r}: spaces, '/' and '|' are not allowed", key)
 
 
-def _option_text(value: object) -> str:
-    """An option of a player spec; TOML's booleans are switches."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
+def _check_once(names: list[str], key: str, advice: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{name!r} appears twice in {key}; {advice}", (key,))
 
 
 def _games(entries: object, folder: Path) -> tuple[GameEntry, ...]:
+    tables = entries
     if isinstance(entries, list):
-        tables: dict[str, Any] = {str(name): {} for name in entries}
+        tables = {str(name): {} for name in entries}
         if len(tables) < len(entries):
             raise ConfigError("the same game is given twice", ("games",))
-    elif isinstance(entries, dict):
-        tables = entries
-    else:
+    if not isinstance(tables, dict):
         raise ConfigError(
             'games: expected a list of names or a table of tables, such as games = ["tictactoe"]', ("games",)
         )
@@ -199,114 +255,91 @@ def _games(entries: object, folder: Path) -> tuple[GameEntry, ...]:
     return games
 
 
-def _check_once(names: list[str], key: str, advice: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(f"{name!r} appears twice in {key}; {advice}", (key,))
-
-
-def _game(name: str, table: object, folder: Path) -> GameEntry:
+def _game(name: str, entry: object, folder: Path) -> GameEntry:
     key = ("games", name)
-    if not isinstance(table, dict):
+    if not isinstance(entry, dict):
         raise ConfigError(f"game {name}: expected a table such as {{ simulations = 500 }}", key)
-    _check_keys(table, {"rules", "simulations", "lineups"}, key)
-    place = _expanded(_need(table, "rules", str, key, name), key)
-    local = folder / place
+    table = _Table(entry, key, ("rules", "simulations", "lineups"))
+    place = os.path.expandvars(table.get("rules", str, name))
+    missing = re.search(r"\$\{?(\w+)", place)
+    if missing:
+        raise ConfigError(f"{place}: the environment variable {missing[1]} is not set", key)
     try:
-        path = local if local.is_file() else find_rules(place)
+        path = folder / place if (folder / place).is_file() else find_rules(place)
         program, _ = read_program(path)
         make_game(program, path.stem, "reasoner")
     except (GdlError, OSError) as error:
         raise ConfigError(f"game {name}: {error}", key) from None
-    simulations = _positive(_need(table, "simulations", int, key, None), (*key, "simulations"))
-    lineups = _lineups(table["lineups"], (*key, "lineups")) if "lineups" in table else None
-    return GameEntry(path.stem if name == place else name, program.source.text, simulations, lineups)
+    return GameEntry(
+        path.stem if name == place else name,
+        program.source.text,
+        table.count("simulations"),
+        table.lineups(),
+    )
 
 
-def _lineups(value: object, key: tuple[str, ...]) -> Lineups:
-    if value == "pairs" or value == "all":
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
-    raise ConfigError(f'lineups must be "pairs", "all" or a number of matches, not {value!r}', key)
-
-
-def _expanded(place: str, key: tuple[str, ...]) -> str:
-    expanded = os.path.expandvars(place)
-    missing = re.search(r"\$\{?(\w+)", expanded)
-    if missing:
-        raise ConfigError(f"{place}: the environment variable {missing[1]} is not set", key)
-    return expanded
-
-
-def _conditions(data: Mapping[str, Any]) -> tuple[Condition, ...]:
-    shared = {name: data[name] for name in _CONDITION_KEYS if name in data}
-    if "conditions" not in data:
-        return (_condition("default", shared, ()),)
-    tables = _need(data, "conditions", dict, ())
+def _conditions(top: _Table) -> tuple[Condition, ...]:
+    shared = {name: top.values[name] for name in _CONDITION_KEYS if name in top.values}
+    if "conditions" not in top.values:
+        return (_condition("default", _Table(shared, (), _CONDITION_KEYS)),)
+    tables = top.get("conditions", dict)
     if not tables:
-        raise ConfigError("conditions is empty; omit it for a single condition", ("conditions",))
+        raise top.error("conditions is empty; omit it for a single condition", "conditions")
     found = []
-    for name, table in tables.items():
+    for name, values in tables.items():
         key = ("conditions", name)
-        if not isinstance(table, dict):
+        if not isinstance(values, dict):
             raise ConfigError(
                 f"condition {name}: expected a table with some of {', '.join(_CONDITION_KEYS)}", key
             )
-        if not _NAME.fullmatch(name):
-            raise ConfigError(f"condition name {name!r}: spaces, '/' and '|' are not allowed", key)
-        _check_keys(table, {*_CONDITION_KEYS, "options"}, key)
-        found.append(_condition(name, {**shared, **table}, key))
+        _check_name("condition", name, key)
+        found.append(_condition(name, _Table({**shared, **values}, key, (*_CONDITION_KEYS, "options"))))
     return tuple(found)
 
 
-def _condition(name: str, table: Mapping[str, Any], key: tuple[str, ...]) -> Condition:
-    simulations = _positive(_need(table, "simulations", int, key, None), (*key, "simulations"))
+def _condition(name: str, table: _Table) -> Condition:
+    simulations = table.count("simulations")
     usual = DEFAULT_CLOCK_SECONDS if simulations is None else SIMULATION_CLOCK_SECONDS
-    repetitions = _positive(_need(table, "repetitions", int, key, DEFAULT_REPETITIONS), (*key, "repetitions"))
-    play_clock = float(_need(table, "play_clock", (int, float), key, usual))
-    start_clock = float(_need(table, "start_clock", (int, float), key, play_clock))
-    if not 0 < play_clock <= MAX_CLOCK_SECONDS:
-        raise ConfigError("play_clock must be more than 0 seconds and at most a week", (*key, "play_clock"))
-    if not 0 <= start_clock <= MAX_CLOCK_SECONDS:
-        raise ConfigError("start_clock must be at least 0 seconds and at most a week", (*key, "start_clock"))
-    assert repetitions is not None
-    options = _need(table, "options", dict, key, {})
-    texts = tuple((option, _option_text(value)) for option, value in options.items())
-    return Condition(name, repetitions, start_clock, play_clock, simulations, texts)
+    play_clock = table.within("play_clock", float, usual, *_CLOCK)
+    return Condition(
+        name,
+        table.count("repetitions", DEFAULT_REPETITIONS) or DEFAULT_REPETITIONS,
+        table.within("start_clock", float, play_clock, *_CLOCK_OR_0),
+        play_clock,
+        simulations,
+        tuple(table.options().items()),
+    )
 
 
-def _check_options(agents: Collection[Agent], conditions: Collection[Condition]) -> None:
+def _until(table: _Table) -> Until | None:
+    if not table.values:
+        return None
+    rule = table.choice("rule", ("sprt", "width"))
+    numbers = {
+        name: table.within(name, float, None, math.isfinite, "finite")
+        for name in _UNTIL_KEYS[1:]
+        if name in table.values
+    }
+    until = Until(rule, **numbers)  # type: ignore[arg-type]
+    if until.elo0 >= until.elo1:
+        raise table.error("elo0 must be less than elo1", "elo1")
+    for name in ("alpha", "beta"):
+        if not 0 < getattr(until, name) < 0.5:
+            raise table.error(f"{name} must be a probability below 0.5", name)
+    if not 0 < until.width < 1:
+        raise table.error("width must be between 0 and 1, such as 0.1", "width")
+    return until
+
+
+def _check_options(plan: Plan) -> None:
     """Check that every option of a condition applies to some agent."""
-    for condition in conditions:
+    for condition in plan.conditions:
         for option, value in condition.options:
-            if all(with_option(agent.player, option, value) == agent.player for agent in agents):
+            if all(with_option(agent.player, option, value) == agent.player for agent in plan.agents):
                 raise ConfigError(
                     f"unknown option or invalid value for every agent, or set by all agents: {option}",
                     ("conditions", condition.name, "options", option),
                 )
-
-
-def _until(table: Mapping[str, Any]) -> Until | None:
-    if not table:
-        return None
-    _check_keys(table, set(_UNTIL_KEYS), ("until",))
-    rule = _one_of(_need(table, "rule", str, ("until",)), ("sprt", "width"), ("until", "rule"))
-    numbers = {
-        name: float(_need(table, name, (int, float), ("until",))) for name in _UNTIL_KEYS[1:] if name in table
-    }
-    for name, number in numbers.items():
-        if not math.isfinite(number):
-            raise ConfigError(f"{name} must be finite, not {number}", ("until", name))
-    until = Until(rule, **numbers)  # type: ignore[arg-type]
-    if until.elo0 >= until.elo1:
-        raise ConfigError("elo0 must be less than elo1", ("until", "elo1"))
-    for name in ("alpha", "beta"):
-        if not 0 < getattr(until, name) < 0.5:
-            raise ConfigError(f"{name} must be a probability below 0.5", ("until", name))
-    if not 0 < until.width < 1:
-        raise ConfigError("width must be between 0 and 1, such as 0.1", ("until", "width"))
-    return until
 
 
 def _check_clocks(plan: Plan) -> None:
@@ -356,81 +389,24 @@ def role_names(game: GameEntry) -> tuple[str, ...]:
     return tuple(map(str, make_game(program, game.name, "reasoner").roles))
 
 
-def _need(
-    table: Mapping[str, Any],
-    name: str,
-    kind: type | tuple[type, ...],
-    key: tuple[str, ...],
-    default: Any = ...,
-) -> Any:
-    """The value of `name`, with its type checked."""
-    if name not in table:
-        if default is ...:
-            raise ConfigError(f"{name!r} is missing", key)
-        return default
-    value = table[name]
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        words = {dict: "a table", list: "a list", str: "a string", int: "an integer"}
-        wanted = "a number" if isinstance(kind, tuple) else words[kind]
-        raise ConfigError(f"{name} must be {wanted}, not {value!r}", (*key, name))
-    return value
-
-
-def _positive(value: int | None, key: tuple[str, ...]) -> int | None:
-    if value is not None and value < 1:
-        raise ConfigError(f"{key[-1]} must be at least 1", key)
-    return value
-
-
-def _one_of(value: str, choices: Collection[str], key: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise ConfigError(f"{key[-1]} must be one of {', '.join(choices)}, not {value!r}", key)
-    return value
-
-
-def _check_keys(table: Mapping[str, Any], known: set[str], key: tuple[str, ...]) -> None:
-    for name in table:
-        if name not in known:
-            raise ConfigError(
-                f"unknown key {name!r}; expected one of {', '.join(sorted(known))}", (*key, name)
-            )
-
-
-def _toml_error(path: Path, message: str) -> str:
-    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
-    return f"{path}:{found[2]}:{found[3]}: {found[1]}" if found else f"{path}: {message}"
-
-
-def find_line(text: str, key: tuple[str, ...]) -> int:
+def find_line(text: str, key: Key) -> int:
     """The line, from 1, that most likely contains the value of a key path.
 
     >>> find_line('seed = 1\\n[agents]\\na = "mcts"', ("agents", "a"))
     3
     """
-    lines = text.splitlines()
-    line, table, best = 0, (), 1  # type: int, tuple[str, ...], int
-    matched = 0
-    for line, content in enumerate(lines, start=1):
+    table: Key = ()
+    best, matched = 1, 0
+    for line, content in enumerate(text.splitlines(), start=1):
         header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", content)
+        assigned = re.match(r"\s*([\w\"'.+:\-]+)\s*=", content)
         if header:
-            table = tuple(part.strip(" \"'") for part in header[1].split("."))
-        names = table if header else (*table, *_assigned(content))
-        depth = _common(names, key)
-        if depth > matched and (header or len(names) > len(table)):
+            table = names = tuple(part.strip(" \"'") for part in header[1].split("."))
+        elif assigned:
+            names = (*table, *(part.strip("\"'") for part in assigned[1].split(".")))
+        else:
+            continue
+        depth = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(names, key, strict=False)))
+        if depth > matched:
             matched, best = depth, line
     return best
-
-
-def _assigned(content: str) -> tuple[str, ...]:
-    """The key path that a line assigns to."""
-    found = re.match(r"\s*([\w\"'.+:\-]+)\s*=", content)
-    return tuple(part.strip("\"'") for part in found[1].split(".")) if found else ()
-
-
-def _common(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    count = 0
-    for a, b in zip(left, right, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count

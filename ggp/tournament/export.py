@@ -20,27 +20,24 @@ SEAT_COLUMNS = (
 
 def write_csv(
     store: Store, run: Run, stream: IO[str], columns: Collection[str] = (*MATCH_COLUMNS, *SEAT_COLUMNS)
-) -> int:
+) -> None:
     """Write one row per match; seats have numbered columns: `agent1`, `goal1`, …
 
     columns   from MATCH_COLUMNS and SEAT_COLUMNS; their order there is kept
-    Returns the number of matches.
     """
     match_columns = [column for column in MATCH_COLUMNS if column in columns]
     seat_columns = [column for column in SEAT_COLUMNS if column in columns]
     matches = sorted(store.details(run), key=lambda match: str(match["id"]))
     seat_count = max((len(match["seats"]) for match in matches), default=0)
-    header = [*match_columns]
-    header += [f"{column}{number + 1}" for number in range(seat_count) for column in seat_columns]
+    numbered = [f"{column}{number + 1}" for number in range(seat_count) for column in seat_columns]
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
+    writer.writerow([*match_columns, *numbered])
     for match in matches:
         row = [match[column] for column in match_columns]
         for seat in match["seats"]:
             row += [seat[column] for column in seat_columns]
         # csv would write a lone CR, which some faults hold, without quotes
         writer.writerow([cell.replace("\r", " ") if isinstance(cell, str) else cell for cell in row])
-    return len(matches)
 
 
 def write_json_lines(store: Store, run: Run, stream: IO[str]) -> None:

@@ -49,9 +49,7 @@ class RunView:
         if now < self._next:
             return
         self._next = now + (LINE_SECONDS if self._live is None else REFRESH_SECONDS)
-        line = progress_line(
-            progress.stored, progress.total, progress.saved, progress.running, progress.per_second
-        )
+        line = progress_line(progress)
         if self._live is None:
             self.console.print(line, soft_wrap=True)
         else:
@@ -61,22 +59,17 @@ class RunView:
             self._next = max(self._next, now + SHARE * spent)
 
 
-def progress_line(stored: int, total: int, saved: int, running: int, per_second: float) -> str:
-    """Progress in one line.
-
-    >>> progress_line(120, 400, 0, 2, 0.5)
-    '120 of 400 matches, 2 running, 30.0 per minute, about 9 min left'
-    """
-    left = max(0, total - stored - saved)
-    parts = [count_text(stored, total)]
-    if saved:
-        parts.append(f"{saved} not needed")
-    parts.append(f"{running} running")
-    if per_second > 0:
-        parts.append(f"{60 * per_second:.1f} per minute")
-        if left:
-            parts.append(f"about {duration_text(left / per_second)} left")
-    return ", ".join(parts)
+def progress_line(progress: Progress) -> str:
+    """Progress in one line."""
+    rate = progress.per_second
+    parts = [
+        count_text(progress.stored, progress.total),
+        f"{progress.saved} not needed" if progress.saved else "",
+        f"{progress.running} running",
+        f"{60 * rate:.1f} per minute" if rate else "",
+        f"about {duration_text(progress.left / rate)} left" if rate and progress.left else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def duration_text(seconds: float) -> str:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,15 +25,14 @@ from ggp.engines.loading import load
 from ggp.files import PACKAGE
 from ggp.game import Game, GameError, hides_information, is_compiled
 from ggp.match.faults import Crashed, Illegal, Late, OtherFault, Unreachable
-from ggp.match.player import Player, PlayerError, PlayerFaultError
+from ggp.match.player import Player, PlayerError
 from ggp.match.record import MatchRecord, program_version
 from ggp.match.referee import NotStartedError, play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.factory import seat_player
 from ggp.protocol.messages import Abort
-from ggp.tournament.batches import kind_of
 from ggp.tournament.pool import CallError
-from ggp.tournament.schedule import MatchTask
+from ggp.tournament.schedule import MatchTask, kind_of
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
@@ -93,13 +93,8 @@ class MatchResult:
     processor: str
 
 
-@dataclass(frozen=True)
-class Spent:
-    """Cost of a seat in a match: seconds, simulations (None if not counted), and `SeatResult.fallback`."""
-
-    seconds: float
-    simulations: int | None
-    fallback: str | None = ""
+Spent = tuple[float, int | None, str | None]
+"""Cost of a seat in a match: seconds, simulations (None if not counted), and `SeatResult.fallback`."""
 
 
 class UnplayableError(CallError):
@@ -153,11 +148,11 @@ def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
         raise UnplayableError(str(error)) from None
     results = []
     for task, match in zip(tasks, played, strict=True):
-        spent = [
-            Spent(seconds, playouts if kind_of(player) == "uct" else None)
+        spent: list[Spent] = [
+            (seconds, playouts if kind_of(player) == "uct" else None, "")
             for player, seconds, playouts in zip(task.players, match.seconds, match.playouts, strict=True)
         ]
-        results.append(_result(task, match.record, spent, round(sum(match.seconds), 3)))
+        results.append(_result(task, match.record, spent, sum(match.seconds)))
     return results
 
 
@@ -165,9 +160,18 @@ def _play(task: MatchTask) -> MatchResult:
     game = load_game(task.rules, task.game, task.engine)
     players = [_player(task, index) for index in range(len(task.players))]
     record = play_match(game, players, _terms_of(task))
-    spent = [_spent(record, index, player) for index, player in enumerate(players)]
-    seconds = round(((record.steps[-1].time_ms or 0) - record.start_time) / 1000, 3)
-    return _result(task, record, spent, seconds)
+    spent: list[Spent] = []
+    for index, player in enumerate(players):
+        reports = filter(None, (step.reports[index] for step in record.steps[1:]))
+        fallback = next(filter(None, (report["fallback"] for report in reports)), "")
+        spent.append(
+            (
+                sum(step.seconds[index] or 0.0 for step in record.steps if step.seconds),
+                None if player is None else player.simulation_count,
+                None if player is not None and player.is_remote else fallback,
+            )
+        )
+    return _result(task, record, spent, ((record.steps[-1].time_ms or 0) - record.start_time) / 1000)
 
 
 def _terms_of(task: MatchTask) -> MatchTerms:
@@ -185,13 +189,18 @@ def _result(task: MatchTask, record: MatchRecord, spent: Sequence[Spent], second
     record.tournament_name = task.condition
     data = record.to_dict()
     data.pop("rules", None)
+    failed_starts = [
+        f"{role} was late at START" if isinstance(fault, Late) else f"{role} failed at START: {fault}"
+        for role, fault in zip(record.roles, record.steps[0].faults, strict=False)
+        if fault is not None
+    ]
     return MatchResult(
         task=task,
         seats=tuple(_seat_result(task, record, index, each) for index, each in enumerate(spent)),
         is_completed=record.is_completed,
-        fault="; ".join(filter(None, [record.fault, *_failed_starts(record)])),
+        fault="; ".join(filter(None, [record.fault, *failed_starts])),
         started_ms=record.start_time,
-        seconds=seconds,
+        seconds=round(seconds, 3),
         steps=len(record.steps) - 1,
         record=json.dumps(data, ensure_ascii=False, separators=(",", ":")),
         version=code_version(),
@@ -212,14 +221,13 @@ def abort_tasks(tasks: Iterable[MatchTask]) -> None:
     """Send ABORT for these matches to their HTTP players, so that they accept others. Best effort."""
     from ggp.protocol.client import ask, parse_address  # loads aiohttp
 
-    async def abort(address: str, match_id: str) -> None:
-        with contextlib.suppress(PlayerFaultError):
-            await ask(parse_address(address), Abort(match_id), ABORT_SECONDS)
-
-    messages = [(address, wire_id(task)) for task in tasks for address in task.remote_addresses]
+    messages = [
+        (parse_address(address), Abort(wire_id(task))) for task in tasks for address in task.remote_addresses
+    ]
 
     async def abort_all() -> None:
-        await asyncio.gather(*(abort(*each) for each in messages))
+        requests = (ask(url, message, ABORT_SECONDS) for url, message in messages)
+        await asyncio.gather(*requests, return_exceptions=True)
 
     # In a thread, because a name lookup may take much longer and cannot be interrupted.
     thread = threading.Thread(target=lambda: asyncio.run(abort_all()), daemon=True)
@@ -247,6 +255,7 @@ def load_game(rules: str, name: str, engine: str) -> Game[Any]:
 
 def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent) -> SeatResult:
     faults = [step.faults[index] for step in record.steps[1:]]  # those of START are not faults of moves
+    seconds, simulations, fallback = spent
     return SeatResult(
         role=record.roles[index],
         agent=task.seats[index],
@@ -256,33 +265,11 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent)
         late=sum(isinstance(fault, Late) for fault in faults),
         illegal=sum(isinstance(fault, Illegal) for fault in faults),
         lost=sum(isinstance(fault, Unreachable) for fault in faults),
-        think_seconds=round(spent.seconds, 4),
-        simulations=spent.simulations,
-        fallback=spent.fallback,
+        think_seconds=round(seconds, 4),
+        simulations=simulations,
+        fallback=fallback,
         crashed=sum(isinstance(fault, Crashed | OtherFault) for fault in faults),
     )
-
-
-def _spent(record: MatchRecord, index: int, player: Player | None) -> Spent:
-    seconds = [step.seconds[index] for step in record.steps if step.seconds]
-    return Spent(
-        sum(value or 0.0 for value in seconds),
-        None if player is None else player.simulation_count,
-        None if player is not None and player.is_remote else _fallback(record, index),
-    )
-
-
-def _failed_starts(record: MatchRecord) -> list[str]:
-    return [
-        f"{role} was late at START" if isinstance(fault, Late) else f"{role} failed at START: {fault}"
-        for role, fault in zip(record.roles, record.steps[0].faults, strict=False)
-        if fault is not None
-    ]
-
-
-def _fallback(record: MatchRecord, index: int) -> str:
-    reports = (step.reports[index] for step in record.steps[1:])
-    return next(filter(None, (report["fallback"] for report in reports if report is not None)), "")
 
 
 @functools.cache
@@ -299,13 +286,11 @@ def code_version() -> str:
 def processor() -> str:
     """Processor name, number of cores, and the library versions that affect speed."""
     name = platform.processor() or platform.machine()
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        found = re.search(
+            r"^model name\s*:\s*(.+?)\s*$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE
+        )
+        name = found[1] if found else name
     libraries = ", ".join(
         f"{library} {metadata.version(library)}" for library in ("numpy", "numba", "clingo")
     )

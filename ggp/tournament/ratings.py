@@ -43,9 +43,7 @@ class Rating:
     group: int
 
 
-def rate(
-    agents: Sequence[str], points: Points, *, anchor: str | None = None, prior_draws: float = PRIOR_DRAWS
-) -> list[Rating]:
+def rate(agents: Sequence[str], points: Points, *, anchor: str | None = None) -> list[Rating]:
     """Rate `agents`, best first within each group.
 
     points   (a, b) → points of `a` against `b`; one point per match in total
@@ -63,7 +61,7 @@ def rate(
     for (a, b), value in points.items():
         wins[index[a], index[b]] += value
     met = (wins + wins.T) > 0
-    wins[met] += prior_draws / 2
+    wins[met] += PRIOR_DRAWS / 2
     ratings: list[Rating] = []
     for group, members in enumerate(_components(met)):
         names = [agents[number] for number in members]
@@ -89,12 +87,10 @@ def fit(wins: NDArray[np.float64]) -> NDArray[np.float64]:
     total = wins.sum(axis=1)
     strength = np.ones(len(wins))
     for _ in range(_ROUND_LIMIT):
-        shares = games / (strength[:, None] + strength[None, :])
-        new = total / shares.sum(axis=1)
-        new /= np.exp(np.log(new).mean())
-        change = np.abs(np.log(new / strength)).max()
-        strength = new
-        if change < _TOLERANCE:
+        before = strength
+        strength = total / (games / (before[:, None] + before[None, :])).sum(axis=1)
+        strength /= np.exp(np.log(strength).mean())
+        if np.abs(np.log(strength / before)).max() < _TOLERANCE:
             break
     return strength
 
@@ -116,14 +112,7 @@ def _variances(wins: NDArray[np.float64], logs: NDArray[np.float64], zero: int |
 
 def _components(met: NDArray[np.bool_]) -> list[list[int]]:
     """Groups of agents connected by matches, largest first."""
-    left = set(np.flatnonzero(met.any(axis=1)).tolist())
-    parts = []
-    while left:
-        part, frontier = set(), {min(left)}
-        while frontier:
-            part |= frontier
-            reached = np.flatnonzero(met[sorted(frontier)].any(axis=0)).tolist()
-            frontier = set(reached) - part
-        left -= part
-        parts.append(sorted(part))
-    return sorted(parts, key=len, reverse=True)
+    for _ in range(len(met).bit_length()):  # each round doubles the length of the paths
+        met = met | (met @ met)
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in met if row.any()}
+    return sorted(map(list, groups), key=lambda group: (-len(group), group))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +15,6 @@ from rich.text import Text
 
 from ggp.files import write_text
 from ggp.tournament import charts, tables
-from ggp.tournament.plan import Condition
 from ggp.tournament.results import Results, collect
 from ggp.tournament.schedule import CellKey, Schedule
 from ggp.tournament.stopping import Decision, Stopping
@@ -59,52 +58,45 @@ class Report:
     saved: int
     decisions: dict[CellKey, Decision]
 
-    def condition_tables(self, condition: Condition) -> list[Table]:
+    def condition_tables(self, condition: str) -> list[Table]:
         """The tables of one condition, without empty ones."""
-        name, results = condition.name, self.results
         found = [
-            tables.win_rates(results, name).upright(),
-            tables.ratings_table(results, name),
-            tables.mean_goals(results, name).upright(),
-            tables.speeds(results, name).upright(),
-            tables.faults(results, name),
-            tables.fallbacks(results, name),
+            tables.win_rates(self.results, condition).upright(),
+            tables.ratings_table(self.results, condition),
+            tables.mean_goals(self.results, condition).upright(),
+            tables.speeds(self.results, condition).upright(),
+            tables.faults(self.results, condition),
+            tables.fallbacks(self.results, condition),
         ]
-        return [table for table in found if table.rows]
-
-    def growth_tables(self) -> list[Table]:
-        """Win rates by number of simulations, if conditions differ in it."""
-        found = [tables.growth(self.results, game) for game in self.run.plan.games]
         return [table for table in found if table.rows]
 
     def sections(self) -> list[Section]:
-        """All tables, in the order of the report."""
+        """All tables with rows, in the order of the report."""
+        results, plan = self.results, self.run.plan
         found = [
-            Section(f"{each.name}: {tables.condition_text(each)}", self.condition_tables(each), each.name)
-            for each in self.run.plan.conditions
+            Section(
+                f"{each.name}: {tables.condition_text(each)}", self.condition_tables(each.name), each.name
+            )
+            for each in plan.conditions
         ]
-        decided = tables.decisions(self.run.plan, self.decisions)
-        found.append(Section(BY_SIMULATIONS, self.growth_tables()))
-        found.append(Section("Decided early", [decided] if decided.rows else [], is_drawn=False))
+        found.append(Section(BY_SIMULATIONS, [tables.growth(results, game) for game in plan.games]))
+        found.append(Section("Decided early", [tables.decisions(plan, self.decisions)], is_drawn=False))
+        found = [replace(each, tables=[table for table in each.tables if table.rows]) for each in found]
         return [section for section in found if section.tables]
-
-    @property
-    def fallback_count(self) -> int:
-        """Number of seats in which an agent fell back to another policy."""
-        return sum(total.fallbacks.total() for total in self.results.agents.values())
-
-    @property
-    def fault_count(self) -> int:
-        return sum(total.faults for total in self.results.agents.values())
 
     def summary(self) -> str:
         """Number of matches and of faults, in one line."""
-        saved = f", {self.saved} not needed" if self.saved else ""
-        flawed = f", {len(self.results.flawed)} flawed" if self.results.flawed else ""
-        fallbacks = f", {self.fallback_count} seats with a fallback policy" if self.fallback_count else ""
-        return (
-            f"{count_text(self.results.match_count, self.planned)}{saved}; "
-            f"{self.fault_count} faults, {len(self.results.aborted)} aborted matches{flawed}{fallbacks}"
+        results = self.results
+        faults = sum(total.faults for total in results.agents.values())
+        fallbacks = sum(total.fallbacks.total() for total in results.agents.values())
+        return "".join(
+            [
+                count_text(results.match_count, self.planned),
+                f", {self.saved} not needed" if self.saved else "",
+                f"; {faults} faults, {len(results.aborted)} aborted matches",
+                f", {len(results.flawed)} flawed" if results.flawed else "",
+                f", {fallbacks} seats with a fallback policy" if fallbacks else "",
+            ]
         )
 
 
@@ -165,24 +157,18 @@ def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
     """The report as Markdown; `drawn` holds the file names of charts."""
     lines = [f"# {_plain(report.run.name)}", "", _plain(report.summary()) + ".", "", MEANING, ""]
     for section in report.sections():
-        lines += _section(
-            report, section, (drawn or {}).get(section.condition, []) if section.is_drawn else []
-        )
+        lines += [f"## {_plain(section.title)}", ""]
+        for table in _with_crosstable(report, section, sys.maxsize):
+            lines += [f"### {_plain(table.title)}", "", *_markdown_table(table), ""]
+        names = (drawn or {}).get(section.condition, []) if section.is_drawn else []
+        lines += [*(f"![{_plain(name)}]({quote(name)})" for name in names), ""]
     lines += ["## Setup", "", *(f"* {_plain(note)}" for note in notes(report)), ""]
     lines += ["| agent | settings |", "| --- | --- |"]
     lines += [f"| {_cell(agent.name)} | {_code(agent.player)} |" for agent in report.run.plan.agents]
     return "\n".join(lines) + "\n"
 
 
-def _section(report: Report, section: Section, drawn: list[str]) -> list[str]:
-    lines = [f"## {_plain(section.title)}", ""]
-    for table in _with_crosstable(report, section, sys.maxsize):
-        lines += [f"### {_plain(table.title)}", "", *markdown_table(table), ""]
-    return [*lines, *(f"![{_plain(name)}]({quote(name)})" for name in drawn), ""]
-
-
-def markdown_table(table: Table) -> list[str]:
-    """A table in Markdown, with numbers aligned right."""
+def _markdown_table(table: Table) -> list[str]:
     rule = ["---" if number < table.text_columns else "---:" for number in range(len(table.header))]
     rows = [list(map(_cell, row)) for row in (table.header, *table.rows)]
     return [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
@@ -234,11 +220,9 @@ def write_report(report: Report, folder: Path) -> list[str]:
     Raises OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    said: list[str] = []
-    names: charts.ChartNames = {}
     try:
-        names = charts.write_charts(report.results, folder)
+        names, said = charts.write_charts(report.results, folder), []
     except ImportError:
-        said.append("no charts: they need an extra, pip install 'ggp-lanes[charts]'")
+        names, said = {}, ["no charts: they need an extra, pip install 'ggp-lanes[charts]'"]
     write_text(folder / "report.md", markdown(report, names))
     return said

@@ -30,18 +30,9 @@ class PairScore:
 
     def add(self, score: float) -> None:
         self.points += score
-        if score > 0.5:
-            self.wins += 1
-        elif score < 0.5:
-            self.losses += 1
-        else:
-            self.draws += 1
-
-    def add_all(self, other: PairScore) -> None:
-        self.wins += other.wins
-        self.draws += other.draws
-        self.losses += other.losses
-        self.points += other.points
+        self.wins += score > 0.5
+        self.losses += score < 0.5
+        self.draws += score == 0.5
 
     @property
     def count(self) -> int:
@@ -79,9 +70,15 @@ class AgentTotals:
     fallbacks: Counter[str] = field(default_factory=Counter)
     reporting: int = 0
 
-    def add(self, seat: SeatResult) -> None:
-        """Count a seat of a completed match."""
-        self.add_faults(seat)
+    def add(self, seat: SeatResult, *, is_completed: bool) -> None:
+        """Count a seat; of aborted matches, only its faults."""
+        self.asked += seat.moves
+        self.late += seat.late
+        self.illegal += seat.illegal
+        self.lost += seat.lost
+        self.crashed += seat.crashed
+        if not is_completed:
+            return
         self.seats += 1
         self.moves += seat.moves
         self.think_seconds += seat.think_seconds
@@ -93,14 +90,6 @@ class AgentTotals:
         if seat.simulations is not None:
             self.simulations += seat.simulations
             self.counted_seconds += seat.think_seconds
-
-    def add_faults(self, seat: SeatResult) -> None:
-        """Count only the faults of a seat, as for aborted matches."""
-        self.asked += seat.moves
-        self.late += seat.late
-        self.illegal += seat.illegal
-        self.lost += seat.lost
-        self.crashed += seat.crashed
 
     @property
     def faults(self) -> int:
@@ -125,98 +114,84 @@ class AgentTotals:
 class Results:
     """All results of a run. Aborted matches count only in `aborted` and in the agents' faults.
 
+    pairs         scores of pairs, in the direction of `Plan.pairs`
+    agents        totals by condition, game and agent
     flawed        completed matches with a fault
     even          condition and single-player game → the goal that every agent got in every match: such a game
                   compares nothing, and is left out of `pairs` and so of win rates and ratings
-    pairs         scores of pairs, in the direction of `Plan.pairs`
-    agents        totals by condition, game and agent
     """
 
     plan: Plan
-    match_count: int
-    pairs: dict[PairKey, PairScore]
-    agents: dict[tuple[str, str, str], AgentTotals]
-    aborted: list[StoredMatch]
-    flawed: list[StoredMatch]
-    even: dict[tuple[str, str], int]
-    versions: list[str]
-    processors: list[str]
+    match_count: int = 0
+    pairs: dict[PairKey, PairScore] = field(default_factory=lambda: defaultdict(PairScore))
+    agents: dict[tuple[str, str, str], AgentTotals] = field(default_factory=lambda: defaultdict(AgentTotals))
+    aborted: list[StoredMatch] = field(default_factory=list)
+    flawed: list[StoredMatch] = field(default_factory=list)
+    even: dict[tuple[str, str], int] = field(default_factory=dict)
+    versions: list[str] = field(default_factory=list)
+    processors: list[str] = field(default_factory=list)
 
     def over_games(self, condition: str, agent: str, opponent: str) -> PairScore:
         """The score of a pair over all games."""
         total = PairScore()
         for game in self.plan.games:
-            total.add_all(self.pairs.get((condition, game.name, agent, opponent), PairScore()))
+            score = self.pairs.get((condition, game.name, agent, opponent), PairScore())
+            total.wins += score.wins
+            total.draws += score.draws
+            total.losses += score.losses
+            total.points += score.points
         return total
 
     def met(self, condition: str) -> list[tuple[str, str]]:
         """The pairs that met: an agent and its opponent, baselines last."""
-        return [
-            pair
-            for pair in self.plan.pairs()
-            if any(key[0] == condition and key[2:] == pair for key in self.pairs)
-        ]
+        met = {(a, b) for of_condition, _, a, b in self.pairs if of_condition == condition}
+        return [pair for pair in self.plan.pairs() if pair in met]
 
 
 def collect(plan: Plan, matches: Iterable[StoredMatch]) -> Results:
     """Summarize matches, in any order."""
-    pairs: dict[PairKey, PairScore] = defaultdict(PairScore)
-    agents: dict[tuple[str, str, str], AgentTotals] = defaultdict(AgentTotals)
+    results = Results(plan)
     alone: dict[tuple[str, str, str], dict[int, int]] = defaultdict(dict)
     wanted = set(plan.pairs())
-    aborted, flawed, versions, processors, count = [], [], set(), set(), 0
+    versions, processors = set(), set()
     for match in matches:
-        count += 1
+        results.match_count += 1
         versions.add(match.version)
         processors.add(match.processor)
         for seat in match.seats:
             if seat.agent is not None:
-                totals = agents[match.condition, match.game, seat.agent]
-                (totals.add if match.is_completed else totals.add_faults)(seat)
+                totals = results.agents[match.condition, match.game, seat.agent]
+                totals.add(seat, is_completed=match.is_completed)
         if not match.is_completed:
-            aborted.append(match)
+            results.aborted.append(match)
             continue
         if match.fault:
-            flawed.append(match)
-        scores = dict(pair_scores(match))
-        for (a, b), score in scores.items():
+            results.flawed.append(match)
+        for (a, b), score in pair_scores(match):
             if (a, b) in wanted:
-                pairs[match.condition, match.game, a, b].add(score)
+                results.pairs[match.condition, match.game, a, b].add(score)
         if len(match.cell_agents) == 1:
             goal = next(seat.goal for seat in match.seats if seat.agent is not None)
             if goal is not None:
                 alone[match.condition, match.game, match.cell_agents[0]][match.repetition] = goal
-    even = _compare_alone(plan, alone, pairs)
-    return Results(
-        plan,
-        count,
-        dict(pairs),
-        dict(agents),
-        aborted,
-        flawed,
-        even,
-        sorted(versions),
-        sorted(processors),
-    )
+    _compare_alone(results, alone)
+    results.versions, results.processors = sorted(versions), sorted(processors)
+    return results
 
 
-def _compare_alone(
-    plan: Plan, alone: dict[tuple[str, str, str], dict[int, int]], pairs: dict[PairKey, PairScore]
-) -> dict[tuple[str, str], int]:
-    """Compare agents in single-player games by their goals in the same repetition; returns `Results.even`."""
-    even = {}
+def _compare_alone(results: Results, alone: dict[tuple[str, str, str], dict[int, int]]) -> None:
+    """Compare agents in single-player games by their goals in the same repetition."""
     for condition, game in sorted({key[:2] for key in alone}):
         goals = {
             goal for key, found in alone.items() if key[:2] == (condition, game) for goal in found.values()
         }
-        if len(goals) == 1 and len(plan.agents) > 1:
-            even[condition, game] = goals.pop()
+        if len(goals) == 1 and len(results.plan.agents) > 1:
+            results.even[condition, game] = goals.pop()
             continue
-        for a, b in plan.pairs():
+        for a, b in results.plan.pairs():
             left, right = alone.get((condition, game, a), {}), alone.get((condition, game, b), {})
             for repetition in sorted(left.keys() & right.keys()):
-                pairs[condition, game, a, b].add(compare(left[repetition], right[repetition]))
-    return even
+                results.pairs[condition, game, a, b].add(compare(left[repetition], right[repetition]))
 
 
 def pair_scores(match: StoredMatch) -> Iterator[tuple[tuple[str, str], float]]:
@@ -242,13 +217,3 @@ def compare(left: int, right: int) -> float:
     (1.0, 0.5, 0.0)
     """
     return 1.0 if left > right else 0.5 if left == right else 0.0
-
-
-def points_between(results: Results, condition: str, game: str | None = None) -> dict[tuple[str, str], float]:
-    """(a, b) → points of `a` against `b`, in one game or in all."""
-    points: dict[tuple[str, str], float] = defaultdict(float)
-    for (of_condition, of_game, a, b), score in results.pairs.items():
-        if of_condition == condition and game in (None, of_game):
-            points[a, b] += score.points
-            points[b, a] += score.count - score.points
-    return dict(points)

@@ -5,19 +5,28 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ggp.tournament.agent_code import code_digest
-from ggp.tournament.batches import MAX_MATCHES, MAX_UNTIL_DECIDED, Batch, batches
 from ggp.tournament.plan import code_change
 from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_batch, play_task
 from ggp.tournament.pool import Workers, WorkersError
-from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule
+from ggp.tournament.schedule import (
+    MAX_MATCHES,
+    MAX_UNTIL_DECIDED,
+    Batch,
+    Cell,
+    CellKey,
+    MatchTask,
+    Schedule,
+    batches,
+)
 from ggp.tournament.stopping import Decision, Stopping
-from ggp.tournament.store import Run, SettingsChangedError, Store, StoredMatch
+from ggp.tournament.store import Run, SettingsChangedError, Store
 
 TICK_SECONDS = 0.5
 """Time between two calls of the listener while no match finishes."""
@@ -86,6 +95,11 @@ class Progress:
         return self.new / seconds if seconds > 0 else 0.0
 
 
+def _addresses(batch: Iterable[tuple[Cell, MatchTask]]) -> set[str]:
+    """Addresses of the HTTP players of matches."""
+    return {address for _, task in batch for address in task.remote_addresses}
+
+
 Listener = Callable[[Progress], None]
 
 
@@ -120,7 +134,8 @@ class Runner:
         Raises StoreError, also if files of an agent have changed, and WorkersError.
         """
         most = MAX_MATCHES if self.run.plan.until is None else MAX_UNTIL_DECIDED
-        open_batches = batches(self._open_tasks(), most)
+        left = ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
+        open_batches = batches(left, most)
         while True:
             self._fill(open_batches)
             self._notify()
@@ -137,23 +152,13 @@ class Runner:
         abort_tasks(task for batch in self._running.values() for _, task in batch)
         self._running.clear()
 
-    def _open_tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
-        return ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
-
     def _fill(self, open_batches: Iterator[Batch]) -> None:
         """Assign matches whose HTTP players are free to every free worker."""
-        room = self.workers.size() - len(self._running)
-        busy = {
-            address
-            for batch in self._running.values()
-            for _, task in batch
-            for address in task.remote_addresses
-        }
-        waiting = self._held
-        self._held = []
-        source = iter(waiting)
-        while room > 0:
-            batch = next(source, None) or next(open_batches, None)
+        busy = _addresses(chain.from_iterable(self._running.values()))
+        held, self._held = iter(self._held), []
+        size = self.workers.size()
+        while len(self._running) < size:
+            batch = next(held, None) or next(open_batches, None)
             if batch is None:
                 break
             left = tuple(
@@ -163,7 +168,7 @@ class Runner:
             )
             if not left:
                 continue
-            addresses = {address for _, task in left for address in task.remote_addresses}
+            addresses = _addresses(left)
             if addresses & busy:
                 self._held.append(batch)
                 if len(self._held) >= LOOK_AHEAD:
@@ -171,21 +176,18 @@ class Runner:
                 continue
             busy |= addresses
             self._running[self._submit(left)] = left
-            room -= 1
-        self._held += source
+        self._held += held
 
     def _submit(self, batch: Batch) -> Future[Any]:
+        """Raises SettingsChangedError if files of an agent have changed since the plan was made."""
         tasks = tuple(task for _, task in batch)
-        self._require_same_code({seat for task in tasks for seat in task.seats})
-        if len(tasks) == 1:
-            return self.workers.submit(play_task, tasks[0])
-        return self.workers.submit(play_batch, tasks)
-
-    def _require_same_code(self, names: Collection[str | None]) -> None:
-        """Raise SettingsChangedError if files of these agents have changed since the plan was made."""
+        names = {seat for task in tasks for seat in task.seats}
         for agent in self.run.plan.agents:
             if agent.name in names and agent.code and code_digest(agent.player) != agent.code:
                 raise SettingsChangedError(f"{self.store.path}: {code_change(agent.name)}")
+        if len(tasks) == 1:
+            return self.workers.submit(play_task, tasks[0])
+        return self.workers.submit(play_batch, tasks)
 
     def _finish(self, future: Future[Any]) -> None:
         if future.cancelled():
@@ -205,10 +207,10 @@ class Runner:
     def _note_result(self, result: MatchResult) -> None:
         for obstacle in [each for each in self._failed_in_a_row if each.hinders(result.task)]:
             del self._failed_in_a_row[obstacle]
-        if self.store.add(self.run, result):
+        if (match := self.store.add(self.run, result)) is not None:
             self.progress.new += 1
             self.progress.stored += 1
-            self.stopping.add(_as_stored(result))
+            self.stopping.add(match)
 
     def _note_failure(self, tasks: tuple[MatchTask, ...], error: BaseException) -> None:
         obstacle = obstacle_of(tasks[0], error)
@@ -231,23 +233,3 @@ class Runner:
         self.progress.saved = self.stopping.saved()
         self.progress.decisions = self.stopping.decisions
         self.listen(self.progress)
-
-
-def _as_stored(result: MatchResult) -> StoredMatch:
-    """A result as a stored match, with the fields needed for scores."""
-    task = result.task
-    return StoredMatch(
-        id=task.id,
-        condition=task.condition,
-        game=task.game,
-        cell_agents=task.cell_agents,
-        repetition=task.repetition,
-        is_completed=result.is_completed,
-        fault=result.fault,
-        seconds=result.seconds,
-        steps=result.steps,
-        stored_ms=0,
-        version=result.version,
-        processor=result.processor,
-        seats=result.seats,
-    )

@@ -25,8 +25,7 @@ from ggp.players.rows import search_options
 from ggp.search.forest.forest import MEBIBYTES, Forest
 from ggp.search.forest.self_play import WORDS, EndedMatches, MatchBatch, MatchContext
 from ggp.search.tree.kernels.arrays import Float64Array
-from ggp.tournament.batches import kind_of
-from ggp.tournament.schedule import MatchTask
+from ggp.tournament.schedule import MatchTask, kind_of
 
 MIN_MEBIBYTES = 64
 """Memory of the forest of each kind of search at least; all of a batch share MEBIBYTES otherwise."""
@@ -44,7 +43,7 @@ class PlayedMatch:
 def play_side_by_side(
     game: CompiledGame, tasks: Sequence[MatchTask], terms: Sequence[MatchTerms]
 ) -> list[PlayedMatch]:
-    """Play matches of `game` that are `is_side_by_side` (`ggp.tournament.batches`).
+    """Play matches of `game` that are `is_side_by_side` (`ggp.tournament.schedule`).
 
     All randomness derives from the seed of the first match.
     """
@@ -80,14 +79,12 @@ class _Matches(MatchBatch):
             for number, kind in enumerate(kinds)
         ]
         simulations = np.array(
-            [[0 if each is None else each.simulations for each in seats] for seats in own], np.int64
+            [[each.simulations if each else 0 for each in seats] for seats in own], np.int64
         )
         searcher = np.array(
-            [[0 if each is None else kinds.index(search_options(each)) for each in seats] for seats in own],
-            np.int32,
+            [[kinds.index(search_options(each)) if each else 0 for each in seats] for seats in own], np.int32
         )
-        ended = EndedMatches(lambda count: False)
-        context = MatchContext(game, seed, None, step_limit, ended)
+        context = MatchContext(game, seed, None, step_limit, EndedMatches(lambda count: False))
         super().__init__(context, 0, simulations, forests, searcher)
         initial = game.unpack(game.initial_state())
         self.states: list[list[NDArray[np.bool_]]] = [[initial] for _ in tasks]
@@ -141,13 +138,9 @@ def _fill(
     elif step >= step_limit:
         record.abort(f"no end after {step_limit:,} steps")
     else:
-        record.abort(_why_stuck(game, last, step))
-
-
-def _why_stuck(game: CompiledGame, state: bytes, step: int) -> str:
-    try:
-        for role in game.roles:
-            game.legal_moves(state, role)
-    except GameError as error:
-        return str(error.at_step(step))
-    raise AssertionError("a match that could continue was left")
+        try:
+            for role in game.roles:
+                game.legal_moves(last, role)
+            raise AssertionError("a match that could continue was left")
+        except GameError as error:
+            record.abort(str(error.at_step(step)))

@@ -11,8 +11,10 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Collection, Iterator
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,12 +22,73 @@ from typing import Any, Self
 from ggp.match.record import MatchRecord, now_ms
 from ggp.tournament.plan import Plan, changed_settings
 from ggp.tournament.play import MatchResult, SeatResult
-from ggp.tournament.schema import StoreError, make_tables, store_errors, transaction
+
+SCHEMA_VERSION = 3
+_SCHEMA = """
+create table run (
+    id integer primary key,
+    name text not null unique,
+    created_ms integer not null,
+    plan text not null
+);
+create table match (
+    run integer not null references run,
+    id text not null,
+    condition text not null,
+    game text not null,
+    cell_agents text not null,      -- JSON list, in the plan's order
+    seats text not null,            -- JSON list: agent per role, null for random
+    repetition integer not null,
+    seed integer not null,
+    is_completed integer not null,
+    fault text not null,
+    start_clock_seconds real not null,
+    play_clock_seconds real not null,
+    started_ms integer not null,
+    seconds real not null,
+    steps integer not null,
+    stored_ms integer not null,
+    version text not null,
+    host text not null,
+    processor text not null,
+    record blob not null,           -- the match record as JSON without its rules, zlib
+    primary key (run, id)
+) without rowid;
+create table seat (
+    run integer not null,
+    match text not null,
+    number integer not null,        -- of the role, in rule-sheet order
+    role text not null,
+    agent text,
+    player text,                    -- spec for make_player
+    goal integer,
+    moves integer not null,
+    late integer not null,
+    illegal integer not null,
+    lost integer not null,
+    think_seconds real not null,
+    simulations integer,
+    fallback text,                  -- null if unknown, empty if none
+    crashed integer not null default 0,
+    primary key (run, match, number),
+    foreign key (run, match) references match (run, id)
+) without rowid;
+"""
+
+MAX_RECORD_BYTES = 1 << 28
+"""Limit on the size of one record as text."""
 
 _LOCK_TIMEOUT_S = 30.0
 """Time that a connection waits for the file's lock."""
 
 _RETRY_S = 0.01
+
+PROGRAMMING_ERRORS = (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+"""SQLite errors of wrong statements, which must not be reported as errors of a file."""
+
+
+class StoreError(Exception):
+    """The file is not a store, lacks the run, or cannot be read or written."""
 
 
 class SettingsChangedError(StoreError):
@@ -61,55 +124,8 @@ class StoredMatch:
     seats: tuple[SeatResult, ...]
 
 
-def _open_patiently(path: Path) -> sqlite3.Connection:
-    """Open or create a file, its tables included. Raises sqlite3.Error, StoreError.
-
-    SQLite waits for other writers, but not for others that turn write-ahead logging on or off: a second one
-    that wants the lock gets SQLITE_BUSY at once and has to try again.
-    """
-    end = time.monotonic() + _LOCK_TIMEOUT_S
-    while True:
-        try:
-            link = _open(path)
-            try:
-                make_tables(link, path)
-            except BaseException:
-                link.close()
-                raise
-            return link
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
-                raise
-        time.sleep(_RETRY_S)
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    """Open with write-ahead logging, if possible. Raises sqlite3.Error, StoreError."""
-    link = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
-    try:
-        link.execute("pragma journal_mode = wal")
-    except sqlite3.OperationalError:
-        link.close()
-        if not path.is_file() or os.access(path.absolute().parent, os.W_OK):
-            raise
-        return _open_fixed(path)
-    link.execute("pragma synchronous = normal")
-    link.execute("pragma foreign_keys = on")
-    return link
-
-
-def _open_fixed(path: Path) -> sqlite3.Connection:
-    """Open for reading in a folder without write permission.
-
-    Raises StoreError if matches are still in the log next to the file, which only a writer can merge.
-    """
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
-        raise StoreError(
-            f"{path}: its last matches are still in {log.name}, and its folder is read-only:"
-            " copy both files to a writable folder"
-        )
-    return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+_MATCH_COLUMNS = tuple(field.name for field in fields(StoredMatch) if field.name != "seats")
+_SEAT_COLUMNS = tuple(field.name for field in fields(SeatResult))
 
 
 class Store:
@@ -135,9 +151,7 @@ class Store:
     ) -> None:
         self._link.close()
 
-    def run_names(self) -> list[str]:
-        """Names of the runs, oldest first."""
-        return [name for (name,) in self._link.execute("select name from run order by id")]
+    # --- runs -------------------------------------------------------------------------------------
 
     def run_sizes(self) -> dict[str, int]:
         """Run → number of its matches, oldest run first."""
@@ -147,6 +161,10 @@ class Store:
                 " group by run.id order by run.id"
             )
         )
+
+    def run_names(self) -> list[str]:
+        """Names of the runs, oldest first."""
+        return [name for (name,) in self._link.execute("select name from run order by id")]
 
     def run(self, name: str | None = None) -> Run:
         """The run of that name, or the latest. Raises StoreError."""
@@ -174,74 +192,74 @@ class Store:
         Raises SettingsChangedError if the run has matches under other settings; agents, games and conditions
         without matches may change. Raises StoreError as `run` does.
         """
-        name = plan.name
-        if name in self.run_names():
-            self._check_settings(self.run(name), plan)
-        with store_errors(self.path):
+        if plan.name in self.run_names():
+            run = self.run(plan.name)
+            changes = "\n  ".join(changed_settings(self._played_settings(run), plan.settings()))
+            if changes:
+                raise SettingsChangedError(
+                    f"{self.path}: run {run.name!r} has {self.match_count(run)} matches under other settings:"
+                    f"\n  {changes}\n"
+                    "Restore the old settings, or give a new run another name (--run NAME)."
+                )
+        with self._writing():
             self._link.execute(
                 "insert into run (name, created_ms, plan) values (?, ?, ?)"
                 " on conflict (name) do update set plan = excluded.plan",
-                (name, now_ms(), plan.to_json()),
+                (plan.name, now_ms(), plan.to_json()),
             )
-        return self.run(name)
-
-    def _check_settings(self, run: Run, plan: Plan) -> None:
-        changes = changed_settings(self._played_settings(run), plan.settings())
-        if changes:
-            raise SettingsChangedError(
-                f"{self.path}: run {run.name!r} has {self.match_count(run)} matches under other settings:\n  "
-                + "\n  ".join(changes)
-                + "\nRestore the old settings, or give a new run another name (--run NAME)."
-            )
+        return self.run(plan.name)
 
     def _played_settings(self, run: Run) -> dict[str, str]:
         if not self.match_count(run):
             return {}
         played = {"seed", "engine", "grace"}
-        for kind, query in (
-            ("agent", "select distinct agent from seat where run = ?"),
-            ("game", "select distinct game from match where run = ?"),
-            ("condition", "select distinct condition from match where run = ?"),
-        ):
-            played |= {f"{kind} {name}" for (name,) in self._link.execute(query, (run.id,))}
+        for kind, table in (("agent", "seat"), ("game", "match"), ("condition", "match")):
+            names = self._link.execute(f"select distinct {kind} from {table} where run = ?", (run.id,))
+            played |= {f"{kind} {name}" for (name,) in names}
         played |= {f"code of {key}" for key in played if key.startswith("agent ")}
         return {key: value for key, value in run.plan.settings().items() if key in played}
 
-    def add(self, run: Run, result: MatchResult) -> bool:
-        """Store a match; False, without a change, if it is already stored. Raises StoreError."""
+    # --- matches ----------------------------------------------------------------------------------
+
+    def add(self, run: Run, result: MatchResult) -> StoredMatch | None:
+        """Store a match; None, without a change, if it is already stored. Raises StoreError."""
         task = result.task
-        values = {
+        match = StoredMatch(
+            task.id,
+            task.condition,
+            task.game,
+            task.cell_agents,
+            task.repetition,
+            result.is_completed,
+            result.fault,
+            result.seconds,
+            result.steps,
+            now_ms(),
+            result.version,
+            result.processor,
+            result.seats,
+        )
+        values = {column: getattr(match, column) for column in _MATCH_COLUMNS} | {
             "run": run.id,
-            "id": task.id,
-            "condition": task.condition,
-            "game": task.game,
             "cell_agents": json.dumps(task.cell_agents),
             "seats": json.dumps(task.seats),
-            "repetition": task.repetition,
             "seed": task.seed,
-            "is_completed": result.is_completed,
-            "fault": result.fault,
             "start_clock_seconds": task.start_clock_seconds,
             "play_clock_seconds": task.play_clock_seconds,
             "started_ms": result.started_ms,
-            "seconds": result.seconds,
-            "steps": result.steps,
-            "stored_ms": now_ms(),
-            "version": result.version,
             "host": result.host,
-            "processor": result.processor,
             "record": zlib.compress(result.record.encode()),
         }
         seats = [
             {"run": run.id, "match": task.id, "number": number, **asdict(seat)}
             for number, seat in enumerate(result.seats)
         ]
-        with store_errors(self.path), transaction(self._link):
+        with self._writing(), _transaction(self._link):
             insertion = f"{_insertion('match', values)} on conflict do nothing"
-            added = self._link.execute(insertion, values).rowcount
-            if added:
+            is_added = self._link.execute(insertion, values).rowcount
+            if is_added:
                 self._link.executemany(_insertion("seat", seats[0]), seats)
-        return bool(added)
+        return match if is_added else None
 
     def finished_ids(self, run: Run) -> set[str]:
         """Ids of the stored matches."""
@@ -254,55 +272,35 @@ class Store:
     def matches(self, run: Run) -> list[StoredMatch]:
         """Every match of the run, in the order of their ids."""
         rows = self._link.execute(
-            "select id, condition, game, cell_agents, repetition, is_completed, fault, seconds, steps,"
-            " stored_ms, version, processor from match where run = ? order by id",
-            (run.id,),
+            f"select {', '.join(_MATCH_COLUMNS)} from match where run = ? order by id", (run.id,)
         ).fetchall()
-        seats: dict[str, list[SeatResult]] = {}
-        for match, *fields in self._link.execute(
-            "select match, role, agent, player, goal, moves, late, illegal, lost, think_seconds, simulations,"
-            " fallback, crashed from seat where run = ? order by match, number",
+        seats: dict[str, list[SeatResult]] = defaultdict(list)
+        for match, *values in self._link.execute(
+            f"select match, {', '.join(_SEAT_COLUMNS)} from seat where run = ? order by match, number",
             (run.id,),
         ):
-            seats.setdefault(match, []).append(SeatResult(*fields))
-        lineups: dict[str, tuple[str, ...]] = {}
+            seats[match].append(SeatResult(*values))
         found = []
-        for match, condition, game, lineup, repetition, is_completed, fault, *rest in rows:
-            seconds, steps, stored_ms, version, processor = rest
-            found.append(
-                StoredMatch(
-                    id=match,
-                    condition=condition,
-                    game=game,
-                    cell_agents=lineups.setdefault(lineup, tuple(self._lineup(match, lineup))),
-                    repetition=repetition,
-                    is_completed=bool(is_completed),
-                    fault=fault,
-                    seconds=seconds,
-                    steps=steps,
-                    stored_ms=stored_ms,
-                    version=version,
-                    processor=processor,
-                    seats=tuple(seats.get(match, ())),
-                )
-            )
+        for row in rows:
+            values = dict(zip(_MATCH_COLUMNS, row, strict=True))
+            values["cell_agents"] = tuple(self._lineup(values["id"], values["cell_agents"]))
+            values["is_completed"] = bool(values["is_completed"])
+            found.append(StoredMatch(**values, seats=tuple(seats[values["id"]])))
         return found
 
     def details(self, run: Run) -> Iterator[dict[str, Any]]:
         """All matches with their seats and all columns except the record, for export."""
-        cursor = self._link.cursor()
-        cursor.row_factory = sqlite3.Row
-        seat_cursor = self._link.cursor()
-        seat_cursor.row_factory = sqlite3.Row
-        for row in cursor.execute("select * from match where run = ? order by stored_ms, id", (run.id,)):
-            match = {key: row[key] for key in row.keys() if key not in ("run", "record")}  # noqa: SIM118
+
+        def rows(query: str, *keys: object) -> Iterator[dict[str, Any]]:
+            cursor = self._link.execute(query, keys)
+            names = [column[0] for column in cursor.description]
+            return (dict(zip(names, row, strict=True)) for row in cursor)
+
+        for match in rows("select * from match where run = ? order by stored_ms, id", run.id):
+            del match["run"], match["record"]
             match["cell_agents"] = self._lineup(match["id"], match["cell_agents"])
-            match["seats"] = [
-                {key: seat[key] for key in seat.keys() if key not in ("run", "match", "number")}  # noqa: SIM118
-                for seat in seat_cursor.execute(
-                    "select * from seat where run = ? and match = ? order by number", (run.id, row["id"])
-                )
-            ]
+            query = f"select {', '.join(_SEAT_COLUMNS)} from seat where run = ? and match = ? order by number"
+            match["seats"] = list(rows(query, run.id, match["id"]))
             yield match
 
     def _lineup(self, match_id: str, text: str) -> list[str]:
@@ -323,25 +321,113 @@ class Store:
         if row is None:
             raise StoreError(f"{self.path}: run {run.name!r} has no match {match_id!r}")
         try:
-            record = MatchRecord.from_json(_decompressed(row[0]))
+            stream = zlib.decompressobj()
+            text = stream.decompress(row[0], MAX_RECORD_BYTES)
+            if not stream.eof:
+                raise ValueError("incomplete, or too large")
+            record = MatchRecord.from_json(text.decode())
         except (ValueError, TypeError, zlib.error) as error:
             raise StoreError(f"{self.path}: match {match_id!r} has a broken record ({error})") from None
         record.rules = next((game.rules for game in run.plan.games if game.name == row[1]), "")
         return record
 
-
-RECORD_BYTES = 1 << 28
-"""Limit on the size of one record as text."""
-
-
-def _decompressed(content: bytes) -> str:
-    """The text of a stored record. Raises ValueError, TypeError, zlib.error."""
-    stream = zlib.decompressobj()
-    text = stream.decompress(content, RECORD_BYTES)
-    if not stream.eof:
-        raise ValueError("incomplete, or too large")
-    return text.decode()
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Convert errors of SQLite to StoreError."""
+        try:
+            yield
+        except PROGRAMMING_ERRORS:
+            raise
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: {error}") from None
 
 
-def _insertion(table: str, columns: Collection[str]) -> str:
-    return f"insert into {table} ({', '.join(columns)}) values ({', '.join(f':{name}' for name in columns)})"
+# --- SQLite ---------------------------------------------------------------------------------------
+
+
+def _open_patiently(path: Path) -> sqlite3.Connection:
+    """Open or create a file, its tables included. Raises sqlite3.Error, StoreError.
+
+    SQLite waits for other writers, but not for others that turn write-ahead logging on or off: a second one
+    that wants the lock gets SQLITE_BUSY at once and has to try again.
+    """
+    end = time.monotonic() + _LOCK_TIMEOUT_S
+    while True:
+        try:
+            link = _open(path)
+            try:
+                _make_tables(link, path)
+            except BaseException:
+                link.close()
+                raise
+            return link
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
+                raise
+        time.sleep(_RETRY_S)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open with write-ahead logging, or read-only in a folder without write permission.
+
+    Raises sqlite3.Error; StoreError if matches are still in the log next to the file, which only a writer can
+    merge.
+    """
+    link = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
+    try:
+        link.execute("pragma journal_mode = wal")
+    except sqlite3.OperationalError:
+        link.close()
+        if not path.is_file() or os.access(path.absolute().parent, os.W_OK):
+            raise
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise StoreError(
+                f"{path}: its last matches are still in {log.name}, and its folder is read-only:"
+                " copy both files to a writable folder"
+            ) from None
+        return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+    link.execute("pragma synchronous = normal")
+    link.execute("pragma foreign_keys = on")
+    return link
+
+
+def _make_tables(link: sqlite3.Connection, path: Path) -> None:
+    """Create the tables in a new file; only one of several processes that open it does.
+
+    Raises StoreError for files of other programs and of other versions.
+    """
+
+    def version() -> int:
+        return int(link.execute("pragma user_version").fetchone()[0])
+
+    if version() == 0:
+        with _transaction(link):
+            if version() == 0:
+                if link.execute("select count(*) from sqlite_master").fetchone()[0]:
+                    raise StoreError(f"{path}: this SQLite file is not a tournament store")
+                for statement in _SCHEMA.split(";\n"):
+                    link.execute(statement)
+                link.execute(f"pragma user_version = {SCHEMA_VERSION}")
+    if version() != SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: written by another version of this program"
+            f" (schema {version()}; this version reads only schema {SCHEMA_VERSION})"
+        )
+
+
+@contextmanager
+def _transaction(link: sqlite3.Connection) -> Iterator[None]:
+    """Execute all statements of the block or none; other writers wait."""
+    link.execute("begin immediate")
+    try:
+        yield
+        link.execute("commit")
+    except BaseException:
+        if link.in_transaction:  # SQLite ends it itself if the disk is full
+            link.execute("rollback")
+        raise
+
+
+def _insertion(table: str, values: Mapping[str, Any]) -> str:
+    return f"insert into {table} ({', '.join(values)}) values ({', '.join(f':{name}' for name in values)})"

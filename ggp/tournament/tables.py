@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ggp.tournament.plan import Condition, GameEntry, Plan
 from ggp.tournament.ratings import Rating, rate
-from ggp.tournament.results import AgentTotals, PairScore, Results, collect, points_between
+from ggp.tournament.results import AgentTotals, PairScore, Results, collect
 from ggp.tournament.schedule import CellKey
 from ggp.tournament.stopping import Decision
 from ggp.tournament.store import StoredMatch
@@ -31,14 +32,13 @@ class Table:
 
     def upright(self) -> Table:
         """Transpose a table with too many columns and fewer rows, if it has one text column."""
-        columns = len(self.header) - 1
-        if self.text_columns > 1 or columns <= max(MAX_COLUMNS, len(self.rows)):
+        if self.text_columns > 1 or len(self.header) - 1 <= max(MAX_COLUMNS, len(self.rows)):
             return self
-        header = (self.header[0], *(row[0] for row in self.rows))
-        rows = tuple(
-            (name, *(row[i] for row in self.rows)) for i, name in enumerate(self.header[1:], start=1)
-        )
-        return Table(self.title, header, rows)
+        first, *columns = zip(self.header, *self.rows, strict=True)
+        return Table(self.title, first, tuple(columns))
+
+
+# --- pairs ----------------------------------------------------------------------------------------
 
 
 def win_rates(results: Results, condition: str) -> Table:
@@ -68,69 +68,21 @@ def crosstable(results: Results, condition: str) -> Table:
 
     Empty with fewer than three agents, whose one number `win_rates` has.
     """
-    agents = _agents(results, condition)
-    if len(agents) < 3:
-        return Table("Crosstable", ("",), ())
-    scores = scores_between(results, condition)
-    rows = tuple((a, *(rate_text(scores.get((a, b), PairScore())) for b in agents)) for a in agents)
-    return Table("Crosstable", ("win rate %", *(f"vs {agent}" for agent in agents)), rows)
+    agents, scores = _agents(results, condition), scores_between(results, condition)
+    rows = [(a, *(rate_text(scores.get((a, b), PairScore())) for b in agents)) for a in agents]
+    header = ("win rate %", *(f"vs {agent}" for agent in agents))
+    return Table("Crosstable", header, tuple(rows if len(agents) > 2 else ()))
 
 
 def brief_crosstable(results: Results, condition: str) -> Table:
     """The crosstable in whole percent, best agent first, with a column per place: it fits a terminal."""
     agents, scores = ranking(results, condition), scores_between(results, condition)
-    if len(agents) < 3 or not scores:
-        return Table("Crosstable", ("",), ())
-    rows = []
-    for place, a in enumerate(agents, start=1):
-        cells = [f"{100 * scores[a, b].rate:.0f}" if (a, b) in scores else "" for b in agents]
-        rows.append((f"{place}", a, *cells))
+    rows = [
+        (f"{place}", a, *(f"{100 * scores[a, b].rate:.0f}" if (a, b) in scores else "" for b in agents))
+        for place, a in enumerate(agents, start=1)
+    ]
     header = ("", "win rate %", *map(str, range(1, len(agents) + 1)))
-    return Table("Crosstable", header, tuple(rows), text_columns=2)
-
-
-def ranking(results: Results, condition: str) -> list[str]:
-    """The agents that played, best first; those without a rating last."""
-    rated = [rating.agent for rating in ratings(results, condition)]
-    return rated + [agent for agent in _agents(results, condition) if agent not in rated]
-
-
-def counted_conditions(plan: Plan) -> list[Condition]:
-    """Conditions that differ in their number of simulations, fewest first; empty unless several."""
-    found = [condition for condition in plan.conditions if condition.simulations is not None]
-    found.sort(key=lambda condition: condition.simulations or 0)
-    is_growth = 1 < len(found) == len({condition.simulations for condition in found})
-    return found if is_growth else []
-
-
-def growth_points(results: Results, game: GameEntry) -> dict[tuple[str, str], list[tuple[int, PairScore]]]:
-    """Pair → (simulations per move, score) in one game, fewest simulations first.
-
-    Empty for a game with its own number of simulations, which is the same under all conditions.
-    """
-    if game.simulations is not None:
-        return {}
-    found = {}
-    for a, b in results.plan.pairs():
-        points = [
-            (condition.simulations or 0, results.pairs[condition.name, game.name, a, b])
-            for condition in counted_conditions(results.plan)
-            if (condition.name, game.name, a, b) in results.pairs
-        ]
-        if points:
-            found[a, b] = points
-    return found
-
-
-def growth(results: Results, game: GameEntry) -> Table:
-    """Pairs × number of simulations in one game: cells as in `win_rates`."""
-    counts = [condition.simulations or 0 for condition in counted_conditions(results.plan)]
-    rows = []
-    for (a, b), points in growth_points(results, game).items():
-        scores = dict(points)
-        rows.append((f"{a} vs {b}", *(rate_text(scores.get(count, PairScore())) for count in counts)))
-    header = ("simulations per move", *(f"{count:,}" for count in counts))
-    return Table(f"Win rates on {game.name}, %", header, tuple(rows))
+    return Table("Crosstable", header, tuple(rows if len(agents) > 2 and scores else ()), text_columns=2)
 
 
 def rate_text(score: PairScore) -> str:
@@ -145,65 +97,61 @@ def rate_text(score: PairScore) -> str:
     return f"{100 * score.rate:.1f} [{100 * low:.1f}, {100 * high:.1f}] {score.count}"
 
 
-def mean_goals(results: Results, condition: str) -> Table:
-    """Agents × games: mean goal and half the width of its interval."""
-    games = _games(results, condition)
-    rows = []
-    for agent in _agents(results, condition):
-        totals = [results.agents.get((condition, game, agent), AgentTotals()) for game in games]
-        rows.append((agent, *(_mean_text(total) for total in totals)))
-    return Table("Mean goals", ("mean goal", *games), tuple(rows))
+def counted_conditions(plan: Plan) -> list[Condition]:
+    """Conditions that differ in their number of simulations, fewest first; empty unless several."""
+    found = [condition for condition in plan.conditions if condition.simulations is not None]
+    found.sort(key=lambda condition: condition.simulations or 0)
+    is_growth = 1 < len(found) == len({condition.simulations for condition in found})
+    return found if is_growth else []
 
 
-def _mean_text(total: AgentTotals) -> str:
-    if not total.goals:
-        return "-"
-    mean, margin = total.mean_goal
-    return f"{mean:.1f}" if math.isinf(margin) else f"{mean:.1f} ±{margin:.1f}"
+def growth_points(results: Results, game: GameEntry) -> dict[tuple[str, str], dict[int, PairScore]]:
+    """Pair → simulations per move → score in one game, fewest simulations first.
+
+    Empty for a game with its own number of simulations, which is the same under all conditions.
+    """
+    found: dict[tuple[str, str], dict[int, PairScore]] = {}
+    for a, b in results.plan.pairs() if game.simulations is None else ():
+        for condition in counted_conditions(results.plan):
+            score = results.pairs.get((condition.name, game.name, a, b))
+            if score is not None:
+                found.setdefault((a, b), {})[condition.simulations or 0] = score
+    return found
 
 
-def speeds(results: Results, condition: str) -> Table:
-    """Agents × games: playouts per second of thinking, and seconds per move."""
-    games = _games(results, condition)
-    rows = []
-    for agent in _agents(results, condition):
-        totals = [results.agents.get((condition, game, agent), AgentTotals()) for game in games]
-        rows.append((agent, *(_speed_text(total) for total in totals)))
-    return Table("Speed", ("playouts/s (seconds per move)", *games), tuple(rows))
+def growth(results: Results, game: GameEntry) -> Table:
+    """Pairs × number of simulations in one game: cells as in `win_rates`."""
+    counts = [condition.simulations or 0 for condition in counted_conditions(results.plan)]
+    rows = tuple(
+        (f"{a} vs {b}", *(rate_text(scores.get(count, PairScore())) for count in counts))
+        for (a, b), scores in growth_points(results, game).items()
+    )
+    header = ("simulations per move", *(f"{count:,}" for count in counts))
+    return Table(f"Win rates on {game.name}, %", header, rows)
 
 
-def _speed_text(total: AgentTotals) -> str:
-    if not total.seats:
-        return "-"
-    speed = total.simulations_per_second
-    seconds = total.seconds_per_move
-    shown = f"{seconds:.3f}" if seconds >= SMALL_SECONDS or not seconds else f"{seconds:.2g}"
-    return f"{'-' if speed is None else f'{speed:,.0f}'} ({shown})"
+def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
+    """Cells that were stopped early, with the verdict on the first agent of the pair."""
+    directed = {frozenset(pair): pair for pair in plan.pairs()}
+    rows = tuple(
+        (condition, game, " vs ".join(directed[frozenset(agents)]), decision.verdict)
+        for (condition, game, agents), decision in found.items()
+        if decision.is_final
+    )
+    return Table("Decisions", ("condition", "game", "pair", "verdict"), rows, text_columns=4)
 
 
-def faults(results: Results, condition: str) -> Table:
-    """Agents with late, illegal, lost or crashed moves; ideally empty."""
-    rows = []
-    for agent in _agents(results, condition):
-        for game in _games(results, condition):
-            total = results.agents.get((condition, game, agent), AgentTotals())
-            if total.faults:
-                counts = (total.asked, total.late, total.illegal, total.lost, total.crashed)
-                rows.append((agent, game, *map(str, counts)))
-    header = ("agent", "game", "moves", "time-outs", "illegal", "no connection", "crashes")
-    return Table("Faults", header, tuple(rows), text_columns=2)
+# --- ratings --------------------------------------------------------------------------------------
 
 
-def fallbacks(results: Results, condition: str) -> Table:
-    """Agents that fell back to another policy; ideally empty."""
-    rows = []
-    for agent in _agents(results, condition):
-        for game in _games(results, condition):
-            total = results.agents.get((condition, game, agent), AgentTotals())
-            for policy, count in sorted(total.fallbacks.items()):
-                rows.append((agent, game, policy, f"{count} of {total.reporting}"))
-    header = ("agent", "game", "fallback policy", "seats")
-    return Table("Fallback policies", header, tuple(rows), text_columns=3)
+def points_between(results: Results, condition: str) -> dict[tuple[str, str], float]:
+    """(a, b) → points of `a` against `b` over all games."""
+    points: dict[tuple[str, str], float] = defaultdict(float)
+    for (of_condition, _, a, b), score in results.pairs.items():
+        if of_condition == condition:
+            points[a, b] += score.points
+            points[b, a] += score.count - score.points
+    return dict(points)
 
 
 def ratings(results: Results, condition: str) -> list[Rating]:
@@ -211,6 +159,12 @@ def ratings(results: Results, condition: str) -> list[Rating]:
     names = [agent.name for agent in results.plan.agents]
     anchor = results.plan.against[0] if results.plan.against else None
     return rate(names, points_between(results, condition), anchor=anchor)
+
+
+def ranking(results: Results, condition: str) -> list[str]:
+    """The agents that played, best first; those without a rating last."""
+    rated = [rating.agent for rating in ratings(results, condition)]
+    return rated + [agent for agent in _agents(results, condition) if agent not in rated]
 
 
 def rating_history(
@@ -227,10 +181,9 @@ def rating_history(
 
 def ratings_table(results: Results, condition: str) -> Table:
     """Agents × rating and points, best first."""
-    found = ratings(results, condition)
     points = points_between(results, condition)
     rows = []
-    for rating in found:
+    for rating in ratings(results, condition):
         made = sum(value for (a, _), value in points.items() if a == rating.agent)
         given = sum(value for (_, b), value in points.items() if b == rating.agent)
         name = rating.agent if rating.group == 0 else f"{rating.agent} (group {rating.group + 1})"
@@ -238,21 +191,78 @@ def ratings_table(results: Results, condition: str) -> Table:
     return Table("Ratings", ("agent", "Elo", "points"), tuple(rows))
 
 
-def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
-    """Cells that were stopped early, with the verdict on the first agent of the pair."""
-    directed = {frozenset(pair): pair for pair in plan.pairs()}
-    rows = [
-        (condition, game, " vs ".join(directed[frozenset(agents)]), decision.verdict)
-        for (condition, game, agents), decision in found.items()
-        if decision.is_final
-    ]
-    return Table("Decisions", ("condition", "game", "pair", "verdict"), tuple(rows), text_columns=4)
+# --- agents ---------------------------------------------------------------------------------------
+
+
+def mean_goals(results: Results, condition: str) -> Table:
+    """Agents × games: mean goal and half the width of its interval."""
+
+    def text(total: AgentTotals) -> str:
+        if not total.goals:
+            return "-"
+        mean, margin = total.mean_goal
+        return f"{mean:.1f}" if math.isinf(margin) else f"{mean:.1f} ±{margin:.1f}"
+
+    return _by_game(results, condition, "Mean goals", "mean goal", text)
+
+
+def speeds(results: Results, condition: str) -> Table:
+    """Agents × games: playouts per second of thinking, and seconds per move."""
+
+    def text(total: AgentTotals) -> str:
+        if not total.seats:
+            return "-"
+        speed, seconds = total.simulations_per_second, total.seconds_per_move
+        shown = f"{seconds:.3f}" if seconds >= SMALL_SECONDS or not seconds else f"{seconds:.2g}"
+        return f"{'-' if speed is None else f'{speed:,.0f}'} ({shown})"
+
+    return _by_game(results, condition, "Speed", "playouts/s (seconds per move)", text)
+
+
+def _by_game(
+    results: Results, condition: str, title: str, corner: str, text: Callable[[AgentTotals], str]
+) -> Table:
+    games = _games(results, condition)
+    rows = tuple(
+        (agent, *(text(results.agents.get((condition, game, agent), AgentTotals())) for game in games))
+        for agent in _agents(results, condition)
+    )
+    return Table(title, (corner, *games), rows)
+
+
+def faults(results: Results, condition: str) -> Table:
+    """Agents with late, illegal, lost or crashed moves; ideally empty."""
+    rows = tuple(
+        (agent, game, *map(str, (total.asked, total.late, total.illegal, total.lost, total.crashed)))
+        for agent, game, total in _totals(results, condition)
+        if total.faults
+    )
+    header = ("agent", "game", "moves", "time-outs", "illegal", "no connection", "crashes")
+    return Table("Faults", header, rows, text_columns=2)
+
+
+def fallbacks(results: Results, condition: str) -> Table:
+    """Agents that fell back to another policy; ideally empty."""
+    rows = tuple(
+        (agent, game, policy, f"{count} of {total.reporting}")
+        for agent, game, total in _totals(results, condition)
+        for policy, count in sorted(total.fallbacks.items())
+    )
+    header = ("agent", "game", "fallback policy", "seats")
+    return Table("Fallback policies", header, rows, text_columns=3)
 
 
 def condition_text(condition: Condition) -> str:
     """Clocks or simulations of a condition, in words."""
     clocks = f"start clock {condition.start_clock_seconds:g} s, play clock {condition.play_clock_seconds:g} s"
     return clocks if condition.simulations is None else f"{condition.simulations} simulations per move"
+
+
+def _totals(results: Results, condition: str) -> Iterator[tuple[str, str, AgentTotals]]:
+    for agent in _agents(results, condition):
+        for game in _games(results, condition):
+            if (condition, game, agent) in results.agents:
+                yield agent, game, results.agents[condition, game, agent]
 
 
 def _games(results: Results, condition: str) -> list[str]:

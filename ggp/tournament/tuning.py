@@ -64,8 +64,7 @@ def measured_rate(game: CompiledGame, policy: str) -> float | None:
     """Playouts per CPU second of a policy; None if the search falls back to another one."""
     if search_state(game, simulations=64, policy=policy).fallback:
         return None
-    measured = measure_search(game, policy, seconds=RATE_SECONDS, calibration_seconds=1.0)
-    return float(measured.playouts_per_cpu_second)
+    return float(measure_search(game, policy, seconds=RATE_SECONDS)["playouts_per_cpu_second"])
 
 
 def tune(
@@ -96,7 +95,7 @@ def tune(
         while not comparison.verdict:
             done = len(comparison.scores)
             report(TuningProgress(number, count, challenger, done, most))
-            decision = decide(TEST, comparison.scores, _seat_count(game))
+            decision = decide(TEST, comparison.scores, len(_seats(game)))
             if decision.is_final:
                 comparison.verdict = decision.verdict
                 comparison.is_better = decision.llr > 0
@@ -144,10 +143,6 @@ def _comparison(tuning: Tuning, challenger: TunedOptions) -> Comparison:
 
 def _seats(game: CompiledGame) -> list[int]:
     return [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
-
-
-def _seat_count(game: CompiledGame) -> int:
-    return len(_seats(game))
 
 
 def _play_repetition(game: CompiledGame, tuning: Tuning, comparison: Comparison, number: int) -> float:

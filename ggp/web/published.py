@@ -166,7 +166,7 @@ class Pages:
         chart = history_chart(rating_history(results.plan, self.matches, name))
         if chart:
             parts.append(f'<section class="card"><h3>Ratings over time, Elo</h3>{chart}</section>')
-        rest = [each for each in self.report.condition_tables(condition) if each.title != "Ratings"]
+        rest = [each for each in self.report.condition_tables(name) if each.title != "Ratings"]
         return [*parts, *map(_card, rest)]
 
     def _standings(self, condition: str) -> str:

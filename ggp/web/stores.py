@@ -16,8 +16,7 @@ from typing import Any
 
 from gdl.errors import GdlError
 from ggp.tournament.report import Report, make_report
-from ggp.tournament.schema import StoreError
-from ggp.tournament.store import Store, StoredMatch
+from ggp.tournament.store import Store, StoredMatch, StoreError
 from ggp.tournament.tables import crosstable
 
 MATCHES_SHOWN = 500

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 
 from ggp.cli.main import app
 from ggp.tournament.pool import WorkersError
-from ggp.tournament.schema import StoreError
-from ggp.tournament.store import Store
+from ggp.tournament.store import Store, StoreError
 from tests.ggp.tournament.plans import ONE_SHOT
 
 

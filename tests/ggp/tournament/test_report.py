@@ -14,6 +14,7 @@ from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.live import duration_text, progress_line, standings
 from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
 from ggp.tournament.results import PairScore, collect, pair_scores
+from ggp.tournament.runner import Progress
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
 from ggp.tournament.tables import Table
@@ -298,11 +299,9 @@ def wins_with_few(task):
 
 def test_report_shows_win_rates_by_simulations(tmp_path, store):
     report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
-    assert [table.title for table in report.growth_tables()] == [
-        "Win rates on small, %",
-        "Win rates on same, %",
-    ]
-    for table in report.growth_tables():
+    (section,) = [each for each in report.sections() if each.title == "by number of simulations"]
+    assert [table.title for table in section.tables] == ["Win rates on small, %", "Win rates on same, %"]
+    for table in section.tables:
         assert table.header == ("simulations per move", "50", "2,000")
         assert table.rows == (("a vs b", "75.0 [53.1, 88.8] 20", "50.0 [29.9, 70.1] 20"),)
     for text in (text_of(terminal_view(report)), markdown(report)):
@@ -313,7 +312,6 @@ def test_report_shows_win_rates_by_simulations(tmp_path, store):
 def test_report_of_one_number_of_simulations_has_no_table_by_it(tmp_path, store):
     plan = small_plan(tmp_path, conditions={"a": {"simulations": 50}, "b": {"play_clock": 1.0}})
     report = make_report(store, fill(store, plan, a_wins_as_first))
-    assert report.growth_tables() == []
     assert "by number of simulations" not in markdown(report)
 
 
@@ -331,7 +329,7 @@ def test_chart_by_simulations_has_a_panel_per_game(tmp_path, store):
 def test_csv_has_a_row_per_match(tmp_path, store):
     run = fill(store, small_plan(tmp_path), a_wins_as_first)
     stream = io.StringIO()
-    assert write_csv(store, run, stream) == 6
+    write_csv(store, run, stream)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert len(rows) == 6
     assert {(row["agent1"], row["goal1"], row["agent2"], row["goal2"]) for row in rows} == {
@@ -352,9 +350,10 @@ def test_json_lines_carry_records(tmp_path, store):
 
 def test_standings_and_progress_show_the_rate(tmp_path, store):
     run = fill(store, small_plan(tmp_path), a_wins_as_first)
-    line = progress_line(6, 12, 2, 1, 0.1)
+    tenth = time.monotonic() - 60
+    line = progress_line(Progress(total=12, stored=6, new=6, running=1, saved=2, began=tenth))
     assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 per minute, about 40 s left"
-    assert progress_line(18, 12, 0, 0, 0.0) == "18 matches, 12 planned, 0 running"
+    assert progress_line(Progress(total=12, stored=18)) == "18 matches, 12 planned, 0 running"
     text = text_of(standings(store, run, line))
     assert "a vs b" in text
     assert "75.0" in text

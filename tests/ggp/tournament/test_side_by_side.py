@@ -10,11 +10,10 @@ from ggp.engines.loading import load
 from ggp.match.record import MatchRecord, state_text
 from ggp.match.terms import MatchTerms
 from ggp.search.forest.self_play import MatchBatch
-from ggp.tournament.batches import MAX_UNTIL_DECIDED, batches, is_side_by_side
 from ggp.tournament.play import UnplayableError, play_batch, play_task
 from ggp.tournament.pool import WorkerDiedError
 from ggp.tournament.runner import Runner
-from ggp.tournament.schedule import Schedule
+from ggp.tournament.schedule import MAX_UNTIL_DECIDED, Schedule, batches, is_side_by_side
 from ggp.tournament.store import Store
 from tests.conftest import ROOT
 from tests.ggp.tournament.plans import small_plan

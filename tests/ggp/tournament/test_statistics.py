@@ -58,11 +58,12 @@ def test_mean_interval():
 
 
 def test_two_agents_have_the_rating_of_their_score():
-    ratings = rate(["a", "b"], {("a", "b"): 75, ("b", "a"): 25}, prior_draws=0)
+    points = {("a", "b"): 74.5, ("b", "a"): 24.5}  # 75 and 25 with the draw that is added
+    ratings = rate(["a", "b"], points)
     assert ratings[0].elo - ratings[1].elo == pytest.approx(400 * math.log10(3))
     # Variance of a logit: 1 / (n p q).
     expected = 1.959964 * ELO_PER_LOG * math.sqrt(1 / (100 * 0.75 * 0.25))
-    anchored = rate(["a", "b"], {("a", "b"): 75, ("b", "a"): 25}, prior_draws=0, anchor="b")
+    anchored = rate(["a", "b"], points, anchor="b")
     assert anchored[0].margin == pytest.approx(expected, rel=1e-4)
     assert (anchored[1].elo, anchored[1].margin) == (0, 0)
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from ggp.tournament.schedule import Schedule
-from ggp.tournament.schema import SCHEMA_VERSION, StoreError
-from ggp.tournament.store import SettingsChangedError, Store
+from ggp.tournament.store import SCHEMA_VERSION, SettingsChangedError, Store, StoreError
 from tests.ggp.tournament.plans import ONE_SHOT, result_of, small_plan
 
 

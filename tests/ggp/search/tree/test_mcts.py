@@ -533,10 +533,7 @@ def test_options_of_a_counted_search_use_one_thread():
 
 
 def test_search_bench_measures():
-    measured = measure_search(
-        compiled("tictactoe"), "mast", seconds=0.05, options=SMALL, calibration_seconds=1.0
-    )
-    result = measured.to_dict()
+    result = measure_search(compiled("tictactoe"), "mast", seconds=0.05, options=SMALL)
     assert result["policy"] == "mast"
     assert result["playouts"] > 0
     assert math.isclose(
