@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from gdl.errors import GdlError
 from gdl.syntax.parser import parse, parse_term
@@ -69,17 +69,14 @@ class Tally:
     def add(self, mark: Mark | None) -> None:
         """Count an item; None: it has no answer."""
         self.items += 1
-        self.answered += mark is not None
-        if mark is None:
-            return
-        self.readable += mark.is_readable
-        self.correct += mark.is_correct
-        if mark.overlap is not None:
-            self.lists += 1
-            self.overlap += mark.overlap
-        if mark.regret is not None:
-            self.moves += 1
-            self.regret += mark.regret
+        if mark is not None:
+            self.answered += 1
+            self.readable += mark.is_readable
+            self.correct += mark.is_correct
+            self.lists += mark.overlap is not None
+            self.overlap += mark.overlap or 0.0
+            self.moves += mark.regret is not None
+            self.regret += mark.regret or 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON. A missing or unreadable answer counts as wrong; overlap and regret are means."""
@@ -110,15 +107,12 @@ class Grades:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "schema": SCHEMA,
-            "total": self.total.to_dict(),
-            "strange_lines": self.strange,
-            "groups": {
-                by: {name: tally.to_dict() for name, tally in tallies.items()}
-                for by, tallies in self.groups.items()
-            },
+        groups = {
+            by: {name: tally.to_dict() for name, tally in tallies.items()}
+            for by, tallies in self.groups.items()
         }
+        total = self.total.to_dict()
+        return {"schema": SCHEMA, "total": total, "strange_lines": self.strange, "groups": groups}
 
     def add(self, item: Mapping[str, Any], mark: Mark | None) -> None:
         """Count the mark of an item in all its groups."""
@@ -135,18 +129,21 @@ def size_class(number: int | None) -> str:
     >>> size_class(1), size_class(13), size_class(None)
     ('1', '8-15', 'endless')
     """
-    if number is None:
-        return "endless"
-    if number < 2:
-        return str(number)
+    if number is None or number < 2:
+        return "endless" if number is None else str(number)
     low = 1 << (number.bit_length() - 1)
     return f"{low}-{2 * low - 1}"
 
 
 def grade_files(items: Path, answers: Path) -> Grades:
     """Score the answers in one file to the items in another. Raises OSError, GradingError."""
+
+    def lines(file: IO[bytes]) -> Iterator[bytes]:
+        """Nonblank lines; a line longer than any item counts as several."""
+        return filter(bytes.strip, iter(lambda: file.readline(MAX_LINE_BYTES), b""))
+
     with items.open("rb") as asked, answers.open("rb") as given:
-        return grade(_bounded_lines(asked), _bounded_lines(given))
+        return grade(lines(asked), lines(given))
 
 
 def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
@@ -179,8 +176,7 @@ def grade(items: Iterable[bytes], answers: Iterable[bytes]) -> Grades:
         if item["id"] in asked:
             raise GradingError(f"line {number} has the id of an earlier item: grade them apart")
         asked.add(item["id"])
-        is_answered = item["id"] in given
-        grades.add(item, mark(item, given.pop(item["id"])) if is_answered else None)
+        grades.add(item, mark(item, given.pop(item["id"])) if item["id"] in given else None)
     grades.strange += len(given)
     return grades
 
@@ -200,20 +196,16 @@ def mark(item: Mapping[str, Any], answer: Any) -> Mark:
         return Mark(number is not None and abs(number - right) <= NUMBER_TOLERANCE, number is not None)
     given = _terms(answer, item.get("notation", "kif"))
     if isinstance(right, dict):
-        return _mark_move(right["regret"], given)
+        known = {canonical(move): regret for move, regret in right["regret"].items()}
+        if given is None or len(given) != 1 or not given <= known.keys():
+            return Mark(is_correct=False, is_readable=False)
+        regret = known[given.pop()]
+        return Mark(regret == 0, regret=regret)
     if given is None:
         return Mark(is_correct=False, is_readable=False, overlap=0.0)
     wanted = {canonical(text) for text in right}
     common = 2 * len(wanted & given) / (len(wanted) + len(given)) if wanted or given else 1.0
     return Mark(wanted == given, overlap=common)
-
-
-def _mark_move(regrets: Mapping[str, float], given: set[str] | None) -> Mark:
-    known = {canonical(move): regret for move, regret in regrets.items()}
-    if given is None or len(given) != 1 or not given <= known.keys():
-        return Mark(is_correct=False, is_readable=False)
-    regret = known[next(iter(given))]
-    return Mark(regret == 0, regret=regret)
 
 
 def _number(answer: Any) -> float | None:
@@ -273,16 +265,15 @@ def canonical(text: str) -> str:
 
 def _is_item(item: Any) -> bool:
     """Whether a line has the fields of `ggp items make` that grading needs."""
-    if not isinstance(item, dict) or not all(
-        isinstance(item.get(key), str) for key in ("id", "kind", "game")
-    ):
-        return False
-    difficulty, answer = item.get("difficulty"), item.get("answer")
-    if not isinstance(difficulty, dict):
+    if not isinstance(item, dict) or not isinstance(difficulty := item.get("difficulty"), dict):
         return False
     sizes = [difficulty.get(name) for name in DIFFICULTIES]
-    if not all(size is None or (type(size) is int and 0 <= size < 2**63) for size in sizes):
+    if not (
+        all(isinstance(item.get(key), str) for key in ("id", "kind", "game"))
+        and all(size is None or (type(size) is int and 0 <= size < 2**63) for size in sizes)
+    ):
         return False
+    answer = item.get("answer")
     if isinstance(answer, dict):
         regret = answer.get("regret")
         return isinstance(regret, dict) and all(_number(value) is not None for value in regret.values())
@@ -297,10 +288,3 @@ def _json(line: bytes) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
-
-
-def _bounded_lines(file: Any) -> Iterator[bytes]:
-    """The nonblank lines of a file; a line longer than any item counts as several."""
-    while line := file.readline(MAX_LINE_BYTES):
-        if line.strip():
-            yield line

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -77,7 +76,7 @@ class _Batches:
     ) -> None:
         self._game, self._wording, self._step_limit, self._is_over = game, wording, step_limit, is_over
         self._lanes = Lanes(game.lane_tables, words=game.words)
-        self._first = [int(each) for each in game.tables.first_move]
+        self._first = game.tables.first_move.tolist()
         width = len(game.terms.fluents) + self._first[-1] + len(game.terms.percepts)
         self.most = max(1, min(self._lanes.lane_count, MAX_BYTES // (width * (step_limit + 1))))
         self._terminal = np.array([game.lane_tables.terminal], np.int32)
@@ -147,11 +146,12 @@ class _Batches:
             if self._first[r + 1] > self._first[r]:
                 selected[self._first[r] + chosen[:, r], np.arange(count)] = True
         lanes.set_moves(selected)
-        sees = bool(game.terms.percepts)
-        lanes.settle(Phase.NEXT, Phase.SEES if sees else Phase.NEXT)
-        seen = (
-            lanes.read(game.lane_tables.percept_literal, count).T if sees else np.zeros((count, 0), np.bool_)
-        )
+        seen = np.zeros((count, 0), np.bool_)
+        if game.terms.percepts:
+            lanes.settle(Phase.NEXT, Phase.SEES)
+            seen = lanes.read(game.lane_tables.percept_literal, count).T
+        else:
+            lanes.settle(Phase.NEXT, Phase.NEXT)
         return np.ascontiguousarray(lanes.read(game.lane_tables.next, count).T), seen
 
 
@@ -170,7 +170,8 @@ class LaneWalk(Walk):
         super().__init__(game, wording, rng, [], [], is_ended)
         self.step_count = len(places) - 1
         self._compiled, self._places, self._text = game, places, texts
-        self._first = [int(each) for each in game.tables.first_move]
+        self._first = game.tables.first_move.tolist()
+        self._role = {role: r for r, role in enumerate(game.roles)}
 
     def state(self, place: int) -> PackedState:
         places, row = self._places[place]
@@ -183,9 +184,8 @@ class LaneWalk(Walk):
     def legal(self, place: int, role: Role) -> list[str]:
         r = self._role[role]
         places, row = self._places[place]
-        texts = self._text.moves[r]
         legal = places.legal[row, self._first[r] : self._first[r + 1]]
-        return [texts[i] for i in legal.nonzero()[0].tolist()]
+        return [self._text.moves[r][i] for i in legal.nonzero()[0].tolist()]
 
     def choosing(self, place: int) -> list[Role]:
         places, row = self._places[place]
@@ -199,10 +199,10 @@ class LaneWalk(Walk):
 
     def percepts(self, place: int, role: Role) -> list[str]:
         places, row = self._places[place]
-        texts, terms = self._text.percepts, self._compiled.terms.percepts
         own = self._compiled.tables.percept_role == self._role[role]
         found = (places.seen[row] & own).nonzero()[0].tolist()
-        return [texts[i] for i in sorted(found, key=lambda i: str(terms[i]))]
+        found.sort(key=lambda i: str(self._compiled.terms.percepts[i]))
+        return [self._text.percepts[i] for i in found]
 
     def joint_move(self, place: int) -> str:
         places, row = self._places[place]
@@ -211,9 +211,4 @@ class LaneWalk(Walk):
 
     def _facts_at(self, place: int) -> list[str]:
         places, row = self._places[place]
-        texts = self._text.fluents
-        return [texts[i] for i in places.fluent[row].nonzero()[0].tolist()]
-
-    @cached_property
-    def _role(self) -> dict[Role, int]:
-        return {role: r for r, role in enumerate(self.game.roles)}
+        return [self._text.fluents[i] for i in places.fluent[row].nonzero()[0].tolist()]

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
+from statistics import fmean
 from typing import Any, NamedTuple, TypeAlias
 
-from ggp.game import RANDOM_ROLE, Game, Role
-from ggp.items.solved import chooser, plies_left, regrets, value_of
+from ggp.game import RANDOM_ROLE, Game, Move, Role
 from ggp.items.walks import Walk
 from ggp.items.wording import Wording
 from ggp.solver import Solution
+from ggp.solver.stages import ENDLESS
 
 Answer: TypeAlias = bool | float | list[str] | dict[str, Any]
+
+DIGITS = 6
+"""Decimal places of expectations; goals are integers."""
 
 
 class Question(NamedTuple):
@@ -65,18 +70,13 @@ class Asker:
         self.asked.add(key)
         return True
 
-    def put(
-        self,
-        walk: Walk,
-        place: int,
-        rest: str,
-        answer: Answer,
-        horizon: int | None = 0,
-        moves: str = "",
-    ) -> Question:
-        """The question `rest` about the state of a place, after `moves` if there are any."""
-        shown = f"State: {walk.listed_facts(place)}\n{moves}{rest}"
-        return Question(shown, answer, len(walk.facts(place)), horizon)
+
+def _question(
+    walk: Walk, place: int, rest: str, answer: Answer, horizon: int | None = 0, moves: str = ""
+) -> Question:
+    """The question `rest` about the state of a place, after `moves` if there are any."""
+    shown = f"State: {walk.listed_facts(place)}\n{moves}{rest}"
+    return Question(shown, answer, len(walk.facts(place)), horizon)
 
 
 def _moves(walk: Walk, place: int, steps: int = 1) -> str:
@@ -86,21 +86,30 @@ def _moves(walk: Walk, place: int, steps: int = 1) -> str:
     return "".join(f"Moves {n}: {walk.joint_move(place + n - 1)}\n" for n in range(1, steps + 1))
 
 
+def _is_end(walk: Walk, place: int) -> bool:
+    return walk.is_ended and place == walk.step_count
+
+
+def _often_the_end(walk: Walk, place: int) -> int:
+    """The last place half of the time, because few states of a long match have a goal or are terminal."""
+    return walk.step_count if walk.rng.random() < 0.5 else place
+
+
 def _legal(asker: Asker, walk: Walk, place: int) -> Question | None:
     if _is_end(walk, place):
         return None
     role = asker.role(walk)
     if not asker.is_new("legal", walk, place, role):
         return None
-    moves = walk.legal(place, role)
-    return asker.put(walk, place, f"Which moves are legal for {asker.wording.text(role)}?", moves)
+    text = f"Which moves are legal for {asker.wording.text(role)}?"
+    return _question(walk, place, text, walk.legal(place, role))
 
 
 def _next(asker: Asker, walk: Walk, place: int) -> Question | None:
     if place >= walk.step_count or not asker.is_new("next", walk, place, walk.moves_key(place, 1)):
         return None
     text = "Which facts hold in the next state?"
-    return asker.put(walk, place, text, walk.facts(place + 1), 1, _moves(walk, place))
+    return _question(walk, place, text, walk.facts(place + 1), 1, _moves(walk, place))
 
 
 def _ahead(asker: Asker, walk: Walk, place: int) -> Question | None:
@@ -111,31 +120,28 @@ def _ahead(asker: Asker, walk: Walk, place: int) -> Question | None:
     if not asker.is_new("ahead", walk, place, walk.moves_key(place, steps)):
         return None
     text = "Which facts hold after these moves?"
-    return asker.put(walk, place, text, walk.facts(place + steps), steps, _moves(walk, place, steps))
+    return _question(walk, place, text, walk.facts(place + steps), steps, _moves(walk, place, steps))
 
 
 def _goal(asker: Asker, walk: Walk, place: int) -> Question | None:
     place, role = _often_the_end(walk, place), asker.role(walk)
-    if not asker.is_new("goal", walk, place, role):
+    if not asker.is_new("goal", walk, place, role) or (goal := walk.goal(place, role)) is None:
         return None
-    goal = walk.goal(place, role)
-    if goal is None:
-        return None
-    return asker.put(walk, place, f"Which goal value has {asker.wording.text(role)} in this state?", goal)
+    return _question(walk, place, f"Which goal value has {asker.wording.text(role)} in this state?", goal)
 
 
 def _turn(asker: Asker, walk: Walk, place: int) -> Question | None:
     if _is_end(walk, place) or not asker.is_new("turn", walk, place):
         return None
     choosing = asker.wording.texts(walk.choosing(place))
-    return asker.put(walk, place, "Which roles have more than one legal move?", choosing)
+    return _question(walk, place, "Which roles have more than one legal move?", choosing)
 
 
 def _terminal(asker: Asker, walk: Walk, place: int) -> Question | None:
     place = _often_the_end(walk, place)
     if not asker.is_new("terminal", walk, place):
         return None
-    return asker.put(walk, place, "Is this state terminal?", _is_end(walk, place))
+    return _question(walk, place, "Is this state terminal?", _is_end(walk, place))
 
 
 def _percepts(asker: Asker, walk: Walk, place: int) -> Question | None:
@@ -145,40 +151,32 @@ def _percepts(asker: Asker, walk: Walk, place: int) -> Question | None:
     if not asker.is_new("percepts", walk, place, role, walk.moves_key(place, 1)):
         return None
     text = f"What does {asker.wording.text(role)} see when these moves are made?"
-    return asker.put(walk, place, text, walk.percepts(place, role), 1, _moves(walk, place))
+    return _question(walk, place, text, walk.percepts(place, role), 1, _moves(walk, place))
 
 
 def _value(asker: Asker, walk: Walk, place: int) -> Question | None:
     solution, role = asker.solution, asker.role(walk)
     if solution is None or _is_end(walk, place) or not asker.is_new("value", walk, place, role):
         return None
-    state = walk.state(place)
     text = f"Which goal does {asker.wording.text(role)} get, or expect, under best play?"
-    return asker.put(walk, place, text, value_of(solution, state, role), plies_left(solution, state))
+    value = _rounded(solution.values(walk.state(place))[asker.game.roles.index(role)])
+    return _question(walk, place, text, value, _plies_left(solution, walk.state(place)))
 
 
 def _best(asker: Asker, walk: Walk, place: int) -> Question | None:
     solution, state = asker.solution, walk.state(place)
     if solution is None or _is_end(walk, place) or not asker.is_new("best", walk, place):
         return None
-    role = chooser(solution, state)
-    if role is None:
+    choosing = [role for role in walk.choosing(place) if role != RANDOM_ROLE]
+    if len(choosing) != 1:
         return None
-    regret = {asker.wording.text(move): given for move, given in regrets(solution, state, role).items()}
-    if not any(regret.values()):
+    found = regrets(solution, state, choosing[0])
+    if not any(found.values()):
         return None
-    answer = {"best": [move for move, given in regret.items() if given == 0], "regret": regret}
-    text = f"Name a best move of {asker.wording.text(role)}."
-    return asker.put(walk, place, text, answer, plies_left(solution, state))
-
-
-def _is_end(walk: Walk, place: int) -> bool:
-    return walk.is_ended and place == walk.step_count
-
-
-def _often_the_end(walk: Walk, place: int) -> int:
-    """The last place half of the time, because few states of a long match have a goal or are terminal."""
-    return walk.step_count if walk.rng.random() < 0.5 else place
+    regret = {asker.wording.text(move): loss for move, loss in found.items()}
+    answer = {"best": [move for move, loss in regret.items() if loss == 0], "regret": regret}
+    text = f"Name a best move of {asker.wording.text(choosing[0])}."
+    return _question(walk, place, text, answer, _plies_left(solution, state))
 
 
 QUESTIONS: Mapping[str, Callable[[Asker, Walk, int], Question | None]] = {
@@ -198,14 +196,57 @@ SOLVED_KINDS = ("value", "best")
 """Kinds that need the values of states."""
 
 RELATIONS: Mapping[str, tuple[str, ...]] = {
-    "legal": ("legal",),
-    "next": ("next",),
+    **{kind: (kind,) for kind in ("legal", "next", "goal", "terminal")},
     "ahead": ("next",),
-    "goal": ("goal",),
     "turn": ("legal",),
-    "terminal": ("terminal",),
     "percepts": ("sees",),
-    "value": ("legal", "next", "terminal", "goal"),
-    "best": ("legal", "next", "terminal", "goal"),
+    **dict.fromkeys(SOLVED_KINDS, ("legal", "next", "terminal", "goal")),
 }
 """Kind → the relations of GDL that its answer follows from."""
+
+
+def has_one_meaning(solution: Solution) -> bool:
+    """Whether every state has the same value in all equilibria.
+
+    That holds for one role, and for two whose goals have a constant sum, unless play may be endless.
+
+    >>> import ggp
+    >>> has_one_meaning(ggp.solve(ggp.load("tictactoe")))
+    True
+    """
+    players = [role for role in solution.game.roles if role != RANDOM_ROLE]
+    is_zero_sum = len(players) == 2 and solution.sum is not None
+    return (len(players) == 1 or is_zero_sum) and solution.endless is None
+
+
+def regrets(solution: Solution, state: Any, role: Role) -> dict[Move, float]:
+    """The loss of each move of the only role that can choose, in goals under best play afterwards.
+
+    >>> import ggp
+    >>> game = ggp.load("nim")
+    >>> found = regrets(ggp.solve(game), game.initial_state(), game.roles[0])
+    >>> len(found), min(found.values())
+    (16, 0)
+    """
+    game = solution.game
+    r = game.roles.index(role)
+    legal = [game.legal_moves(state, each) for each in game.roles]
+    goals = {}
+    for move in legal[r]:
+        choices = [(move,) if place == r else moves for place, moves in enumerate(legal)]
+        goals[move] = fmean(
+            solution.values(game.next_state(state, joint_move))[r] for joint_move in product(*choices)
+        )
+    best = max(goals.values())
+    return {move: _rounded(best - goal) for move, goal in goals.items()}
+
+
+def _plies_left(solution: Solution, state: Any) -> int | None:
+    """Joint moves until best play ends; None if it need not end."""
+    depth = solution.worth(state).depth
+    return None if depth == ENDLESS else depth
+
+
+def _rounded(value: float) -> float:
+    whole = round(value)
+    return whole if abs(value - whole) < 10.0**-DIGITS else round(value, DIGITS)

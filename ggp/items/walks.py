@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable, Iterator
+from itertools import count
 from typing import Any
 
 from ggp.game import Game, GoalError, Move, Role
@@ -16,9 +17,7 @@ from ggp.match.terms import derived_seed
 
 
 class Walk:
-    """A random match in words: its states in order, and the joint moves between them.
-
-    Places number the states from 0. Texts are those of `wording`.
+    """A random match in words: its states in order, numbered from 0, and the joint moves between them.
 
     rng        generator of the moves, which the questions continue to use
     is_ended   whether the last state is terminal
@@ -49,17 +48,15 @@ class Walk:
 
     def facts(self, place: int) -> list[str]:
         """The facts true at a place, sorted by their terms."""
-        found = self._facts.get(place)
-        if found is None:
-            found = self._facts[place] = self._facts_at(place)
-        return found
+        if place not in self._facts:
+            self._facts[place] = self._facts_at(place)
+        return self._facts[place]
 
     def listed_facts(self, place: int) -> str:
         """The facts as one text."""
-        found = self._listed.get(place)
-        if found is None:
-            found = self._listed[place] = self.wording.listed(self.facts(place))
-        return found
+        if place not in self._listed:
+            self._listed[place] = self.wording.listed(self.facts(place))
+        return self._listed[place]
 
     def legal(self, place: int, role: Role) -> list[str]:
         """The legal moves of a role."""
@@ -108,29 +105,21 @@ def plain_walks(
 
     Raises GameError if a role has no legal move.
     """
-    number = 0
-    while not is_over():
-        yield _walk(game, wording, walk_rng(seed, number), step_limit, is_over)
-        number += 1
+    for number in count():
+        if is_over():
+            return
+        rng = walk_rng(seed, number)
+        states: list[Any] = [game.initial_state()]
+        joint_moves: list[tuple[Move, ...]] = []
+        while not (is_ended := game.is_terminal(states[-1])):
+            if len(joint_moves) >= step_limit or is_over():
+                break
+            choices = [game.legal_moves(states[-1], role) for role in game.roles]
+            joint_moves.append(tuple([moves[int(rng.random() * len(moves))] for moves in choices]))
+            states.append(game.next_state(states[-1], joint_moves[-1]))
+        yield Walk(game, wording, rng, states, joint_moves, is_ended)
 
 
 def walk_rng(seed: int, number: int) -> random.Random:
     """The generator of one walk."""
     return random.Random(derived_seed(seed, f"walk {number}"))
-
-
-def _walk(
-    game: Game[Any], wording: Wording, rng: random.Random, step_limit: int, is_over: Callable[[], bool]
-) -> Walk:
-    state: Hashable = game.initial_state()
-    states = [state]
-    joint_moves: list[tuple[Move, ...]] = []
-    while not (is_ended := game.is_terminal(state)):
-        if len(joint_moves) >= step_limit or is_over():
-            break
-        choices = [game.legal_moves(state, role) for role in game.roles]
-        joint_move = tuple([moves[int(rng.random() * len(moves))] for moves in choices])
-        state = game.next_state(state, joint_move)
-        joint_moves.append(joint_move)
-        states.append(state)
-    return Walk(game, wording, rng, states, joint_moves, is_ended)

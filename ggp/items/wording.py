@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Literal as OneOf
 
 from gdl.program import Conjunction, Disjunction, Formula, Literal, Negation, Program, Rule, arguments_of
@@ -36,17 +37,6 @@ _CLAUSES = {
 """Relation of GDL → its clause, with a place for each argument."""
 
 
-class _Texts(dict[Term, str]):
-    """The text of each term, made on first use."""
-
-    def __init__(self, write: Callable[[Term], str]) -> None:
-        self._write = write
-
-    def __missing__(self, term: Term) -> str:
-        text = self[term] = self._write(term)
-        return text
-
-
 class Wording:
     """Notation of the terms of one sheet in its items.
 
@@ -70,18 +60,14 @@ class Wording:
         if seed is not None:
             rng = random.Random(derived_seed(seed, "scrambling"))
             self._scrambler = Scrambler(to_kif(program), rng)
-        self._texts = _Texts(self._write)
-        self._plays: dict[tuple[Role, Move], str] = {}
+        self.text = cache(self._write)
+        """The text of a term."""
+        self._play = cache(lambda role, move: self._clause(Compound("does", (role, move))))
         self._separator = _SEPARATORS[notation]
 
-    def text(self, term: Term) -> str:
-        """One term."""
-        return self._texts[term]
-
     def texts(self, terms: Iterable[Term]) -> list[str]:
-        """Each of several terms."""
-        texts = self._texts
-        return [texts[term] for term in terms]
+        """The text of each of several terms."""
+        return list(map(self.text, terms))
 
     def listed(self, texts: Iterable[str]) -> str:
         """Several texts as one."""
@@ -95,14 +81,7 @@ class Wording:
         >>> Wording(parse("(role x)")).joint_move([x], [wait])
         '(does (x) (wait))'
         """
-        plays = self._plays
-        parts = []
-        for pair in zip(roles, moves, strict=True):
-            text = plays.get(pair)
-            if text is None:
-                text = plays[pair] = self._clause(Compound("does", pair))
-            parts.append(text)
-        return self._separator.join(parts)
+        return self._separator.join(map(self._play, roles, moves))
 
     def rules(self) -> str:
         """The whole sheet, without comments."""

@@ -19,12 +19,9 @@ def outcome_text(roles: Sequence[str], goals: Sequence[int | None] | None) -> st
     """
     if goals is None:
         return "no result"
-    known = {
-        role: goal
-        for role, goal in zip(roles, goals, strict=True)
-        if goal is not None and role != str(RANDOM_ROLE)
-    }
-    if not known or len(known) < sum(role != str(RANDOM_ROLE) for role in roles):
+    found = {role: goal for role, goal in zip(roles, goals, strict=True) if role != str(RANDOM_ROLE)}
+    known = {role: goal for role, goal in found.items() if goal is not None}
+    if not known or len(known) < len(found):
         return "no result"
     best = max(known.values())
     first = [role for role, goal in known.items() if goal == best]

@@ -10,10 +10,10 @@ import json
 import random
 import string
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
-from itertools import chain
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,6 @@ from ggp.game import Fact, Game
 from ggp.match.faults import Fault, fault_text, parse_fault
 from ggp.match.terms import MatchTerms
 from ggp.notebook import html_table
-
-NO_PREVIEW = -1
-"""`preview_clock` of a match without a PREVIEW phase."""
 
 
 class RecordError(ValueError):
@@ -82,6 +79,7 @@ class MatchRecord:
 
     `states`, `moves`, `errors` and so on are the columns of the JSON text, made from the steps: rows of
     `errors`, `move_seconds`, `states` and `state_times` begin with START's, `moves` and `reports` do not.
+    `preview_clock` is -1 without a PREVIEW phase.
     """
 
     match_id: str
@@ -99,7 +97,7 @@ class MatchRecord:
     is_aborted: bool = False
     steps: list[Step] = field(default_factory=list)
     goals: list[int | None] | None = None
-    preview_clock: float = NO_PREVIEW
+    preview_clock: float = -1
     is_player_human: tuple[bool, ...] = ()
     tournament_name: str = ""
     is_scrambled: bool = False
@@ -111,11 +109,7 @@ class MatchRecord:
 
     def _repr_html_(self) -> str:
         rows = [
-            [
-                number,
-                *step.joint_move,
-                "; ".join(fault_text(fault) for fault in step.faults if fault is not None),
-            ]
+            [number, *step.joint_move, "; ".join(filter(None, map(fault_text, step.faults)))]
             for number, step in enumerate(self.steps)
             if step.joint_move
         ]
@@ -129,14 +123,6 @@ class MatchRecord:
         ]
         end = f"; aborted: {self.fault}" if self.is_aborted else "" if self.is_completed else "; not over"
         return f"{self.game_name or self.match_id}: {', '.join(seats)}; {len(self.moves):,} steps{end}"
-
-    def add_step(self, step: Step) -> None:
-        """Note the next step, the initial state first."""
-        self.steps.append(step)
-
-    def note_start(self, faults: tuple[Fault | None, ...], seconds: tuple[float | None, ...]) -> None:
-        """Note the players' answers to START."""
-        self.steps[0] = replace(self.steps[0], faults=faults, seconds=seconds)
 
     @property
     def states(self) -> list[str]:
@@ -189,17 +175,10 @@ class MatchRecord:
     def to_dict(self) -> dict[str, Any]:
         """This record as JSON-able data with the keys of ggp-base; empty optional ones are left out."""
         data: dict[str, Any] = {_KEYS[name]: getattr(self, name) for name in _KEYS}
-        for key in ("roles", "playerNamesFromHost", "isPlayerHuman"):
-            full_key = "x-roles" if key == "roles" else key
-            data[full_key] = list(data[full_key])
-        if self.goals is None:
-            del data["goalValues"]
+        data |= {key: list(value) for key, value in data.items() if isinstance(value, tuple)}
         if not any(map(any, self.reports)):
             del data["x-reports"]
-        for key in _OPTIONAL_KEYS:
-            if data[key] in ("", None):
-                del data[key]
-        return data
+        return {key: value for key, value in data.items() if value not in ("", None) or key not in _OPTIONAL}
 
     @classmethod
     def from_json(cls, text: str) -> MatchRecord:
@@ -207,13 +186,10 @@ class MatchRecord:
         try:
             data = json.loads(text)
         except (ValueError, RecursionError):
+            found = "not JSON, so not a match record: expected a file that ggp match --record wrote"
             if text.startswith("SQLite format 3"):
-                raise RecordError(
-                    "not a match record but a tournament's store: see ggp tournament show --help"
-                ) from None
-            raise RecordError(
-                "not JSON, so not a match record: expected a file that ggp match --record wrote"
-            ) from None
+                found = "not a match record but a tournament's store: see ggp tournament show --help"
+            raise RecordError(found) from None
         return cls.from_dict(data)
 
     @classmethod
@@ -225,11 +201,12 @@ class MatchRecord:
             if key not in data:
                 raise RecordError(f"no {key!r} in the match record")
         columns = {name: _read_rows(data, name) for name in _COLUMNS}
-        known = {name: data[key] for name, key in _KEYS.items() if key in data and name not in _COLUMNS}
+        known: dict[str, Any] = {
+            name: data[key] for name, key in _KEYS.items() if key in data and name not in _COLUMNS
+        }
         seats = max(map(len, columns["moves"]), default=0)
-        known.setdefault("roles", [""] * max(seats, len(data.get("playerNamesFromHost") or [])))
-        for name, default in _DEFAULTS.items():
-            known.setdefault(name, default)
+        roles = [""] * max(seats, len(data.get("playerNamesFromHost") or []))
+        known = {"roles": roles, "game_name": "", "start_clock": 0, "play_clock": 0, **known}
         for name in ("roles", "player_names", "is_player_human"):
             if not isinstance(known.setdefault(name, []), list):
                 raise RecordError(f"{_KEYS[name]!r} is not a list")
@@ -237,7 +214,9 @@ class MatchRecord:
         for name in ("roles", "player_names"):
             known[name] = tuple("" if text is None else str(text) for text in known[name])
         goals = known.get("goals")
-        if goals is not None and not (isinstance(goals, list) and all(map(_is_number, goals))):
+        if goals is not None and not (
+            isinstance(goals, list) and all(isinstance(goal, int | float | None) for goal in goals)
+        ):
             raise RecordError("'goalValues' is not a list of numbers")
         return cls(**known, steps=_read_steps(columns))
 
@@ -247,64 +226,55 @@ def _read_rows(data: dict[str, Any], name: str) -> list[Any]:
     rows = data.get(_KEYS[name], [])
     if not isinstance(rows, list):
         raise RecordError(f"{_KEYS[name]!r} is not a list")
-    if name not in ("states", "state_times") and not all(isinstance(row, list) for row in rows):
+    is_flat = name in ("states", "state_times")
+    if not is_flat and not all(isinstance(row, list) for row in rows):
         raise RecordError(f"{_KEYS[name]!r} is not a list of lists")
-    entries = rows if name in ("states", "state_times") else chain.from_iterable(rows)
-    is_entry = _IS_ENTRY.get(name)
-    if is_entry is not None and not all(map(is_entry, entries)):
+    if not all(
+        isinstance(entry, _COLUMNS[name]) for entry in (rows if is_flat else chain.from_iterable(rows))
+    ):
         raise RecordError(f"{_KEYS[name]!r} has an entry of another type")
     return rows
 
 
-def _is_text(entry: object) -> bool:
-    return isinstance(entry, str)
-
-
-def _is_number(entry: object) -> bool:
-    return entry is None or isinstance(entry, int | float)
-
-
-def _is_report(entry: object) -> bool:
-    return entry is None or isinstance(entry, dict)
-
-
 def _read_steps(columns: dict[str, list[Any]]) -> list[Step]:
     """The steps that columns of possibly different lengths describe."""
-    moves = columns["moves"]
-    count = max(len(columns["states"]), len(moves) + 1 if moves else 0)
+    moves, states = columns["moves"], columns["states"]
+    count = max(len(states), len(moves) + 1 if moves else 0)
 
-    def entry(name: str, number: int, missing: Any, *, with_start: bool) -> Any:
-        """The entry of a step; columns that have no row for START begin with step 1."""
-        rows = columns[name]
-        place = number if with_start else number - 1
-        return rows[place] if 0 <= place < len(rows) else missing
+    def rows(name: str) -> Iterator[Any]:
+        """The row of every step; columns that have no row for START begin with step 1."""
+        has_start = name in ("errors", "move_seconds") and len(columns[name]) > len(moves)
+        return islice(chain([] if has_start else [()], columns[name], repeat(())), count)
 
-    has_start = {name: len(columns[name]) > len(moves) for name in ("errors", "move_seconds")}
     return [
         Step(
-            joint_move=tuple(entry("moves", number, (), with_start=False)),
-            state=entry("states", number, "", with_start=True),
-            time_ms=entry("state_times", number, None, with_start=True),
-            faults=tuple(
-                parse_fault(str(text or ""))
-                for text in entry("errors", number, (), with_start=has_start["errors"])
-            ),
-            seconds=tuple(entry("move_seconds", number, (), with_start=has_start["move_seconds"])),
-            reports=tuple(entry("reports", number, (), with_start=False)),
+            tuple(move),
+            state,
+            time_ms,
+            tuple(parse_fault(str(text or "")) for text in errors),
+            *map(tuple, rest),
         )
-        for number in range(count)
+        for move, state, time_ms, errors, *rest in zip(
+            rows("moves"),
+            islice(chain(states, repeat("")), count),
+            islice(chain(columns["state_times"], repeat(None)), count),
+            rows("errors"),
+            rows("move_seconds"),
+            rows("reports"),
+            strict=True,
+        )
     ]
 
 
-_IS_ENTRY = {
-    "states": _is_text,
-    "moves": _is_text,
-    "state_times": _is_number,
-    "move_seconds": _is_number,
-    "reports": _is_report,
+_COLUMNS: dict[str, Any] = {
+    "states": str,
+    "moves": str,
+    "state_times": int | float | None,
+    "errors": object,
+    "move_seconds": int | float | None,
+    "reports": dict | None,
 }
-"""Test of each entry of a column; views and statistics rely on it."""
-_COLUMNS = ("states", "moves", "state_times", "errors", "move_seconds", "reports")
+"""Column → type of its entries; views and statistics rely on it."""
 _KEYS = {
     "match_id": "matchId",
     "random_token": "randomToken",
@@ -333,8 +303,7 @@ _KEYS = {
     "reports": "x-reports",
     "fault": "x-fault",
 }
-_OPTIONAL_KEYS = ("gameMetaURL", "tournamentNameFromHost", "seed", "x-fault", "rules", "x-game")
-_DEFAULTS: dict[str, Any] = {"game_name": "", "start_clock": 0, "play_clock": 0}
+_OPTIONAL = ("gameMetaURL", "tournamentNameFromHost", "seed", "x-fault", "rules", "x-game", "goalValues")
 
 
 def state_text(facts: Sequence[Fact]) -> str:

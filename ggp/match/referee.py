@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gdl.errors import GdlError
@@ -70,15 +70,6 @@ class Moment:
     thinking: Role | None = None
     deadline: float | None = None
     is_over: bool = False
-
-
-@dataclass(frozen=True)
-class Visit:
-    """Snapshot of the match before the moves of a state, to return to it."""
-
-    state: Hashable
-    joint_move: tuple[Move, ...] | None
-    chance: Any
 
 
 Watcher = Callable[[Moment], None]
@@ -156,21 +147,21 @@ class Referee:
         self.is_hiding = hides_information(game)
         self.observations: tuple[Observation, ...] = ()
         """Each seat's observation of the last step, in games with `sees`; empty before the first step."""
-        self.visits: list[Visit] = []
-        present = [seat for seat in self.seats if seat is not None]
+        self.visits: list[tuple[Hashable, tuple[Move, ...] | None, Any]] = []
+        """Before each step, to return there: the state, the joint move to it, the state of chance."""
+        self.present = {index: seat for index, seat in enumerate(self.seats) if seat is not None}
         # With hidden information, a person could take back a move and still know what it revealed.
         self.can_take_back = (
-            any(seat.is_human for seat in present)
-            and not any(seat.is_remote for seat in present)
+            any(seat.is_human for seat in self.present.values())
+            and not any(seat.is_remote for seat in self.present.values())
             and not self.is_hiding
         )
 
     def run(self) -> MatchRecord:
         """Play the match; returns its record, also of a match that was aborted."""
-        for seat in self.seats:
-            if seat is not None:
-                seat.start_clock_seconds = self.terms.start_clock_seconds
-                seat.prepare(self.game)
+        for seat in self.present.values():
+            seat.start_clock_seconds = self.terms.start_clock_seconds
+            seat.prepare(self.game)
         if self.is_hiding:
             prepare_beliefs(self.game)
         self.state = self.game.initial_state()
@@ -197,7 +188,7 @@ class Referee:
         return self.record
 
     def play_to_the_end(self, pool: ThreadPoolExecutor) -> None:
-        self.record.add_step(Step((), state_text(self.game.facts(self.state)), now_ms()))
+        self.record.steps.append(Step((), state_text(self.game.facts(self.state)), now_ms()))
         self.show()
         self.start_players(pool)
         while not self.game.is_terminal(self.state):
@@ -205,7 +196,7 @@ class Referee:
                 self.record.abort(f"no end after {self.terms.step_limit:,} steps")
                 return
             if self.can_take_back:
-                self.visits.append(Visit(self.state, self.joint_move, self.chance.getstate()))
+                self.visits.append((self.state, self.joint_move, self.chance.getstate()))
             try:
                 self.make_step(pool)
             except TakeBackError as error:
@@ -225,12 +216,13 @@ class Referee:
                 raise
 
         replies = self.ask_all(pool, start, self.terms.start_clock_seconds, range(len(self.seats)))
-        self.record.note_start(
-            tuple(reply.fault for reply in replies), tuple(reply.seconds for reply in replies)
+        self.record.steps[0] = replace(
+            self.record.steps[0],
+            faults=tuple(reply.fault for reply in replies),
+            seconds=tuple(reply.seconds for reply in replies),
         )
 
     def setup_of(self, index: int) -> MatchSetup:
-        """The setup for the player of a seat."""
         return MatchSetup(
             self.record.match_id,
             self.game,
@@ -247,22 +239,19 @@ class Referee:
 
         Chance will draw the same again. The other players restart the match in that state.
         """
+        del self.visits[self.step :]
         earlier = [
-            step
-            for step, visit in enumerate(self.visits[: self.step])
-            if len(self.game.legal_moves(visit.state, role)) > 1
+            step for step, visit in enumerate(self.visits) if len(self.game.legal_moves(visit[0], role)) > 1
         ]
         if not earlier:
-            self.visits = self.visits[: self.step]
             return
         self.step = earlier[-1]
-        visit = self.visits[self.step]
-        self.state, self.joint_move = visit.state, visit.joint_move
-        self.chance.setstate(visit.chance)
+        self.state, self.joint_move, chance = self.visits[self.step]
+        self.chance.setstate(chance)
         del self.visits[self.step :]
         del self.record.steps[self.step + 1 :]
-        for index, seat in enumerate(self.seats):
-            if seat is not None and not seat.is_human:
+        for index, seat in self.present.items():
+            if not seat.is_human:
                 seat.stop(None)
                 with suppress(PlayerFaultError):  # the next `choose` will fail, and that is recorded
                     seat.start(self.setup_of(index), self.clock() + self.terms.start_clock_seconds)
@@ -286,9 +275,14 @@ class Referee:
         deciding = [index for index, moves in enumerate(legal) if len(moves) > 1]
         replies = self.ask_all(pool, choose, self.terms.play_clock_seconds, deciding)
         reports = [None if seat is None else seat.last_report for seat in self.seats]
+        is_first = self.terms.on_error == "first"
+        substitutes = [
+            moves[0] if is_first and index in self.present else drawn[index]
+            for index, moves in enumerate(legal)
+        ]
         joint_move = tuple(
-            self.substitute(index, legal[index], drawn[index]) if reply.answer is None else reply.answer
-            for index, reply in enumerate(replies)
+            substitute if reply.answer is None else reply.answer
+            for reply, substitute in zip(replies, substitutes, strict=True)
         )
         before, self.state = self.state, self.game.next_state(self.state, joint_move)
         self.joint_move = joint_move
@@ -297,7 +291,7 @@ class Referee:
                 observe_step(self.game, before, joint_move, role) for role in self.game.roles
             )
         self.step += 1
-        self.record.add_step(
+        self.record.steps.append(
             Step(
                 tuple(map(str, joint_move)),
                 state_text(self.game.facts(self.state)),
@@ -321,27 +315,20 @@ class Referee:
         """Whether a seat receives percepts, not states: remote ones even if percepts reveal everything."""
         return self.is_hiding or (self.has_percepts and seat.is_remote)
 
-    def substitute(self, index: int, legal: Sequence[Move], drawn: Move) -> Move:
-        """The move of chance, or of a player at fault."""
-        return legal[0] if self.terms.on_error == "first" and self.seats[index] is not None else drawn
-
     def stop_players(self, pool: ThreadPoolExecutor) -> None:
         """Send every player the end of the match, remote ones at the same time."""
-        present = [(index, seat) for index, seat in enumerate(self.seats) if seat is not None]
-        remote = [pool.submit(seat.stop, self.last_told(index)) for index, seat in present if seat.is_remote]
-        for index, seat in present:
-            if not seat.is_remote:
-                seat.stop(self.last_told(index))
+        remote = []
+        for index, seat in sorted(self.present.items(), key=lambda each: not each[1].is_remote):
+            last: tuple[Term, ...] | None = None
+            if not self.record.is_aborted and self.joint_move is not None:
+                is_observing = self._is_observing(seat)
+                last = self.observations[index].percepts if is_observing else self.joint_move
+            if seat.is_remote:
+                remote.append(pool.submit(seat.stop, last))
+            else:
+                seat.stop(last)
         for stopping in remote:
             stopping.result()
-
-    def last_told(self, index: int) -> tuple[Term, ...] | None:
-        """The last step as reported to a seat at the end of the match."""
-        if self.record.is_aborted or self.joint_move is None:
-            return None
-        seat = self.seats[index]
-        is_observing = seat is not None and self._is_observing(seat)
-        return self.observations[index].percepts if is_observing else self.joint_move
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -354,22 +341,20 @@ class Referee:
         """
         futures: dict[int, Future[Reply]] = {
             index: pool.submit(self.ask_one, index, seat, ask, limit_seconds)
-            for index, seat in enumerate(self.seats)
-            if seat is not None and seat.is_remote
+            for index, seat in self.present.items()
+            if seat.is_remote
         }
         deadline = self.clock() + limit_seconds
         replies: dict[int, Reply] = {}
         try:
-            for index, seat in enumerate(self.seats):
-                if seat is None or index in futures:
-                    continue
-                self.show(thinking=index, deadline=self.clock() + limit_seconds)
-                with self.others_pondering(pool, index, limit_seconds):
-                    replies[index] = self.ask_one(index, seat, ask, limit_seconds)
+            for index, seat in self.present.items():
+                if index not in futures:
+                    self.show(thinking=index, deadline=self.clock() + limit_seconds)
+                    with self.others_pondering(pool, index, limit_seconds):
+                        replies[index] = self.ask_one(index, seat, ask, limit_seconds)
             if futures:
-                self.show(
-                    thinking=next(filter(futures.__contains__, deciding), min(futures)), deadline=deadline
-                )
+                thinking = next(filter(futures.__contains__, deciding), min(futures))
+                self.show(thinking=thinking, deadline=deadline)
             replies |= {index: future.result() for index, future in futures.items()}
         finally:
             wait(futures.values())  # a player with a pending request must not receive the end yet
@@ -394,15 +379,14 @@ class Referee:
         """Let the other players ponder meanwhile, if threads may share the game."""
         over = threading.Event()
         deadline = self.clock() + limit_seconds
-        others = [seat for i, seat in enumerate(self.seats) if seat is not None and i != index]
-        pondering = [
-            seat
-            for seat in others
-            if seat.ponders
+        jobs = [
+            pool.submit(seat.ponder, over.is_set, deadline)
+            for i, seat in self.present.items()
+            if i != index
+            and seat.ponders
             and is_compiled(self.game)
             and (seat.ponders_on_observations or not self.is_hiding)
         ]
-        jobs = [pool.submit(seat.ponder, over.is_set, deadline) for seat in pondering]
         try:
             yield
         finally:

@@ -186,13 +186,9 @@ class RemotePlayer(Player):
         super().start(setup, deadline)
         self._percepts = None
         rules = rules_on_wire(setup.game.program)
-        message = Start(
-            setup.match_id,
-            self._scramble(setup.role),
-            rules if self.scrambler is None else self.scrambler.scramble_text(rules),
-            setup.start_clock_seconds,
-            setup.play_clock_seconds,
-        )
+        rules = rules if self.scrambler is None else self.scrambler.scramble_text(rules)
+        clocks = setup.start_clock_seconds, setup.play_clock_seconds
+        message = Start(setup.match_id, self._scramble(setup.role), rules, *clocks)
         reply, _ = self.requests.run(self._ask(message, _remaining(deadline)))
         if reply.strip(string.punctuation + string.whitespace).lower() != "ready":
             raise PlayerFaultError(

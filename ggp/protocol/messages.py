@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -149,11 +149,10 @@ def parse_in_steps(text: str) -> Generator[None, None, Message]:
     if not parts or parts[0].startswith("("):
         raise ProtocolError("no command word")
     word, arguments = parts[0].lower(), parts[1:]
-    if word in _MOVE_MESSAGES:
-        return (yield from _read_moves_in_steps(_MOVE_MESSAGES[word], arguments))
-    if word not in _READERS:
-        raise ProtocolError(f"unknown command {_shorten(parts[0])}")
-    return _READERS[word](arguments)
+    if word in ("play", "stop"):
+        return (yield from _read_moves_in_steps(Play if word == "play" else Stop, arguments))
+    _require(word in _ARGUMENTS, f"unknown command {_shorten(parts[0])}")
+    return _read(word, arguments)
 
 
 def _parts_in_steps(text: str) -> Generator[None, None, list[str]]:
@@ -184,41 +183,27 @@ def _parts_in_steps(text: str) -> Generator[None, None, list[str]]:
     return parts
 
 
-def _read_info(arguments: list[str]) -> Info:
-    return Info()
+def _read(word: str, arguments: list[str]) -> Message:
+    """A message other than PLAY and STOP."""
+    match word, arguments:
+        case "info", _:
+            return Info()
+        case "start", [match_id, role, rules, start_clock, play_clock, *_]:
+            clocks = _read_clock(start_clock), _read_clock(play_clock)
+            return Start(_read_match_id(match_id), parse_term(role), _read_rules(rules), *clocks)
+        case "abort", [match_id, *_]:
+            return Abort(_read_match_id(match_id))
+        case "preview", [rules, *rest]:
+            return Preview(_read_rules(rules), _read_clock(rest[0]) if rest else 0.0)
+    raise ProtocolError(f"{word.upper()} needs {_ARGUMENTS[word]}")
 
 
-def _read_start(arguments: list[str]) -> Start:
-    _require(len(arguments) >= 5, "START needs id, role, rules, start clock and play clock")
-    match_id, role, rules, start_clock, play_clock = arguments[:5]
-    return Start(
-        _read_match_id(match_id),
-        parse_term(role),
-        _read_rules(rules),
-        _read_clock(start_clock),
-        _read_clock(play_clock),
-    )
-
-
-def _read_abort(arguments: list[str]) -> Abort:
-    _require(len(arguments) >= 1, "ABORT needs an id")
-    return Abort(_read_match_id(arguments[0]))
-
-
-def _read_preview(arguments: list[str]) -> Preview:
-    _require(len(arguments) >= 1, "PREVIEW needs rules and a clock")
-    return Preview(_read_rules(arguments[0]), _read_clock(arguments[1]) if len(arguments) > 1 else 0.0)
-
-
-_READERS: dict[str, Callable[[list[str]], Message]] = {
-    "info": _read_info,
-    "start": _read_start,
-    "abort": _read_abort,
-    "preview": _read_preview,
+_ARGUMENTS = {
+    "info": "nothing",
+    "start": "id, role, rules, start clock and play clock",
+    "abort": "an id",
+    "preview": "rules and a clock",
 }
-
-
-_MOVE_MESSAGES: dict[str, type[Play | Stop]] = {"play": Play, "stop": Stop}
 
 
 def _read_moves_in_steps(kind: type[Play | Stop], arguments: list[str]) -> Generator[None, None, Play | Stop]:
@@ -418,10 +403,8 @@ def format_message(message: Message) -> str:
         case Start():
             clocks = f"{message.start_clock_seconds:g} {message.play_clock_seconds:g}"
             return f"( START {message.match_id} {message.role} ({message.rules}\n) {clocks} )"
-        case Play():
-            return f"( PLAY {message.match_id} {_format_turn(message)} )"
-        case Stop():
-            return f"( STOP {message.match_id} {_format_turn(message)} )"
+        case Play() | Stop():
+            return f"( {type(message).__name__.upper()} {message.match_id} {_format_turn(message)} )"
         case Abort():
             return f"( ABORT {message.match_id} )"
         case Preview():
@@ -429,19 +412,11 @@ def format_message(message: Message) -> str:
 
 
 def _format_turn(message: Play | Stop) -> str:
-    if message.terms is None:
-        terms = "NIL"
-    else:
-        terms = "( " + " ".join(_with_blanks(str(term)) for term in message.terms) + " )"
-    if message.turn is None:
-        return terms
-    if message.last_move is None and message.terms is not None:
-        return f"{message.turn} {terms}"
-    return f"{message.turn} {_with_blanks(str(message.last_move or 'NIL'))} {terms}"
-
-
-def _with_blanks(text: str) -> str:
-    return text.replace("(", "( ").replace(")", " )")
+    terms = "NIL" if message.terms is None else f"({' '.join(map(str, message.terms))})"
+    turn = "" if message.turn is None else f"{message.turn} "
+    if turn and (message.last_move is not None or message.terms is None):
+        turn += f"{message.last_move or 'NIL'} "
+    return (turn + terms).replace("(", "( ").replace(")", " )")
 
 
 def format_info_reply(name: str, status: str, species: str = "alien") -> str:

@@ -130,7 +130,7 @@ def _fill(
         state = game.pack(fluents)
         made = () if number == 0 else moves[number - 1].tolist()
         joint_move = tuple(str(game.moves[role][move]) for role, move in enumerate(made))
-        record.add_step(Step(joint_move, state_text(game.facts(state)), faults=none))
+        record.steps.append(Step(joint_move, state_text(game.facts(state)), faults=none))
     last, step = game.pack(states[-1]), len(states) - 1
     if game.is_terminal(last):
         record.complete(goals_or_none(game, last))

@@ -220,11 +220,11 @@ def record_of(game: Game[Any], witness: Witness, fault: str) -> MatchRecord:
     record = new_record(game, terms, player_names=["random"] * len(game.roles))
     record.seed = None
     state = game.initial_state()
-    record.add_step(Step((), state_text(game.facts(state)), now_ms()))
+    record.steps.append(Step((), state_text(game.facts(state)), now_ms()))
     for joint_move in witness.joint_moves:
         state = game.next_state(state, joint_move)
         texts, faults = tuple(map(str, joint_move)), (None,) * len(game.roles)
-        record.add_step(Step(texts, state_text(game.facts(state)), now_ms(), faults=faults))
+        record.steps.append(Step(texts, state_text(game.facts(state)), now_ms(), faults=faults))
     if game.is_terminal(state):
         record.complete(goals_or_none(game, state))
     record.fault = fault

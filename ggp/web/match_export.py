@@ -24,9 +24,9 @@ def record_text(history: MatchHistory, rules: str, seats: Sequence[str], seconds
     record = MatchRecord(
         "web", game.name, tuple(map(str, game.roles)), 0, round(seconds), tuple(seats), rules
     )
-    record.add_step(Step((), _state_text(history, 0)))
+    record.steps.append(Step((), _state_text(history, 0)))
     for number, step in enumerate(history.steps, start=1):
-        record.add_step(Step(tuple(map(str, step.joint_move)), _state_text(history, number)))
+        record.steps.append(Step(tuple(map(str, step.joint_move)), _state_text(history, number)))
     goals = history.goals()
     if goals is not None:
         record.complete(goals)

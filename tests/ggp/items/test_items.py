@@ -12,8 +12,7 @@ from gdl.syntax.parser import parse
 from ggp.cli.main import app
 from ggp.engines.loading import make_game
 from ggp.items.grading import GradingError, grade, mark
-from ggp.items.making import KINDS, ItemMaker, ItemTerms
-from ggp.items.rule_depth import rule_depths
+from ggp.items.making import KINDS, ItemMaker, ItemTerms, rule_depths
 from tests.ggp.percept_games import COIN
 
 STATE_KINDS = ("legal", "next", "ahead", "goal", "turn", "terminal", "percepts")
@@ -93,7 +92,9 @@ def test_lines_of_json_are_those_of_json():
     items = items_of(ggp.load("nim"), count=40, seed=2)
     assert {item.kind for item in items} >= {"best", "goal", "terminal", "legal"}
     for item in items:
-        assert item.to_json() == json.dumps(item.to_dict())
+        line = json.loads(item.to_json())
+        assert item.to_json() == json.dumps(line)
+        assert {**line.pop("difficulty"), **line} == {"schema": 1, **item._asdict()}
         assert json.loads(item.to_json('"\n\u00fc'))["question"] == '"\n\u00fc' + item.question
 
 
@@ -147,7 +148,7 @@ def test_rule_depth_counts_mutual_recursion_once():
 def test_right_answers_score_in_every_form():
     for notation in ("kif", "infix", "sentences"):
         items = items_of(ggp.load("nim"), count=40, seed=1, notation=notation)
-        lines = [json.dumps(item.to_dict()).encode() for item in items]
+        lines = [item.to_json().encode() for item in items]
         for form in (as_data, as_text):
             given = [json.dumps({"id": item.id, "answer": form(item.answer)}).encode() for item in items]
             found = grade(lines, given)
@@ -195,7 +196,7 @@ def test_overlap_and_regret_say_how_near_an_answer_came():
 
 
 def test_missing_and_strange_lines_are_counted():
-    item = json.dumps(items_of(ggp.load("tictactoe", engine="reasoner"), count=1)[0].to_dict()).encode()
+    item = items_of(ggp.load("tictactoe", engine="reasoner"), count=1)[0].to_json().encode()
     strange = [b"no json", b'{"id": "other", "answer": 1}', b"[" * 100_000, b'{"id": ["x"], "answer": 1}']
     found = grade([item], strange)
     assert (found.total.items, found.total.answered, found.total.correct, found.strange) == (1, 0, 0, 4)
@@ -209,7 +210,7 @@ def test_file_without_items_is_an_error(line):
 
 def test_items_of_two_runs_with_the_same_ids_are_not_mixed_up():
     items = items_of(ggp.load("tictactoe", engine="reasoner"), count=1, kinds=("legal",))
-    line = json.dumps(items[0].to_dict()).encode()
+    line = items[0].to_json().encode()
     with pytest.raises(GradingError, match="line 2 has the id of an earlier item"):
         grade([line, line], [])
 
