@@ -129,15 +129,15 @@ def test_values_of_nim_are_those_of_its_theory():
             assert set(item.answer["regret"].values()) == {0, 100}
 
 
-def test_time_that_is_up_leaves_a_note():
-    now = iter(range(10_000))
-    maker = ItemMaker(
-        ggp.load("tictactoe", engine="reasoner"),
-        ItemTerms(count=10_000, kinds=STATE_KINDS, seconds=100.0),
-        clock=lambda: float(next(now)),
-    )
+def test_notes_say_why_items_are_missing():
+    game = ggp.load("tictactoe", engine="reasoner")
+    clock = map(float, range(10_000)).__next__
+    maker = ItemMaker(game, ItemTerms(count=10_000, kinds=STATE_KINDS, seconds=100.0), clock=clock)
     assert 0 < len(list(maker.items())) < 10_000
     assert "time is up" in maker.notes[0]
+    maker = ItemMaker(game, ItemTerms(kinds=("percepts",)))
+    assert not list(maker.items())
+    assert "no such question suits the game" in maker.notes[0]
 
 
 def test_rule_depth_counts_mutual_recursion_once():
@@ -188,37 +188,35 @@ def as_text(answer):
 def test_mark_of_an_answer(right, answer, is_correct, is_readable):
     found = mark({"answer": right}, answer)
     assert (found.is_correct, found.is_readable) == (is_correct, is_readable)
+    assert found.regret == (30 if answer == "b" else None)
 
 
-def test_overlap_and_regret_say_how_near_an_answer_came():
+def test_overlap_says_how_near_a_list_came():
     assert mark({"answer": ["a", "b", "c"]}, ["a"]).overlap == 0.5
-    assert mark({"answer": {"best": ["a"], "regret": {"a": 0, "b": 30}}}, "b").regret == 30
+
+
+ITEM = (
+    b'{"id": "a", "kind": "goal", "game": "g", "answer": 50,'
+    b' "difficulty": {"horizon": 0, "state_size": 1, "rule_depth": 1}}'
+)
 
 
 def test_missing_and_strange_lines_are_counted():
-    item = items_of(ggp.load("tictactoe", engine="reasoner"), count=1)[0].to_json().encode()
     strange = [b"no json", b'{"id": "other", "answer": 1}', b"[" * 100_000, b'{"id": ["x"], "answer": 1}']
-    found = grade([item], strange)
+    found = grade([ITEM], strange)
     assert (found.total.items, found.total.answered, found.total.correct, found.strange) == (1, 0, 0, 4)
 
 
-@pytest.mark.parametrize("line", [b"{}", b"1", b'{"id": "a", "kind": "x", "game": "g", "answer": "text"}'])
-def test_file_without_items_is_an_error(line):
-    with pytest.raises(GradingError, match="line 1 is not an item"):
-        grade([line], [])
-
-
-def test_items_of_two_runs_with_the_same_ids_are_not_mixed_up():
-    items = items_of(ggp.load("tictactoe", engine="reasoner"), count=1, kinds=("legal",))
-    line = items[0].to_json().encode()
-    with pytest.raises(GradingError, match="line 2 has the id of an earlier item"):
-        grade([line, line], [])
-
-
-def test_note_says_that_no_question_suits():
-    maker = ItemMaker(ggp.load("tictactoe", engine="reasoner"), ItemTerms(kinds=("percepts",)))
-    assert not list(maker.items())
-    assert "no such question suits the game" in maker.notes[0]
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        *(([line], "line 1 is not an item") for line in (b"{}", b"1", ITEM.replace(b"50", b'"text"'))),
+        ([ITEM, ITEM], "line 2 has the id of an earlier item"),
+    ],
+)
+def test_files_without_items_or_with_the_same_ids_are_errors(lines, words):
+    with pytest.raises(GradingError, match=words):
+        grade(lines, [])
 
 
 def test_one_bad_sheet_does_not_stop_the_others(tmp_path):

@@ -10,10 +10,10 @@ import pytest
 
 import ggp
 from gdl.terms import Symbol
-from ggp.match.faults import Illegal, Unreachable
-from ggp.match.player import MatchSetup, PlayerFaultError
+from ggp.match.faults import Unreachable
+from ggp.match.player import PlayerFaultError
 from ggp.match.terms import MatchTerms
-from ggp.protocol.client import RemotePlayer, ask, parse_address
+from ggp.protocol.client import ask, parse_address
 from ggp.protocol.manager import NobodyThereError, manage_match, take_seats, wait_until_available
 from ggp.protocol.messages import Abort, Info, Play, Start, Stop, parse_term
 from tests.ggp.percept_games import COIN
@@ -83,33 +83,18 @@ def test_manage_match_plays_two_real_players():
     assert record.roles == ("x", "o")
 
 
-@pytest.mark.slow
-def test_manage_match_plays_three_real_players():
-    async def scenario():
-        async with running_player() as a, running_player() as b, running_player() as c:
-            return await manage_match(MATRIX, [f"127.0.0.1:{p.port}" for p in (a, b, c)], QUICK)
-
-    record = asyncio.run(scenario())
-    assert_complete(record, MATRIX)
-    assert record.moves == [["a", "a", "a"], ["a", "a", "a"]]
-    assert record.errors == [["", "", ""]] * 3
-
-
 def test_manage_match_sends_what_ggp_base_sends():
-    record, (heard, _, _) = referee(MATRIX, [answering("a", "b"), answering("b"), answering("a")])
-    start, first, second, stop = heard
-    assert isinstance(start, Start)
-    assert (start.match_id, start.role, start.start_clock_seconds, start.play_clock_seconds) == (
-        "m",
-        Symbol("row"),
-        5,
-        2,
-    )
+    moments = []
+    scripts = [answering("a", "b"), answering("b"), answering("a")]
+    record, (heard, _, _) = referee(MATRIX, scripts, watch=moments.append)
+    start, *others = heard
+    assert start == Start("m", Symbol("row"), start.rules, 5, 2)
     assert ggp.load(start.rules, engine="reasoner").roles == MATRIX.roles
-    assert first == Play("m", None)
-    assert second == Play("m", tuple(map(Symbol, "aba")))
-    assert stop == Stop("m", tuple(map(Symbol, "bba")))
+    first, second = (tuple(map(Symbol, moves)) for moves in ("aba", "bba"))
+    assert others == [Play("m", None), Play("m", first), Stop("m", second)]
     assert_complete(record, MATRIX)
+    assert [m.step for m in moments if m.thinking is None and not m.is_over] == [0, 1, 2]
+    assert moments[-1].is_over
 
 
 def test_manage_match_replaces_nonsense():
@@ -118,12 +103,6 @@ def test_manage_match_replaces_nonsense():
     assert_complete(record, MATRIX)
     assert record.errors == [["", "", ""], ["IL elephant", "", ""], ["IL elephant", "IL (((", ""]]
     assert [row[2] for row in record.moves] == ["b", "b"]
-
-
-def test_manage_match_substitutes_the_first_move_on_request():
-    terms = MatchTerms(5, 2, on_error="first", seed=7, match_id="m")
-    record, _ = referee(MATRIX, [answering("elephant")] * 3, terms)
-    assert record.moves == [["a", "a", "a"], ["a", "a", "a"]]
 
 
 def test_manage_match_draws_replacements_from_the_seed_alone():
@@ -222,19 +201,15 @@ def test_manage_match_scrambles_and_reads_capitals():
 
 def test_manage_match_plays_chance_itself_and_sends_percepts():
     game = ggp.load(COIN, engine="reasoner", name="coin")
-    script = answering("noop", "(peek a)", "(peek b)", "(guess b)")
-    record, (heard,) = referee(game, [script])
+    record, (heard,) = referee(game, [answering("noop", "(peek a)", "(peek b)", "(guess b)")])
     assert len(heard) == 6
     cup = record.moves[0][0][-2]
-    expected = [
+    told = [message.terms and sorted(map(str, message.terms)) for message in heard[1:5]]
+    assert told == [
         None,
         (),
-        ("(looked a)", *["found"] * (cup == "a")),
-        ("(looked b)", *["found"] * (cup == "b")),
-    ]
-    told = [m.terms and tuple(sorted(map(str, m.terms))) for m in heard[1:5]]
-    assert [t if t is None else tuple(t) for t in told] == [
-        t if t is None else tuple(sorted(t)) for t in expected
+        ["(looked a)", *["found"] * (cup == "a")],
+        ["(looked b)", *["found"] * (cup == "b")],
     ]
     assert record.errors == [["", ""]] * 5
     assert record.goals == [0, 100 if cup == "b" else 0]
@@ -254,38 +229,24 @@ def test_manage_match_aborts_games_that_cannot_be_played(game, fault):
     assert len(record.states) == len(record.moves) + 1 == len(record.errors)
 
 
-def test_manage_match_aborts_at_the_players_when_cancelled():
-    async def hang(message):
-        if isinstance(message, Play):
+@pytest.mark.parametrize("seconds", [None, 0.0, 0.05, 0.2])
+def test_manage_match_is_cancelled_within_and_between_requests(seconds):
+    """None: the player never answers."""
+    answer = answering("wait")
+
+    async def script(message):
+        if isinstance(message, Play) and seconds is None:
             await asyncio.sleep(60)
-        return "ready"
+        return await answer(message)
 
-    async def scenario():
-        records = []
-        async with scripted_player(hang) as (address, heard):
-            task = asyncio.create_task(manage_match(MATRIX, [address] * 3, QUICK, record=records.append))
-            while not any(isinstance(message, Play) for message in heard):
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            return records[0], heard
-
-    record, heard = asyncio.run(scenario())
-    assert record.is_aborted
-    assert heard[-1] == Abort("m")
-
-
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.2])
-def test_manage_match_is_cancelled_between_requests_too(seconds):
     async def scenario():
         records = []
         terms = MatchTerms(5, 2, match_id="m", step_limit=10**6)
-        async with scripted_player(answering("wait")) as (address, heard):
+        async with scripted_player(script) as (address, heard):
             task = asyncio.create_task(manage_match(ENDLESS, [address], terms, record=records.append))
             while not any(isinstance(message, Play) for message in heard):
                 await asyncio.sleep(0.01)
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(seconds or 0.0)
             task.cancel()
             async with asyncio.timeout(30):
                 with pytest.raises(asyncio.CancelledError):
@@ -296,13 +257,6 @@ def test_manage_match_is_cancelled_between_requests_too(seconds):
     assert (record.is_aborted, record.fault) == (True, "stopped by the manager")
     assert heard[-1] == Abort("m")
     assert len(record.states) == len(record.moves) + 1 == len(record.errors)
-
-
-def test_manage_match_shows_every_state():
-    moments = []
-    referee(MATRIX, [answering("a")] * 3, watch=moments.append)
-    assert [m.step for m in moments if m.thinking is None and not m.is_over] == [0, 1, 2]
-    assert moments[-1].is_over
 
 
 def test_take_seats_requires_one_address_per_role():
@@ -317,19 +271,28 @@ def test_take_seats_requires_one_address_per_role():
 # --- replies in the wild ------------------------------------------------------------------------
 
 
-async def reply_with(data):
+async def reply_with(data, stays_open=False, limit=5):
     """The result of `ask` for a peer that answers with raw bytes."""
 
     async def serve(reader, writer):
         await reader.read(65536)
         writer.write(data)
         await writer.drain()
-        writer.close()
+        if not stays_open:
+            writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
-        return await ask(f"http://127.0.0.1:{port}", Info(), 5)
+    try:
+        return await ask(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", Info(), limit)
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("length", ["", "Content-Length: 10\r\n", "Content-Length: 12\r\n"])
+def test_ask_does_not_wait_for_a_connection_that_stays_open(length):
+    data = f"HTTP/1.1 200 OK\r\n{length}\r\n(mark 1 1)".encode()
+    reply = reply_with(data, stays_open=True, limit=60)
+    assert asyncio.run(asyncio.wait_for(reply, 30)) == "(mark 1 1)"
 
 
 @pytest.mark.parametrize(
@@ -365,24 +328,6 @@ def test_ask_reads_replies_whose_length_counts_characters(text):
     assert asyncio.run(reply_with(head.encode() + text.encode())) == text
 
 
-def test_ask_does_not_wait_for_a_connection_that_stays_open():
-    async def scenario(data):
-        async def serve(reader, writer):
-            await reader.read(65536)
-            writer.write(data)
-
-        server = await asyncio.start_server(serve, "127.0.0.1", 0)
-        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        try:
-            return await ask(address, Info(), 60)
-        finally:
-            server.close()
-
-    for length in ("", "Content-Length: 10\r\n", "Content-Length: 12\r\n"):
-        data = f"HTTP/1.1 200 OK\r\n{length}\r\n(mark 1 1)".encode()
-        assert asyncio.run(asyncio.wait_for(scenario(data), 30)) == "(mark 1 1)"
-
-
 def test_ask_reads_the_reply_of_a_peer_that_resets_the_connection():
     """Closing a socket with unread data resets its connection; the answer has arrived before that."""
     listener = socket.create_server(("127.0.0.1", 0))
@@ -412,7 +357,6 @@ def test_ask_reports_unreadable_replies_as_a_connection_error(data):
     [
         ("127.0.0.1:9147", "http://127.0.0.1:9147"),
         ("http://host:80/", "http://host:80"),
-        ("host", "http://host:9147"),
         ("[::1]:9147", "http://[::1]:9147"),
     ],
 )
@@ -426,86 +370,22 @@ def test_parse_address_refuses(text):
         parse_address(text)
 
 
-# --- RemotePlayer -------------------------------------------------------------------------------
-
-
-def test_remote_player_takes_a_seat():
-    async def scenario():
-        async with scripted_player(answering("a", "b")) as (address, heard):
-
-            def seat():
-                player = RemotePlayer(f"http://{address}")
-                far = 1e9
-                player.start(MatchSetup("m", MATRIX, MATRIX.roles[0], 5, 2, 0), far)
-                first = player.choose(MATRIX.initial_state(), far, None)
-                joint_move = tuple(map(Symbol, "aab"))
-                after = MATRIX.next_state(MATRIX.initial_state(), joint_move)
-                second = player.choose(after, far, joint_move)
-                player.stop(joint_move)
-                return first, second
-
-            return await asyncio.to_thread(seat), heard
-
-    (first, second), heard = asyncio.run(scenario())
-    assert (first, second) == (Symbol("a"), Symbol("b"))
-    assert heard[1:] == [
-        Play("m", None),
-        Play("m", tuple(map(Symbol, "aab"))),
-        Stop("m", tuple(map(Symbol, "aab"))),
-    ]
-
-
-def test_remote_player_sends_abort_for_an_aborted_match():
-    async def scenario():
-        async with scripted_player(answering("a")) as (address, heard):
-
-            def seat():
-                player = RemotePlayer(address)
-                player.start(MatchSetup("m", MATRIX, MATRIX.roles[0], 5, 2, 0), 1e9)
-                player.choose(MATRIX.initial_state(), 1e9, None)
-                player.stop(None)
-
-            await asyncio.to_thread(seat)
-            return heard
-
-    assert asyncio.run(scenario())[-1] == Abort("m")
-
-
-def test_remote_player_raises_faults():
-    async def scenario():
-        async with scripted_player(answering("(((")) as (address, _):
-
-            def seat():
-                player = RemotePlayer(f"http://{address}")
-                player.start(MatchSetup("m", MATRIX, MATRIX.roles[0], 5, 2, 0), 1e9)
-                player.choose(MATRIX.initial_state(), 1e9, None)
-
-            await asyncio.to_thread(seat)
-
-    with pytest.raises(PlayerFaultError) as caught:
-        asyncio.run(scenario())
-    assert caught.value.fault == Illegal("(((")
-
-
 @pytest.mark.parametrize(
-    "reply", ["ready", "READY", "ready.", '"ready"', "(ready)", "\r\nready\r\n", "READY\0"]
+    ("reply", "fault"),
+    [
+        *(
+            (reply, "")
+            for reply in ("ready", "READY", "ready.", '"ready"', "(ready)", "\r\nready\r\n", "READY\0")
+        ),
+        *((reply, f"IL {reply}") for reply in ("", "not ready", "busy", "ok")),
+    ],
 )
-def test_start_is_accepted_in_any_spelling_of_ready(reply):
+def test_start_is_accepted_in_any_spelling_of_ready_alone(reply, fault):
     async def script(message):
         return reply if isinstance(message, Start) else "a"
 
     record, _ = referee(MATRIX, [script, answering("a"), answering("a")])
-    assert record.errors[0] == ["", "", ""]
-
-
-@pytest.mark.parametrize("reply", ["", "not ready", "busy", "ok"])
-def test_start_is_refused_by_any_other_word(reply):
-    async def script(message):
-        return reply if isinstance(message, Start) else "a"
-
-    record, _ = referee(MATRIX, [script, answering("a"), answering("a")])
-    assert record.errors[0] == [f"IL {reply}", "", ""]
-    assert record.errors[1:] == [["", "", ""]] * 2
+    assert record.errors == [[fault, "", ""], ["", "", ""], ["", "", ""]]
 
 
 @pytest.mark.slow
@@ -572,3 +452,28 @@ def test_manager_reports_that_nobody_is_there():
     waiting = wait_until_available(["127.0.0.1:1"], limit_seconds=0.0, say=lambda line: None)
     with pytest.raises(NobodyThereError, match=r"no player listens at 127\.0\.0\.1:1"):
         asyncio.run(waiting)
+
+
+# --- players that cannot be reached --------------------------------------------------------------
+
+
+def fault_of(url: str) -> str:
+    with pytest.raises(PlayerFaultError) as caught:
+        asyncio.run(ask(url, Info(), 2.0))
+    return str(caught.value)
+
+
+def test_refused_connection_is_described_in_plain_words():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    assert fault_of(url) == f"{url}: no player is listening there (connection refused)"
+
+
+def test_unknown_host_is_described_in_plain_words(monkeypatch):
+    async def fail(*arguments: object, **options: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(asyncio.base_events.BaseEventLoop, "getaddrinfo", fail)
+    assert fault_of("http://no.such.host:9147").endswith(": unknown host")

@@ -28,45 +28,27 @@ NOOP = Symbol("noop")
 MARK = Compound("mark", (Symbol("1"), Symbol("1")))
 
 
-@pytest.mark.parametrize("text", ["( INFO )", "(info)", "(Info)", "INFO", " ( INFO ) \r\n"])
-def test_parse_message_reads_info_in_any_case(text):
-    assert parse_message(text) == Info()
-
-
-def test_parse_message_reads_ggp_base_start():
-    message = parse_message("( START m.1 xplayer ((role xplayer) (<= terminal\n p)) 30 10 )")
-    assert message == Start("m.1", Symbol("xplayer"), "(role xplayer) (<= terminal\n p)", 30.0, 10.0)
-
-
-def test_parse_message_ignores_extra_arguments_of_start():
-    assert parse_message("(START m x ((role x)) 30 10 verbose (more stuff))") == Start(
-        "m", Symbol("x"), "(role x)", 30.0, 10.0
-    )
-
-
-def test_parse_message_reads_dresden_capitals_without_blanks():
-    message = parse_message("(START M1 XPLAYER((ROLE XPLAYER)(<= TERMINAL P))30 10)")
-    assert message == Start("M1", Symbol("xplayer"), "(ROLE XPLAYER)(<= TERMINAL P)", 30.0, 10.0)
-    assert parse_message("(PLAY M1((MARK 1 1)NOOP))") == Play("M1", (MARK, NOOP))
-
-
-@pytest.mark.parametrize("nil", ["NIL", "nil", "none", "0"])
-def test_parse_message_counts_any_atom_as_nil(nil):
-    assert parse_message(f"( PLAY m {nil} )") == Play("m", None)
-
-
-def test_parse_message_distinguishes_an_empty_list_from_nil():
-    assert parse_message("(PLAY m ())") == Play("m", ())
-
-
-def test_parse_message_reads_the_moves_of_one_role():
-    assert parse_message("( PLAY m ( ( mark 1 1 ) ) )") == Play("m", (MARK,))
-    assert parse_message("( STOP m ( noop ) )") == Stop("m", (NOOP,))
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        *((text, Info()) for text in ("( INFO )", "(info)", "(Info)", "INFO", " ( INFO ) \r\n")),
+        (
+            "( START m.1 xplayer ((role xplayer) (<= terminal\n p)) 30 10 )",
+            Start("m.1", Symbol("xplayer"), "(role xplayer) (<= terminal\n p)", 30.0, 10.0),
+        ),
+        (
+            "(START m x ((role x)) 30 10 verbose (more stuff))",
+            Start("m", Symbol("x"), "(role x)", 30.0, 10.0),
+        ),
+        (
+            "(START M1 XPLAYER((ROLE XPLAYER)(<= TERMINAL P))30 10)",
+            Start("M1", Symbol("xplayer"), "(ROLE XPLAYER)(<= TERMINAL P)", 30.0, 10.0),
+        ),
+        ("(PLAY M1((MARK 1 1)NOOP))", Play("M1", (MARK, NOOP))),
+        *((f"( PLAY m {nil} )", Play("m", None)) for nil in ("NIL", "nil", "none", "0")),
+        ("(PLAY m ())", Play("m", ())),
+        ("( PLAY m ( ( mark 1 1 ) ) )", Play("m", (MARK,))),
+        ("( STOP m ( noop ) )", Stop("m", (NOOP,))),
         ("(PLAY m 3 (noop))", Play("m", (NOOP,), turn=3)),
         ("(PLAY m (noop) 3)", Play("m", (NOOP,), turn=3)),
         ("(PLAY m 0 NIL)", Play("m", None, turn=0)),
@@ -74,24 +56,14 @@ def test_parse_message_reads_the_moves_of_one_role():
         ("(PLAY m 0 NIL NIL)", Play("m", None, turn=0)),
         ("(PLAY m 2 (mark 1 1) ((sees a) noop))", Play("m", (parse_term("(sees a)"), NOOP), 2, MARK)),
         ("(STOP m 2 noop ())", Stop("m", (), 2, NOOP)),
+        ("( ABORT m )", Abort("m")),
+        ("( PREVIEW ((role x)) 20 )", Preview("(role x)", 20.0)),
+        ("(PLAY m (((a) b) noop))", Play("m", (Symbol("((a) b)"), NOOP))),  # garbled
+        ("; hello (\n( PLAY m ; here )\n NIL )", Play("m", None)),
     ],
 )
-def test_parse_message_reads_turn_numbers_and_percepts(text, expected):
+def test_parse_message_reads(text, expected):
     assert parse_message(text) == expected
-
-
-def test_parse_message_reads_abort_and_preview():
-    assert parse_message("( ABORT m )") == Abort("m")
-    assert parse_message("( PREVIEW ((role x)) 20 )") == Preview("(role x)", 20.0)
-
-
-def test_parse_message_keeps_a_garbled_move_as_a_name():
-    message = parse_message("(PLAY m (((a) b) noop))")
-    assert message == Play("m", (Symbol("((a) b)"), NOOP))
-
-
-def test_parse_message_skips_comments():
-    assert parse_message("; hello (\n( PLAY m ; here )\n NIL )") == Play("m", None)
 
 
 @pytest.mark.parametrize(

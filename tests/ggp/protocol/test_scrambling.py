@@ -1,6 +1,7 @@
 """Scrambling changes names and keeps structure."""
 
 import random
+import re
 
 import pytest
 
@@ -29,18 +30,12 @@ def scrambler(rules):
 
 def test_scramble_text_keeps_keywords_integers_and_structure(rules, scrambler):
     scrambled = scrambler.scramble_text(rules)
+    before, after = (re.findall(r"[^\s()]+", text) for text in (rules, scrambled))
     for word in ("role", "random", "init", "legal", "or", "distinct", "not", "<=", "100", "-1", "goal"):
-        assert scrambled.replace("(", " ").replace(")", " ").split().count(word) == rules.replace(
-            "(", " "
-        ).replace(")", " ").split().count(word)
-    for word in ("xplayer", "cell", "control", "mark", "noop", "step", "?x", "?y", "?f"):
-        assert word not in scrambled.replace("(", " ").replace(")", " ").split()
+        assert after.count(word) == before.count(word)
+    assert not {"xplayer", "cell", "control", "mark", "noop", "step", "?x", "?y", "?f"} & set(after)
     assert [c for c in scrambled if c in "()"] == [c for c in rules if c in "()"]
-
-
-def test_scramble_text_gives_an_equally_valid_sheet(rules, scrambler):
-    program = parse(scrambler.scramble_text(rules))
-    assert len(program.rules) == len(parse(RULES).rules)
+    assert len(parse(scrambled).rules) == len(parse(RULES).rules)
 
 
 def test_scrambling_is_one_to_one(rules):
@@ -58,14 +53,8 @@ def test_unscramble_reads_any_letter_case(scrambler):
     assert told != move
     assert str(told) == scrambler.scramble_text("(mark 1 2)")
     assert scrambler.unscramble(parse_term(str(told).upper())) == move
-
-
-def test_unscramble_leaves_unknown_names_alone(scrambler):
+    assert scrambler.unscramble(move) != move  # true names are not accepted
     assert str(scrambler.unscramble(parse_term("(hello 7)"))) == "(hello 7)"
-
-
-def test_unscramble_does_not_accept_true_names(scrambler):
-    assert scrambler.unscramble(parse_term("(mark 1 2)")) != parse_term("(mark 1 2)")
 
 
 def test_scrambling_differs_between_matches(rules):

@@ -1,10 +1,11 @@
 """Small tournaments and made-up match results for tests."""
 
 import json
+from dataclasses import replace
 
 from ggp.tournament.config import plan_from_data
 from ggp.tournament.play import MatchResult, SeatResult
-from ggp.tournament.schedule import MatchTask
+from ggp.tournament.schedule import MatchTask, Schedule
 
 ONE_SHOT = """
 ; Both name a number at once; the higher one wins.
@@ -62,15 +63,20 @@ def small_plan(tmp_path, **changes):
     return plan_from_data({**data, **changes})
 
 
+def tasks_of(plan) -> list[MatchTask]:
+    return [task for _, task in Schedule(plan).tasks()]
+
+
 def result_of(task: MatchTask, goals, *, is_completed: bool = True, **changes) -> MatchResult:
-    """A result of `task` with these goals; other keywords are set in every seat."""
+    """A result of `task` with these goals; other keywords are set in the result, or in every seat."""
     facts = {"moves": 1, "late": 0, "illegal": 0, "lost": 0, "think_seconds": 0.5, "simulations": None}
+    result = {name: changes.pop(name) for name in ("fault", "version") if name in changes}
     seats = tuple(
         SeatResult(role=f"role{number}", agent=agent, player=player, goal=goal, **{**facts, **changes})
         for number, (agent, player, goal) in enumerate(zip(task.seats, task.players, goals, strict=True))
     )
     record = {"matchId": task.id, "states": ["( start )"], "moves": [], "x-roles": ["left", "right"]}
-    return MatchResult(
+    defaults = MatchResult(
         task=task,
         seats=seats,
         is_completed=is_completed,
@@ -83,3 +89,4 @@ def result_of(task: MatchTask, goals, *, is_completed: bool = True, **changes) -
         host="here",
         processor="slow",
     )
+    return replace(defaults, **result)

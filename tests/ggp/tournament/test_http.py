@@ -14,15 +14,15 @@ from ggp.tournament import play as play_module
 from ggp.tournament.play import UnplayableError, play_task
 from ggp.tournament.pool import ProcessWorkers
 from ggp.tournament.runner import Runner
-from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
-from tests.ggp.tournament.plans import small_plan
+from tests.ggp.tournament.plans import small_plan, tasks_of
+from tests.ggp.tournament.test_runner import Inline
 from tests.ggp.wire import answering, scripted_player_in_thread
 
 
-def tasks_with(tmp_path, address, **changes):
-    plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, **changes)
-    return [task for _, task in Schedule(plan).tasks()]
+def task_with(tmp_path, **agents):
+    agents = {name: f"http://{spec}" if ":" in spec else spec for name, spec in agents.items()}
+    return tasks_of(small_plan(tmp_path, agents=agents))[0]
 
 
 async def busy(message):
@@ -31,7 +31,7 @@ async def busy(message):
 
 def test_a_match_over_http_is_played_with_unknown_policy(tmp_path):
     with scripted_player_in_thread(answering("2")) as (address, heard):
-        result = play_task(tasks_with(tmp_path, address)[0])
+        result = play_task(task_with(tmp_path, far=address, b="legal"))
     assert [type(message) for message in heard] == [Start, Play, Stop]
     assert [(seat.agent, seat.goal, seat.fallback) for seat in result.seats] == [
         ("far", 100, None),
@@ -46,22 +46,9 @@ def test_a_player_that_refuses_start_gets_no_match(tmp_path):
         scripted_player_in_thread(busy) as (address, heard),
         pytest.raises(UnplayableError, match=words) as caught,
     ):
-        play_task(tasks_with(tmp_path, address)[0])
+        play_task(task_with(tmp_path, far=address, b="legal"))
     assert [type(message) for message in heard] == [Start, Abort]
     assert (caught.value.agent, caught.value.is_gone) == ("far", False)
-
-
-def test_ready_players_are_aborted_if_another_does_not_start(tmp_path):
-    with (
-        scripted_player_in_thread(answering("2")) as (ready, heard),
-        scripted_player_in_thread(busy) as (other, _),
-    ):
-        agents = {"far": f"http://{ready}", "b": f"http://{other}"}
-        task = next(Schedule(small_plan(tmp_path, agents=agents)).tasks())[1]
-        with pytest.raises(UnplayableError) as caught:
-            play_task(task)
-    assert caught.value.agent == "b"
-    assert [type(message) for message in heard] == [Start, Abort]
 
 
 def test_starting_players_are_aborted_once_they_have_started(tmp_path):
@@ -80,16 +67,17 @@ def test_starting_players_are_aborted_once_they_have_started(tmp_path):
         return "aborted"
 
     with scripted_player_in_thread(busy) as (other, _), scripted_player_in_thread(slow) as (address, _):
-        agents = {"b": f"http://{other}", "far": f"http://{address}"}
-        task = next(Schedule(small_plan(tmp_path, agents=agents)).tasks())[1]
+        task = task_with(tmp_path, b=other, far=address)
         assert task.seats == ("b", "far")
-        with pytest.raises(UnplayableError):
+        with pytest.raises(UnplayableError) as caught:
             play_task(task)
+    assert caught.value.agent == "b"
     assert order == ["Start", "ready", "Abort"]
 
 
 def test_error_messages_come_back_from_a_worker(tmp_path):
-    (task, *_) = tasks_with(tmp_path, "127.0.0.1:1")
+    task = task_with(tmp_path, far="127.0.0.1:1", b="legal")
+    play_module.abort_tasks([task])  # raises nothing
     with ProcessWorkers(1) as workers:
         error = workers.submit(play_task, task).exception(60)
     assert isinstance(error, UnplayableError)
@@ -119,8 +107,7 @@ def test_faults_at_start_do_not_count_as_faults_of_moves(tmp_path, monkeypatch):
 
     play_match = play_module.play_match
     monkeypatch.setattr(play_module, "play_match", late_at_start)
-    plan = small_plan(tmp_path)
-    result = play_task(next(Schedule(plan).tasks())[1])
+    result = play_task(tasks_of(small_plan(tmp_path))[0])
     assert [seat.late for seat in result.seats] == [0, 0]
     assert result.fault == "left was late at START"
 
@@ -168,36 +155,18 @@ def test_players_of_interrupted_matches_are_aborted(tmp_path, monkeypatch):
     assert message.match_id.startswith("small.")
 
 
-def test_aborting_unreachable_players_raises_nothing(tmp_path):
-    play_module.abort_tasks(tasks_with(tmp_path, "127.0.0.1:1"))
+def test_a_run_refused_by_a_player_can_be_resumed(store, tmp_path):
+    is_busy = True
+    ready = answering("2")
 
+    async def script(message):
+        return "busy" if is_busy else await ready(message)
 
-def test_a_run_refused_by_a_player_can_be_resumed(tmp_path):
-    with Store(tmp_path / "results.sqlite") as store:
-
-        class Here:
-            def size(self):
-                return 1
-
-            def submit(self, function, task):
-                future = Future()
-                try:
-                    future.set_result(function(task))
-                except UnplayableError as error:
-                    future.set_exception(error)
-                return future
-
-        is_busy = True
-        ready = answering("2")
-
-        async def script(message):
-            return "busy" if is_busy else await ready(message)
-
-        with scripted_player_in_thread(script) as (address, _):
-            plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, repetitions=2)
-            run = store.begin(plan)
-            progress = Runner(store, run, Here()).play()
-            assert (progress.stored, len(progress.failures)) == (0, 4)
-            is_busy = False
-            progress = Runner(store, run, Here()).play()
-            assert (progress.stored, progress.failures) == (4, {})
+    with scripted_player_in_thread(script) as (address, _):
+        plan = small_plan(tmp_path, agents={"far": f"http://{address}", "b": "legal"}, repetitions=2)
+        run = store.begin(plan)
+        progress = Runner(store, run, Inline()).play()
+        assert (progress.stored, len(progress.failures)) == (0, 4)
+        is_busy = False
+        progress = Runner(store, run, Inline()).play()
+        assert (progress.stored, progress.failures) == (4, {})

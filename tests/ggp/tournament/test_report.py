@@ -13,54 +13,64 @@ from ggp.tournament import tables
 from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.live import duration_text, progress_line, standings
 from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
-from ggp.tournament.results import PairScore, collect, pair_scores
+from ggp.tournament.results import collect, pair_scores
 from ggp.tournament.runner import Progress
-from ggp.tournament.schedule import Schedule
-from ggp.tournament.store import Store
 from ggp.tournament.tables import Table
-from tests.ggp.tournament.plans import ALONE, ONE_SHOT, TRIO, result_of, small_plan
+from tests.ggp.tournament.plans import ALONE, ONE_SHOT, TRIO, result_of, small_plan, tasks_of
 
 
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "results.sqlite") as opened:
-        yield opened
-
-
-def fill(store, plan, goals_of, **changes):
-    """Store a result for every match of the plan, with the goals `goals_of(task)`."""
+def report_of(store, plan, goals_of, facts_of=lambda task: {}):
+    """The report of a run with a result for every match: its goals, and other facts (see `result_of`)."""
     run = store.begin(plan)
     store._link.execute("pragma synchronous = off")
-    for _, task in Schedule(plan).tasks():
-        store.add(run, result_of(task, goals_of(task), **changes))
-    return store.run(run.name)
+    for task in tasks_of(plan):
+        store.add(run, result_of(task, goals_of(task), **facts_of(task)))
+    return make_report(store, store.run(run.name))
+
+
+def first_wins(task):
+    return [100, 0]
 
 
 def a_wins_as_first(task):
     return [100, 0] if task.seats[0] == "a" else [50, 50]
 
 
-def text_of(view):
-    console = Console(width=160, record=True, file=io.StringIO())
+def text_of(view, width=160):
+    console = Console(width=width, record=True, file=io.StringIO())
     console.print(view)
     return console.export_text()
 
 
+def svg_of(path):
+    """A chart, and the texts in it."""
+    drawn = ElementTree.parse(path).getroot()
+    return drawn, [
+        "".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")
+    ]
+
+
 def test_scores_goals_and_speed_add_up(store, tmp_path):
-    run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first, simulations=100)
-    results = make_report(store, run).results
+    plan = small_plan(tmp_path, repetitions=10)
+    report = report_of(store, plan, a_wins_as_first, lambda task: {"simulations": 100})
+    results = report.results
     score = results.pairs["default", "small", "a", "b"]
     assert (score.wins, score.draws, score.losses, score.points) == (10, 10, 0, 15)
     totals = results.agents["default", "small", "a"]
-    assert totals.mean_goal[0] == 75
-    assert totals.simulations_per_second == 200
-    assert totals.faults == 0
+    assert (totals.mean_goal[0], totals.simulations_per_second, totals.faults) == (75, 200, 0)
+    assert report.summary().endswith("0 aborted matches")
+    for text in (text_of(terminal_view(report)), markdown(report)):
+        assert "Fallback policies" not in text
+        assert "75.0 [53.1, 88.8] 20" in text
+        assert "20 of 20 matches; 0 faults" in text
+        assert "15 of 20" in text
+    matches = store.matches(report.run)
+    assert collect(plan, reversed(matches)).pairs == results.pairs
 
 
 def test_crosstable_shows_every_pair_from_both_sides(store, tmp_path):
     plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "legal"}, repetitions=1)
-    run = fill(store, plan, lambda task: [100, 0] if task.seats[0] == "a" else [50, 50])
-    table = tables.crosstable(make_report(store, run).results, "default")
+    table = tables.crosstable(report_of(store, plan, a_wins_as_first).results, "default")
     assert table.header == ("win rate %", "vs a", "vs b", "vs c")
     cells = {row[0]: [cell.split()[0] for cell in row[1:]] for row in table.rows}
     assert cells == {"a": ["-", "75.0", "75.0"], "b": ["25.0", "-", "50.0"], "c": ["25.0", "50.0", "-"]}
@@ -76,10 +86,8 @@ def earlier_is_better(task):
 
 
 def test_thirteen_agents_are_a_crosstable_in_the_terminal(tmp_path, store):
-    report = make_report(store, fill(store, many_agents(tmp_path), earlier_is_better))
-    console = Console(width=80, record=True, file=io.StringIO())
-    console.print(terminal_view(report))
-    lines = console.export_text().splitlines()
+    report = report_of(store, many_agents(tmp_path), earlier_is_better)
+    lines = text_of(terminal_view(report), width=80).splitlines()
     (row,) = [line.split() for line in lines if line.split()[:2] == ["2", "s1"]]
     assert row[2:] == ["0", *["100"] * 11]
     assert not any(" vs " in line for line in lines)
@@ -91,28 +99,26 @@ def test_thirteen_agents_are_a_crosstable_in_the_terminal(tmp_path, store):
 
 
 def test_history_of_ratings_grows_with_the_matches(tmp_path, store):
-    plan = many_agents(tmp_path, 4)
-    run = fill(store, plan, earlier_is_better)
-    history = tables.rating_history(plan, store.matches(run), "default", points=3)
+    report = report_of(store, many_agents(tmp_path, 4), earlier_is_better)
+    plan = report.run.plan
+    history = tables.rating_history(plan, store.matches(report.run), "default", points=3)
     assert [number for number, _ in history] == [4, 8, 12]
-    last = tables.ratings(make_report(store, run).results, "default")
-    assert history[-1][1] == last
+    assert history[-1][1] == tables.ratings(report.results, "default")
     assert tables.rating_history(plan, [], "default") == []
 
 
 def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
-    run = fill(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
-    scores = {tuple(s.agent for s in m.seats): dict(pair_scores(m))["a", "b"] for m in store.matches(run)}
-    assert scores["a", "a", "b"] == 1
-    assert scores["a", "b", "a"] == 0.5
-    assert scores["b", "a", "a"] == 0
+    report = report_of(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
+    matches = store.matches(report.run)
+    scores = {tuple(seat.agent for seat in m.seats): dict(pair_scores(m))["a", "b"] for m in matches}
+    assert (scores["a", "a", "b"], scores["a", "b", "a"], scores["b", "a", "a"]) == (1, 0.5, 0)
     assert sum(scores.values()) == 3
 
 
 def test_agents_that_play_alone_are_compared_by_repetition(tmp_path, store):
     plan = small_plan(tmp_path, rules=ALONE)
-    run = fill(store, plan, lambda task: [70 if task.seats == ("a",) or task.repetition == 0 else 30])
-    score = make_report(store, run).results.pairs["default", "small", "a", "b"]
+    report = report_of(store, plan, lambda t: [70 if t.seats == ("a",) or t.repetition == 0 else 30])
+    score = report.results.pairs["default", "small", "a", "b"]
     assert (score.wins, score.draws, score.losses) == (2, 1, 0)
 
 
@@ -121,8 +127,7 @@ def test_a_puzzle_in_which_all_agents_did_equally_well_is_left_out(tmp_path, sto
     (tmp_path / "alone.kif").write_text(ALONE, encoding="utf-8")
     games = {name: {"rules": str(tmp_path / f"{name}.kif")} for name in ("small", "alone")}
     plan = small_plan(tmp_path, games=games, repetitions=10)
-    run = fill(store, plan, lambda task: [0] if task.game == "alone" else a_wins_as_first(task))
-    report = make_report(store, run)
+    report = report_of(store, plan, lambda task: [0] if task.game == "alone" else a_wins_as_first(task))
     assert report.results.over_games("default", "a", "b").count == 20
     assert tables.ratings_table(report.results, "default").rows[0][2] == "15 of 20"
     text = "every agent got goal 0 in every match of alone, which is left out of win rates and ratings"
@@ -132,8 +137,8 @@ def test_a_puzzle_in_which_all_agents_did_equally_well_is_left_out(tmp_path, sto
 
 def test_aborted_matches_and_faults_are_reported_and_not_scored(tmp_path, store):
     plan = small_plan(tmp_path)
-    run = fill(store, plan, lambda task: [None, None], is_completed=False, late=2, fallback="mast")
-    report = make_report(store, run)
+    facts = {"is_completed": False, "late": 2, "fallback": "mast"}
+    report = report_of(store, plan, lambda task: [None, None], lambda task: facts)
     assert report.results.pairs == {}
     assert "24 faults, 6 aborted matches" in report.summary()
     text = text_of(terminal_view(report))
@@ -144,15 +149,12 @@ def test_aborted_matches_and_faults_are_reported_and_not_scored(tmp_path, store)
 
 
 def test_aborted_matches_do_not_affect_speeds(tmp_path, store):
-    plan = small_plan(tmp_path)
-    run = store.begin(plan)
-    for _, task in Schedule(plan).tasks():
-        is_completed = task.repetition > 0
-        facts = (
-            {"simulations": 100} if is_completed else {"simulations": 0, "moves": 9, "think_seconds": 60.0}
-        )
-        store.add(run, result_of(task, [100, 0], is_completed=is_completed, late=1, **facts))
-    report = make_report(store, run)
+    def facts(task):
+        if task.repetition > 0:
+            return {"simulations": 100, "late": 1}
+        return {"is_completed": False, "late": 1, "simulations": 0, "moves": 9, "think_seconds": 60.0}
+
+    report = report_of(store, small_plan(tmp_path), first_wins, facts)
     totals = report.results.agents["default", "small", "a"]
     assert (totals.simulations_per_second, totals.seconds_per_move, totals.seats) == (200, 0.5, 4)
     assert "| a | small | 22 | 6 | 0 | 0 |" in markdown(report)
@@ -160,52 +162,24 @@ def test_aborted_matches_do_not_affect_speeds(tmp_path, store):
 
 def test_flawed_matches_are_listed(tmp_path, store):
     plan = small_plan(tmp_path, repetitions=6)
-    run = store.begin(plan)
-    for _, task in Schedule(plan).tasks():
-        result = result_of(task, [100, 0])
-        object.__setattr__(result, "fault", "left was late at START")
-        store.add(run, result)
-    text = markdown(make_report(store, run))
+    flaw = {"fault": "left was late at START"}
+    text = markdown(report_of(store, plan, first_wins, lambda task: flaw))
     assert "* flawed: default|small|a b|0: left was late at START" in text
     assert text.count("late at START") == 10
     assert "* flawed: 2 more matches" in text
 
 
-def test_fallback_policies_are_listed(tmp_path, store):
-    def fall_back(task):
-        return {"fallback": "rave+mast"} if task.repetition == 0 else {}
-
+@pytest.mark.parametrize("others", ["", None])
+def test_fallback_policies_are_listed(tmp_path, store, others):
     plan = small_plan(tmp_path, repetitions=2)
-    run = store.begin(plan)
-    for _, task in Schedule(plan).tasks():
-        store.add(run, result_of(task, [100, 0], **fall_back(task)))
-    report = make_report(store, run)
+    report = report_of(
+        store, plan, first_wins, lambda task: {"fallback": others if task.repetition else "rave+mast"}
+    )
+    text, known = markdown(report), 2 if others is None else 4
     assert "0 faults, 0 aborted matches, 4 seats with a fallback policy" in report.summary()
-    assert "| a | small | rave+mast | 2 of 4 |" in markdown(report)
-    assert "unknown policy" not in markdown(report)
+    assert f"| a | small | rave+mast | 2 of {known} |" in text
+    assert ("seats with unknown policy (HTTP players): 4" in text) == (others is None)
     assert "Fallback policies" in text_of(terminal_view(report))
-
-
-def test_seats_with_unknown_policy_are_counted(tmp_path, store):
-    plan = small_plan(tmp_path, repetitions=2)
-    run = store.begin(plan)
-    for _, task in Schedule(plan).tasks():
-        fallback = "mast" if task.repetition == 0 else None
-        store.add(run, result_of(task, [100, 0], fallback=fallback))
-    text = markdown(make_report(store, run))
-    assert "| a | small | mast | 2 of 2 |" in text
-    assert "seats with unknown policy (HTTP players): 4" in text
-
-
-def test_report_is_the_same_in_terminal_and_markdown(tmp_path, store):
-    run = fill(store, small_plan(tmp_path, repetitions=10), a_wins_as_first)
-    report = make_report(store, run)
-    assert report.summary().endswith("0 aborted matches")
-    for text in (text_of(terminal_view(report)), markdown(report)):
-        assert "Fallback policies" not in text
-        assert "75.0 [53.1, 88.8] 20" in text
-        assert "20 of 20 matches; 0 faults" in text
-        assert "15 of 20" in text
 
 
 def odd_plan(tmp_path):
@@ -216,51 +190,35 @@ def odd_plan(tmp_path):
 
 
 def test_names_are_not_markup(tmp_path, store):
-    report = make_report(store, fill(store, odd_plan(tmp_path), lambda task: [100, 0]))
+    report = report_of(store, odd_plan(tmp_path), first_wins)
     text = text_of(terminal_view(report))
     assert "chess[v1]" in text
     assert "a[b] vs $\\frac$" in text
     title = text_of(rich_table(Table("Win rates on chess[v1]", ("x[/b]", "y"), (("a", "1"),))))
     assert "chess[v1]" in title
     assert "x[/b]" in title
-
-
-def test_names_are_not_formulas_in_charts(tmp_path, store):
     pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
-    report = make_report(store, fill(store, odd_plan(tmp_path), lambda task: [100, 0]))
     assert write_report(report, tmp_path / "out") == []
-    drawn = ElementTree.parse(tmp_path / "out" / "win-rates-default.svg").getroot()
-    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    assert "a[b] vs $\\frac$" in texts
+    assert "a[b] vs $\\frac$" in svg_of(tmp_path / "out" / "win-rates-default.svg")[1]
 
 
 def test_report_mentions_changed_programs(tmp_path, store):
     plan = small_plan(tmp_path)
-    run = store.begin(plan)
-    for number, (_, task) in enumerate(Schedule(plan).tasks()):
-        result = result_of(task, [50, 50])
-        object.__setattr__(result, "version", f"ggp {number % 2}")
-        store.add(run, result)
-    assert "the program changed during this run" in markdown(make_report(store, run))
-
-
-def test_report_without_matches(tmp_path, store):
-    run = store.begin(small_plan(tmp_path))
-    assert "0 of 6 matches" in markdown(make_report(store, run))
+    assert "0 of 6 matches" in markdown(make_report(store, store.begin(plan)))
+    report = report_of(store, plan, first_wins, lambda task: {"version": f"ggp {task.repetition}"})
+    assert "the program changed during this run" in markdown(report)
 
 
 def test_charts_are_svg_and_the_same_each_time(tmp_path, store):
     pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
-    report = make_report(store, fill(store, small_plan(tmp_path), a_wins_as_first))
+    report = report_of(store, small_plan(tmp_path), a_wins_as_first)
     for folder in ("one", "two"):
         assert write_report(report, tmp_path / folder) == []
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
     assert names == ["ratings-default.svg", "report.md", "win-rates-default.svg"]
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    drawn = ElementTree.parse(tmp_path / "one" / "win-rates-default.svg").getroot()
-    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"a vs b", "small", "win rate %"} <= set(texts)
+    assert {"a vs b", "small", "win rate %"} <= set(svg_of(tmp_path / "one" / "win-rates-default.svg")[1])
     assert "![ratings-default.svg]" in (tmp_path / "one" / "report.md").read_text()
 
 
@@ -275,9 +233,8 @@ def test_chart_of_many_games_has_several_rows_of_panels(tmp_path, store):
         games = {name: {"rules": str(tmp_path / f"{name}.kif")} for name in names}
         plan = small_plan(tmp_path, name=f"of {count}", games=games)
         out = tmp_path / str(count)
-        assert write_report(make_report(store, fill(store, plan, a_wins_as_first)), out) == []
-        drawn = ElementTree.parse(out / "win-rates-default.svg").getroot()
-        texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        assert write_report(report_of(store, plan, a_wins_as_first), out) == []
+        drawn, texts = svg_of(out / "win-rates-default.svg")
         assert [text for text in texts if text.startswith("game")] == names
         sizes[count] = [float(drawn.attrib[side].removesuffix("pt")) for side in ("width", "height")]
     assert sizes[7][0] == pytest.approx(sizes[5][0], rel=0.02)
@@ -298,7 +255,7 @@ def wins_with_few(task):
 
 
 def test_report_shows_win_rates_by_simulations(tmp_path, store):
-    report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
+    report = report_of(store, counted_plan(tmp_path), wins_with_few)
     (section,) = [each for each in report.sections() if each.title == "by number of simulations"]
     assert [table.title for table in section.tables] == ["Win rates on small, %", "Win rates on same, %"]
     for table in section.tables:
@@ -311,23 +268,21 @@ def test_report_shows_win_rates_by_simulations(tmp_path, store):
 
 def test_report_of_one_number_of_simulations_has_no_table_by_it(tmp_path, store):
     plan = small_plan(tmp_path, conditions={"a": {"simulations": 50}, "b": {"play_clock": 1.0}})
-    report = make_report(store, fill(store, plan, a_wins_as_first))
-    assert "by number of simulations" not in markdown(report)
+    assert "by number of simulations" not in markdown(report_of(store, plan, a_wins_as_first))
 
 
 def test_chart_by_simulations_has_a_panel_per_game(tmp_path, store):
     pytest.importorskip("matplotlib", reason="charts need the extra `charts`")
-    report = make_report(store, fill(store, counted_plan(tmp_path), wins_with_few))
+    report = report_of(store, counted_plan(tmp_path), wins_with_few)
     assert write_report(report, tmp_path / "out") == []
     assert "![win-rates-by-simulations.svg]" in (tmp_path / "out" / "report.md").read_text()
-    drawn = ElementTree.parse(tmp_path / "out" / "win-rates-by-simulations.svg").getroot()
-    texts = ["".join(node.itertext()).strip() for node in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    _, texts = svg_of(tmp_path / "out" / "win-rates-by-simulations.svg")
     assert {"small, against b", "same, against b", "50", "2,000", "a"} <= set(texts)
     assert "own, against b" not in texts
 
 
 def test_csv_has_a_row_per_match(tmp_path, store):
-    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    run = report_of(store, small_plan(tmp_path), a_wins_as_first).run
     stream = io.StringIO()
     write_csv(store, run, stream)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
@@ -340,7 +295,7 @@ def test_csv_has_a_row_per_match(tmp_path, store):
 
 
 def test_json_lines_carry_records(tmp_path, store):
-    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    run = report_of(store, small_plan(tmp_path), a_wins_as_first).run
     stream = io.StringIO()
     write_json_lines(store, run, stream)
     first = json.loads(stream.getvalue().splitlines()[0])
@@ -349,7 +304,7 @@ def test_json_lines_carry_records(tmp_path, store):
 
 
 def test_standings_and_progress_show_the_rate(tmp_path, store):
-    run = fill(store, small_plan(tmp_path), a_wins_as_first)
+    run = report_of(store, small_plan(tmp_path), a_wins_as_first).run
     tenth = time.monotonic() - 60
     line = progress_line(Progress(total=12, stored=6, new=6, running=1, saved=2, began=tenth))
     assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 per minute, about 40 s left"
@@ -366,20 +321,10 @@ def test_durations_are_short(seconds, text):
     assert duration_text(seconds) == text
 
 
-def test_pair_score_without_matches_has_the_full_interval():
-    assert PairScore().interval == (0, 1)
-
-
-def test_collect_takes_any_order(tmp_path, store):
-    run = fill(store, small_plan(tmp_path), a_wins_as_first)
-    matches = store.matches(run)
-    assert collect(run.plan, matches).pairs == collect(run.plan, reversed(matches)).pairs
-
-
 @pytest.mark.slow
 def test_ten_thousand_matches_are_reported(tmp_path, store):
     agents = dict.fromkeys("abcde", "random")
-    run = fill(store, small_plan(tmp_path, agents=agents, repetitions=500), lambda task: [100, 0])
+    run = report_of(store, small_plan(tmp_path, agents=agents, repetitions=500), first_wins).run
     begin = time.perf_counter()
     report = make_report(store, run)
     text = markdown(report)

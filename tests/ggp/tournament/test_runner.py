@@ -10,16 +10,15 @@ from concurrent.futures import Future
 
 import pytest
 
-from ggp.tournament import runner as runner_module
 from ggp.tournament.plan import Until
 from ggp.tournament.play import UnplayableError, play_task, wire_id
 from ggp.tournament.pool import ProcessWorkers, WorkersError
 from ggp.tournament.report import make_report, markdown
-from ggp.tournament.runner import Runner
+from ggp.tournament.runner import FAILURE_LIMIT, Runner
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.stopping import Stopping, decide
 from ggp.tournament.store import Store
-from tests.ggp.tournament.plans import ALONE, TRIO, result_of, small_plan
+from tests.ggp.tournament.plans import ALONE, TRIO, result_of, small_plan, tasks_of
 
 
 class Inline:
@@ -39,12 +38,6 @@ class Inline:
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "results.sqlite") as opened:
-        yield opened
 
 
 def first_agent_wins(task):
@@ -71,29 +64,19 @@ def test_a_part_of_a_run_is_played_and_then_the_rest(store, tmp_path):
 
 @pytest.mark.slow
 def test_matches_are_reproducible(tmp_path):
-    tasks = [task for _, task in Schedule(small_plan(tmp_path, agents={"a": "random", "b": "mcts"})).tasks()]
-    tasks = [task for task in tasks if task.seats[0] == "a"]
-    first, second = play_task(tasks[0]), play_task(tasks[0])
+    task = tasks_of(small_plan(tmp_path, agents={"a": "random", "b": "mcts"}))[0]
+    first, second = play_task(task), play_task(task)
     moves = [result.record.partition('"moves":')[2].partition("]]")[0] for result in (first, second)]
     assert moves[0] == moves[1]
     assert [seat.goal for seat in first.seats] == [seat.goal for seat in second.seats]
 
 
-def test_counted_simulations_are_stored(store, tmp_path):
-    plan = small_plan(tmp_path, agents={"a": "mcts:simulations=20", "b": "random"}, repetitions=1)
-    run = store.begin(plan)
-    Runner(store, run, Inline()).play()
-    counts = {seat.agent: seat.simulations for match in store.matches(run) for seat in match.seats}
-    assert counts == {"a": 20, "b": None}
-
-
-def test_fallback_policies_are_stored(store, tmp_path):
+def test_simulations_and_fallback_policies_are_stored(store, tmp_path):
     fast = "mcts:policy=rave+fast,simulations=20"  # needs a board and a compiled game
-    run = store.begin(small_plan(tmp_path, agents={"a": fast, "b": "mcts:simulations=20"}, repetitions=1))
+    run = store.begin(small_plan(tmp_path, agents={"a": fast, "b": "random"}, repetitions=1))
     Runner(store, run, Inline()).play()
-    seats = [seat for match in store.matches(run) for seat in match.seats]
-    assert [seat.fallback for seat in seats if seat.agent == "a"] == ["rave+mast"] * 2
-    assert [seat.fallback for seat in seats if seat.agent == "b"] == [""] * 2
+    found = {(seat.agent, seat.simulations, seat.fallback) for m in store.matches(run) for seat in m.seats}
+    assert found == {("a", 20, "rave+mast"), ("b", None, "")}
 
 
 @pytest.mark.parametrize(("rules", "count"), [(ALONE, 6), (TRIO, 18)])
@@ -118,18 +101,6 @@ def test_an_unplayable_match_remains_open(store, tmp_path):
     assert Runner(store, run, Inline(first_agent_wins)).play().stored == 6
 
 
-def test_a_run_gives_up_if_every_match_fails(store, tmp_path):
-    run = store.begin(small_plan(tmp_path, repetitions=100))
-
-    def script(task):
-        raise OSError("never")
-
-    workers = Inline(script)
-    progress = Runner(store, run, workers).play()
-    assert progress.stored == 0
-    assert len(workers.tasks) <= runner_module.FAILURE_LIMIT + workers.size()
-
-
 def test_lost_workers_end_the_run(store, tmp_path):
     class Gone(Inline):
         def submit(self, function, task):
@@ -146,51 +117,31 @@ def test_lost_workers_end_the_run(store, tmp_path):
     assert store.match_count(run) == 2
 
 
-def test_one_unplayable_game_costs_only_its_matches(store, tmp_path):
-    games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("bad", "good")}
-    plan = small_plan(tmp_path, games=games, repetitions=50)
+@pytest.mark.parametrize(
+    ("agents", "game", "error", "name", "stored"),
+    [
+        ("", "other", UnplayableError("out of memory"), "other", 300),
+        ("c", "", UnplayableError("c did not start", "c", True), "c", 200),
+        ("c", "small", UnplayableError("c did not start", "c", False), "c in small", 400),
+        ("bc", "small", RuntimeError("crashed"), "b and c in small", 500),
+    ],
+)
+def test_an_obstacle_costs_only_its_matches(store, tmp_path, agents, game, error, name, stored):
+    games = {each: {"rules": str(tmp_path / "small.kif")} for each in ("small", "other")}
+    three = {"a": "random", "b": "legal", "c": "legal"}
+    plan = small_plan(tmp_path, agents=three, games=games, repetitions=50)
 
     def script(task):
-        if task.game == "bad":
-            raise UnplayableError("out of memory")
+        if set(agents) <= set(task.seats) and game in ("", task.game):
+            raise error
         return first_agent_wins(task)
 
     progress = Runner(store, store.begin(plan), Inline(script)).play()
-    assert progress.stored == 100
+    assert progress.stored == stored
     ((obstacle, not_tried),) = progress.given_up.items()
-    assert (str(obstacle), len(progress.failures) + not_tried) == ("bad", 100)
+    assert (str(obstacle), len(progress.failures) + not_tried) == (name, 600 - stored)
     assert len(progress.failures) == progress.obstacles[obstacle]
-    limit = runner_module.FAILURE_LIMIT
-    assert limit <= len(progress.failures) < limit + 2
-
-
-@pytest.mark.parametrize(("is_gone", "name"), [(True, "c"), (False, "c in small")])
-def test_an_agent_that_does_not_start_costs_only_its_matches(store, tmp_path, is_gone, name):
-    agents = {"a": "random", "b": "legal", "c": "legal"}
-    games = {name: {"rules": str(tmp_path / "small.kif")} for name in ("small", "other")}
-    plan = small_plan(tmp_path, agents=agents, games=games, repetitions=50)
-
-    def script(task):
-        if "c" in task.seats and (task.game == "small" or is_gone):
-            raise UnplayableError("c did not start", "c", is_gone)
-        return first_agent_wins(task)
-
-    progress = Runner(store, store.begin(plan), Inline(script)).play()
-    assert [str(obstacle) for obstacle in progress.given_up] == [name]
-    assert progress.stored == (200 if is_gone else 400)
-
-
-def test_matches_that_crash_cost_only_their_cell(store, tmp_path):
-    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "random"}, repetitions=50)
-
-    def script(task):
-        if set(task.seats) == {"b", "c"}:
-            raise RuntimeError("out of memory")
-        return first_agent_wins(task)
-
-    progress = Runner(store, store.begin(plan), Inline(script)).play()
-    assert [str(obstacle) for obstacle in progress.given_up] == ["b and c in small"]
-    assert progress.stored == 200
+    assert FAILURE_LIMIT <= len(progress.failures) < FAILURE_LIMIT + 2
 
 
 def test_occasional_failures_do_not_end_a_run(store, tmp_path):
@@ -250,13 +201,12 @@ def wins_at_first_only(task):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_decision_depends_on_the_set_of_matches_alone(store, tmp_path, seed, repetitions):
     plan = small_plan(tmp_path, repetitions=repetitions, until={"rule": "sprt", "elo1": 200})
-    tasks = [task for _, task in Schedule(plan).tasks()]
+    tasks = tasks_of(plan)
     random.Random(seed).shuffle(tasks)
     run = store.begin(plan)
     stopping = Stopping(Schedule(plan))
     for task in tasks:
-        store.add(run, wins_at_first_only(task))
-        stopping.add(next(match for match in store.matches(run) if match.id == task.id))
+        stopping.add(store.add(run, wins_at_first_only(task)))
     (decision,) = stopping.decisions.values()
     assert decision.is_final
     assert decision == decide(plan.until, [1.0] * 8, 2)

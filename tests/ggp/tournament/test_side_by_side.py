@@ -14,7 +14,6 @@ from ggp.tournament.play import UnplayableError, play_batch, play_task
 from ggp.tournament.pool import WorkerDiedError
 from ggp.tournament.runner import Runner
 from ggp.tournament.schedule import MAX_UNTIL_DECIDED, Schedule, batches, is_side_by_side
-from ggp.tournament.store import Store
 from tests.conftest import ROOT
 from tests.ggp.tournament.plans import small_plan
 from tests.ggp.tournament.test_runner import Inline
@@ -37,12 +36,6 @@ WALKS = {
     "has no goals": WALK.format(legal="(true (at ?_n))", end="(true (at 3))", goals="(goal a 70)"),
     "never ends": WALK.format(legal="(true (at ?_n))", end="(true (at 4))", goals=GOALS),
 }
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "run.sqlite") as opened:
-        yield opened
 
 
 def plan_of(tmp_path, agents, **changes):

@@ -138,9 +138,6 @@ def test_width_rule_stops_when_the_interval_is_narrow():
     until = Until("width", width=0.2)
     low, high = wilson_interval(0.5 * 80, 80)
     assert high - low > 0.2
+    assert not decide(Until("width", width=0.9), [1.0] * 3, 2).is_final  # too few matches
     assert not decide(until, [0.5] * 40, 2).is_final
     assert decide(until, [0.5] * 50, 2).is_final
-
-
-def test_nothing_is_decided_by_a_few_matches():
-    assert not decide(Until("width", width=0.9), [1.0] * 3, 2).is_final
