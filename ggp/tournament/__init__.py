@@ -17,7 +17,6 @@ tables                  results → tables as data
 report, charts          tables → terminal, Markdown and SVG
 agent_report            one agent, match by match
 live                    progress of a run in the terminal
-network_gate            whether mcts plays better with a trained network
-tuning                  the best options of mcts for one game
+tuning                  the best options of mcts for one game, and whether a trained network helps it
 export                  CSV and JSON Lines
 """

@@ -16,7 +16,6 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from ggp.processes.child import Child, ChildGoneError
@@ -71,9 +70,7 @@ class Workers(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 def open_workers(text: str | None) -> Workers:
@@ -96,10 +93,8 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-class _Call:
-    def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        self.function, self.arguments = function, arguments
-        self.future: Future[Any] = Future()
+Call = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
+"""Function, arguments, and what becomes of them."""
 
 
 class ProcessWorkers:
@@ -108,7 +103,7 @@ class ProcessWorkers:
     def __init__(self, size: int, *, attempts: int = ATTEMPTS) -> None:
         self._size = size
         self._attempts = attempts
-        self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._is_closing = False
         self._lock = threading.Lock()
         self._children: dict[int, Child] = {}
@@ -125,23 +120,20 @@ class ProcessWorkers:
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
         assert not self._is_closing, "submit after close"
-        call = _Call(function, arguments)
-        self._calls.put(call)
-        if len(self._supervisors) < self._size:  # no more processes than calls
-            number = len(self._supervisors)
-            supervisor = threading.Thread(
-                target=self._supervise, args=(number,), name=f"worker-supervisor-{number}", daemon=True
-            )
+        future: Future[Result] = Future()
+        self._calls.put((function, arguments, future))
+        number = len(self._supervisors)
+        if number < self._size:  # no more processes than calls
+            name = f"worker-supervisor-{number}"
+            supervisor = threading.Thread(target=self._supervise, args=(number,), name=name, daemon=True)
             supervisor.start()
             self._supervisors.append(supervisor)
-        return call.future
+        return future
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -156,28 +148,24 @@ class ProcessWorkers:
             supervisor.join(timeout=5)
         with contextlib.suppress(queue.Empty):
             while True:
-                call = self._calls.get_nowait()
-                if call is not None:
-                    call.future.cancel()
-                    call.future.set_running_or_notify_cancel()  # otherwise `wait` does not return it
+                if (call := self._calls.get_nowait()) is not None:
+                    call[2].cancel()
+                    call[2].set_running_or_notify_cancel()  # otherwise `wait` does not return it
 
     def _supervise(self, number: int) -> None:
         while not self._is_closing and (call := self._calls.get()) is not None:
-            if call.future.set_running_or_notify_cancel():
+            function, arguments, future = call
+            if future.set_running_or_notify_cancel():
                 try:
-                    is_result, value = self._outcome(number, call)
+                    is_result, value = self._outcome(number, to_text((function, arguments)))
                 except Exception as error:  # the process died, or something cannot be pickled
                     is_result, value = False, error
-                if is_result:
-                    call.future.set_result(value)
-                else:
-                    call.future.set_exception(value)
+                (future.set_result if is_result else future.set_exception)(value)
         if (child := self._children.get(number)) is not None:
             child.close()
 
-    def _outcome(self, number: int, call: _Call) -> tuple[bool, Any]:
+    def _outcome(self, number: int, packed: str) -> tuple[bool, Any]:
         """Whether a call has a result, and the result or exception."""
-        packed = to_text((call.function, call.arguments))
         for attempt in range(1, self._attempts + 1):
             try:
                 outcome: tuple[bool, Any] = from_text(self._child(number).ask("call", packed=packed).result())
@@ -194,9 +182,9 @@ class ProcessWorkers:
                 raise ChildGoneError("the pool is closing")
             child = self._children.get(number)
             if child is None or child.is_gone:
-                module = "ggp.tournament.pool_process"
-                child = Child(module, environment=BLAS_THREADS, line_bytes=MAX_ANSWER_BYTES)
-                self._children[number] = child
+                child = self._children[number] = Child(
+                    "ggp.tournament.pool_process", environment=BLAS_THREADS, line_bytes=MAX_ANSWER_BYTES
+                )
             return child
 
 
@@ -243,9 +231,7 @@ class DaskWorkers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
             self._executor.shutdown(wait=False)
             self._client.close()

@@ -1,23 +1,30 @@
-"""Find the best options of `mcts` for one game, by matches against the best so far.
+"""What plays better in one game, by matches: the options of `mcts`, and `mcts` with a trained network.
 
-The champion begins as the default. Each candidate plays it until the sequential test of
+The champion of `tune` begins as the default. Each candidate plays it until the sequential test of
 `ggp.tournament.stopping` decides that it is 50 Elo better and becomes champion, or that it is not better:
 first the policies, then C with the best policy. Matches are counted and seeded, so that they can be resumed.
 A policy with slower playouts gets fewer of them, in proportion to its measured speed: this compares
 play at equal time. Last comes alpha-beta, by the clock: with a few milliseconds a move it wins games that
 the tree wins with more.
+
+`gate_scores` compares a network at equal time. The side-by-side searches of `ggp.teaching` do not answer
+that: a network can win there and lose here (breakthrough, results/networks.md), where one tree gets a hundred
+times as many simulations, proofs by alpha-beta, and the tree of the previous move.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from ggp.bench.search import measure_search
+from ggp.confidence_intervals import wilson_interval
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, GameError
+from ggp.knowledge.taught import TaughtNetwork
 from ggp.knowledge.tuned import POLICIES, Comparison, TunedOptions, Tuning
 from ggp.match.player import Player
 from ggp.match.referee import INTERRUPTED, play_match
@@ -39,6 +46,7 @@ CLOCK_SECONDS = 3600.0
 """Counted searches must never be cut short."""
 START_SECONDS, MOVE_SECONDS = 4.0, 0.1
 """Clocks of matches with alpha-beta, on one thread."""
+GATE_START_SECONDS, GATE_MOVE_SECONDS = 2.0, 0.2
 
 
 class TuningError(Exception):
@@ -174,6 +182,49 @@ def repetition_score(
         others = [goals[r] for r in seats if r != seat] or [_goals(game, {seat: champion}, terms)[seat]]
         scores.append((goals[seat] - fmean(others) + 100) / 200)
     return fmean(scores)
+
+
+def gate_scores(
+    game: CompiledGame,
+    network: Path,
+    repetitions: int,
+    *,
+    seed: int = 0,
+    start_seconds: float = GATE_START_SECONDS,
+    move_seconds: float = GATE_MOVE_SECONDS,
+) -> Iterator[float]:
+    """The score of the network, 0..1, in each repetition: matches with it in every seat, one thread a player.
+
+    network   its file
+    Raises TuningError if a match is aborted, KeyboardInterrupt.
+    """
+    search = replace(default_options(), threads=1)
+    with_network, without = (
+        MctsPlayerOptions(network=option, alphabeta="off", book=OFF, is_tuned=False)
+        for option in (str(network), OFF)
+    )
+    for number in range(repetitions):
+        match_seed = derived_seed(seed, f"gate/{number}")
+        yield repetition_score(
+            game,
+            lambda: mcts_player(with_network, search),
+            lambda: mcts_player(without, search),
+            MatchTerms(start_seconds, move_seconds, match_seed, match_id="gate"),
+        )
+
+
+def judged(taught: TaughtNetwork, scores: list[float]) -> TaughtNetwork:
+    """The network with its score and the half of the 95 % interval, which Wilson's is on the losing side.
+
+    >>> import ggp
+    >>> from ggp.networks.network import Network
+    >>> network = TaughtNetwork(Network.random(ggp.load("tictactoe"), seed=1), "tictactoe", "", 1, 1.0)
+    >>> judged(network, [1.0] * 10).is_stronger, judged(network, [1.0] * 3).is_stronger
+    (True, False)
+    """
+    mean = sum(scores) / len(scores)
+    low, _ = wilson_interval(sum(scores), len(scores))
+    return replace(taught, score=mean, error=mean - low)
 
 
 def _player_maker(tuning: Tuning, options: TunedOptions, *, is_timed: bool) -> Callable[[], Player]:

@@ -136,7 +136,7 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
 
 def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[TaughtNetwork, bool]:
     """Play matches by the clock; return the network with its score, and whether Ctrl-C ended them."""
-    from ggp.tournament.network_gate import gate_scores, judged
+    from ggp.tournament.tuning import gate_scores, judged
 
     scores: list[float] = []
     beginning = f"{game.name}: by the clock, with the network against without"

@@ -18,7 +18,7 @@ from ggp.processes.isolation import isolated_command, isolated_environment
 from ggp.tournament.pool import ProcessWorkers
 from ggp.web.live_page import LivePage
 from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
-from tests.ggp.tournament.worker_calls import add, safe_path
+from tests.ggp.tournament.worker_calls import add, variables
 
 RULES = "(role a) (init p) (legal a m) (next p) (goal a 0) (<= terminal (true p))"
 NAMES = [
@@ -129,7 +129,8 @@ def test_tournament_workers_hand_on_the_setting_of_the_user(trap, chosen, monkey
     else:
         monkeypatch.setenv("PYTHONSAFEPATH", chosen)
     with ProcessWorkers(1) as workers:
-        assert workers.submit(safe_path).result(60) == chosen  # programs of agents may need their folder
+        found = workers.submit(variables).result(60)
+    assert found.get("PYTHONSAFEPATH") == chosen  # programs of agents may need their folder
     assert os.environ.get("PYTHONSAFEPATH") == chosen
 
 

@@ -7,9 +7,8 @@ import pytest
 from ggp.tournament.agent_code import code_digest
 from ggp.tournament.plan import Plan
 from ggp.tournament.runner import Runner
-from ggp.tournament.schedule import Schedule
-from ggp.tournament.store import SettingsChangedError, Store
-from tests.ggp.tournament.plans import result_of, small_plan
+from ggp.tournament.store import SettingsChangedError
+from tests.ggp.tournament.plans import result_of, small_plan, tasks_of
 from tests.ggp.tournament.test_runner import Inline
 
 AGENT = """
@@ -61,18 +60,12 @@ def test_digest_covers_whole_packages(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "spec",
-    [
-        "mcts:weights={file}",
-        "text:run {file} --fast",
-        "{agent}:weights={file}",
-        "alphabeta:book={file},depth=3",
-    ],
+    "spec", ["mcts:weights={}", "text:run {} --fast", "AGENT:weights={}", "alphabeta:book={},depth=3"]
 )
 def test_digest_covers_files_that_options_and_commands_name(agent, tmp_path, spec):
     weights = tmp_path / "weights.json"
     weights.write_text("[1]")
-    spec = spec.format(file=weights, agent=agent)
+    spec = spec.format(weights).replace("AGENT", agent)
     before = code_digest(spec)
     weights.write_text("[2, 3]")
     assert before
@@ -85,14 +78,11 @@ def test_players_without_files_have_no_digest(spec):
 
 
 @pytest.fixture
-def played(agent, tmp_path):
+def played(store, agent, tmp_path):
     """A store with one match of the agent, and its plan."""
     plan = small_plan(tmp_path, agents={"a": agent, "b": "legal"})
-    with Store(tmp_path / "results.sqlite") as store:
-        run = store.begin(plan)
-        task = next(task for _, task in Schedule(plan).tasks())
-        store.add(run, result_of(task, [100, 0]))
-        yield store, plan
+    store.add(store.begin(plan), result_of(tasks_of(plan)[0], [100, 0]))
+    return store, plan
 
 
 def change(tmp_path):
@@ -119,24 +109,20 @@ def test_a_changed_agent_that_has_not_played_is_accepted(played, agent, tmp_path
     assert store.begin(small_plan(tmp_path, agents=agents)).plan.agent("c").code
 
 
-def test_a_run_is_not_resumed_with_a_changed_agent(played, tmp_path):
-    store, _ = played
-    change(tmp_path)
-    workers = Inline()
-    with pytest.raises(SettingsChangedError, match="files of agent a have changed"):
-        Runner(store, store.run(), workers).play()
-    assert workers.tasks == []
-
-
-def test_a_run_ends_when_an_agent_is_changed_meanwhile(played, tmp_path):
+@pytest.mark.parametrize("tasks", [0, 1])
+def test_a_run_ends_when_an_agent_is_changed_before_or_meanwhile(played, tmp_path, tasks):
     store, _ = played
 
     def script(task):
         change(tmp_path)
         return result_of(task, [100, 0])
 
+    workers = Inline(script)
+    if not tasks:
+        change(tmp_path)
     with pytest.raises(SettingsChangedError, match="files of agent a have changed"):
-        Runner(store, store.run(), Inline(script)).play()
+        Runner(store, store.run(), workers).play()
+    assert len(workers.tasks) == tasks
 
 
 def test_runs_of_earlier_versions_without_digests_are_resumed(played, agent, tmp_path):

@@ -65,16 +65,20 @@ def test_published_comparisons_can_be_played(path, corpus_dir, monkeypatch):
     assert all(player_spec(agent, plan.games[0], plan.conditions[0]) for agent in plan.agents)
 
 
-def test_simulations_go_to_players_that_have_the_option_unset(good):
-    count, _ = good.conditions
-    specs = [player_spec(agent, good.games[0], count) for agent in good.agents]
-    assert specs == ["mcts:simulations=50", "mcts:c=60,simulations=50", "mcts:simulations=9", "random"]
+def test_simulations_and_threads_go_to_players_that_have_the_option_unset(good):
+    count, time = (
+        [player_spec(agent, good.games[0], condition) for agent in good.agents]
+        for condition in good.conditions
+    )
+    assert count == ["mcts:simulations=50", "mcts:c=60,simulations=50", "mcts:simulations=9", "random"]
+    assert time == ["mcts:threads=1", "mcts:c=60,threads=1", "mcts:simulations=9,threads=1", "random"]
 
 
 def test_shared_options_go_to_players_that_have_them(tmp_path):
-    agents = {"a": "random", "b": "mcts", "c": "mcts:c=10", "d": "http://localhost:1"}
-    plan = small_plan(tmp_path, agents=agents, options={"c": 50, "margin": 0.1})
-    specs = ["random", "mcts:c=50,margin=0.1", "mcts:c=10,margin=0.1", "http://localhost:1"]
+    own = {"player": "mcts", "options": {"ponder": True}}  # booleans are switches
+    agents = {"a": "random", "b": own, "c": "mcts:c=10", "d": "http://localhost:1"}
+    plan = small_plan(tmp_path, agents=agents, options={"c": 50, "ponder": False})
+    specs = ["random", "mcts:ponder=on,c=50", "mcts:c=10,ponder=off", "http://localhost:1"]
     assert [agent.player for agent in plan.agents] == specs
 
 
@@ -95,19 +99,6 @@ def test_options_of_a_condition_go_to_players_that_do_not_set_them(tmp_path):
     assert Plan.from_json(plan.to_json()) == plan
 
 
-def test_options_of_a_condition_that_all_agents_set_are_an_error(tmp_path):
-    conditions = {"bold": {"simulations": 9, "options": {"c": 50}}}
-    with pytest.raises(ConfigError, match="or set by all agents: c") as caught:
-        small_plan(tmp_path, agents={"a": "mcts", "b": "mcts"}, options={"c": 10}, conditions=conditions)
-    assert caught.value.key == ("conditions", "bold", "options", "c")
-
-
-def test_booleans_are_switches(tmp_path):
-    agents = {"a": "mcts", "b": {"player": "mcts", "options": {"ponder": True}}}
-    plan = small_plan(tmp_path, agents=agents, options={"ponder": False})
-    assert [agent.player for agent in plan.agents] == ["mcts:ponder=off", "mcts:ponder=on"]
-
-
 def test_agents_of_ones_own_take_options(tmp_path):
     place = tmp_path / "agents.py"
     place.write_text(
@@ -120,12 +111,6 @@ def test_agents_of_ones_own_take_options(tmp_path):
     assert player_spec(plan.agents[0], plan.games[0], plan.conditions[0]) == f"{place}:Greedy:depth=3"
 
 
-def test_one_thread_goes_to_players_by_clock(good):
-    _, time = good.conditions
-    specs = [player_spec(agent, good.games[0], time) for agent in good.agents]
-    assert specs == ["mcts:threads=1", "mcts:c=60,threads=1", "mcts:simulations=9,threads=1", "random"]
-
-
 def test_simulations_of_a_game_override_those_of_the_condition(tmp_path):
     plan = plan_from_data(
         {"name": "x", "agents": {"m": "mcts"}, "games": {"hanoi": {"simulations": 5}}, "simulations": 50}
@@ -133,17 +118,11 @@ def test_simulations_of_a_game_override_those_of_the_condition(tmp_path):
     assert player_spec(plan.agents[0], plan.games[0], plan.conditions[0]) == "mcts:simulations=5"
 
 
-def test_pairs_are_measured_against_the_baselines(good):
-    assert good.pairs() == [("wide", "plain"), ("few", "plain"), ("lazy", "plain")]
-
-
-def test_two_baselines_meet_once(tmp_path):
-    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "mcts"}, against=["a", "b"])
-    assert plan.pairs() == [("b", "a"), ("c", "a"), ("c", "b")]
-
-
-def test_plan_survives_json(good):
+def test_pairs_are_measured_against_the_baselines(good, tmp_path):
     assert Plan.from_json(good.to_json()) == good
+    assert good.pairs() == [("wide", "plain"), ("few", "plain"), ("lazy", "plain")]
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "c": "mcts"}, against=["a", "b"])
+    assert plan.pairs() == [("b", "a"), ("c", "a"), ("c", "b")]  # two baselines meet once
 
 
 MISTAKES = [
@@ -184,18 +163,6 @@ def test_errors_include_their_line(tmp_path, old, new, line, words):
     assert words in str(caught.value)
 
 
-def test_missing_agents_are_an_error(tmp_path):
-    path = tmp_path / "bad.toml"
-    path.write_text('games = ["tictactoe"]\n')
-    with pytest.raises(ConfigError, match="'agents' is missing"):
-        read_config(path)
-
-
-def test_one_agent_is_not_enough_for_two_roles(tmp_path):
-    with pytest.raises(ConfigError, match="needs 2 agents"):
-        small_plan(tmp_path, agents={"a": "random"})
-
-
 def test_sheets_of_the_same_name_are_an_error(tmp_path):
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
@@ -207,19 +174,6 @@ def test_sheets_of_the_same_name_are_an_error(tmp_path):
     assert caught.value.key == ("games",)
     named = {"one": {"rules": both[0]}, "two": {"rules": both[1]}}
     assert len(plan_from_data({**config, "games": named}, folder=tmp_path).games) == 2
-
-
-def test_a_duplicate_baseline_is_an_error(tmp_path):
-    with pytest.raises(ConfigError, match="'a' appears twice in against"):
-        small_plan(tmp_path, against=["a", "a"])
-
-
-def test_an_http_player_needs_a_clock(tmp_path):
-    agents = {"a": "random", "far": "http://localhost:9147"}
-    with pytest.raises(ConfigError, match="condition default needs a play_clock"):
-        small_plan(tmp_path, agents=agents, simulations=10)
-    plan = small_plan(tmp_path, agents=agents, simulations=10, play_clock=2)
-    assert plan.conditions[0].play_clock_seconds == 2
 
 
 @pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:reference=on,killers=off"])
@@ -238,18 +192,40 @@ def test_agents_that_count_something_need_no_clock(tmp_path, spec):
     assert plan.conditions[0].play_clock_seconds == 3600
 
 
-def test_an_http_player_cannot_take_two_seats(tmp_path):
-    agents = {"a": "random", "far": "http://localhost:9147", "b": "legal"}
-    with pytest.raises(ConfigError, match="several seats"):
-        small_plan(tmp_path, rules=TRIO, agents=agents)
-    assert small_plan(tmp_path, rules=TRIO, agents=agents, lineups="all").lineups == "all"
+FAR = {"a": "random", "far": "http://localhost:9147", "b": "legal"}
+MCTS = {"a": "mcts", "b": "mcts"}
+BOLD = {"bold": {"simulations": 9, "options": {"c": 50}}}
+CLASHES = [
+    ({"agents": {"a": "random"}}, "needs 2 agents", ("games", "small")),
+    ({"against": ["a", "a"]}, "'a' appears twice in against", ("against",)),
+    ({"agents": FAR, "simulations": 10}, "default needs a play_clock", ("simulations",)),
+    ({"agents": FAR, "rules": TRIO}, "several seats", ("games", "small")),
+    (
+        {"games": {"tictactoe": {"lineups": "all"}}},
+        "tictactoe has only 2 roles for agents",
+        ("games", "tictactoe", "lineups"),
+    ),
+    (
+        {"agents": MCTS, "options": {"c": 10}, "conditions": BOLD},
+        "or set by all agents: c",
+        ("conditions", "bold", "options", "c"),
+    ),
+    ({"agents": 1}, "agents must be a table", ("agents",)),
+]
 
 
-def test_lineups_of_a_game_need_more_than_two_roles(tmp_path):
-    games = {"tictactoe": {"lineups": "all"}}
-    with pytest.raises(ConfigError, match="tictactoe has only 2 roles for agents") as caught:
-        small_plan(tmp_path, games=games)
-    assert caught.value.key == ("games", "tictactoe", "lineups")
+@pytest.mark.parametrize(("changes", "words", "key"), CLASHES)
+def test_parts_that_do_not_go_together_are_an_error(tmp_path, changes, words, key):
+    with pytest.raises(ConfigError, match=words) as caught:
+        small_plan(tmp_path, **changes)
+    assert caught.value.key == key
+
+
+def test_an_http_player_plays_by_the_clock_in_a_seat_of_its_own(tmp_path):
+    plan = small_plan(tmp_path, agents=FAR, simulations=10, play_clock=2, rules=TRIO, lineups="all")
+    assert (plan.conditions[0].play_clock_seconds, plan.lineups) == (2, "all")
+    with pytest.raises(ConfigError, match="'agents' is missing"):
+        plan_from_data({"name": "x", "games": ["tictactoe"]})
 
 
 def test_rules_may_be_found_by_an_environment_variable(tmp_path, monkeypatch):

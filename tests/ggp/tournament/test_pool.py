@@ -7,21 +7,8 @@ from concurrent.futures import wait
 
 import pytest
 
-from ggp.tournament.pool import (
-    BLAS_THREADS,
-    ProcessWorkers,
-    WorkerDiedError,
-    WorkersError,
-    open_workers,
-)
-from tests.ggp.tournament.worker_calls import (
-    add,
-    blas_threads,
-    die_always,
-    die_at_first,
-    fail,
-    slow_process_id,
-)
+from ggp.tournament.pool import BLAS_THREADS, ProcessWorkers, WorkerDiedError, WorkersError, open_workers
+from tests.ggp.tournament.worker_calls import add, die, fail, slow_process_id, variables
 
 
 def test_calls_return_and_raise():
@@ -38,24 +25,24 @@ def test_a_worker_uses_one_blas_thread_by_default(monkeypatch):
     for name in BLAS_THREADS:
         monkeypatch.delenv(name, raising=False)
     with ProcessWorkers(1) as workers:
-        assert BLAS_THREADS.items() <= workers.submit(blas_threads).result(30).items()
+        assert BLAS_THREADS.items() <= workers.submit(variables).result(30).items()
     assert not BLAS_THREADS.keys() & os.environ.keys()
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
     with ProcessWorkers(1) as workers:
-        assert workers.submit(blas_threads).result(30)["OPENBLAS_NUM_THREADS"] == "3"
+        assert workers.submit(variables).result(30)["OPENBLAS_NUM_THREADS"] == "3"
 
 
 def test_a_call_whose_worker_died_is_repeated(tmp_path):
     with ProcessWorkers(2) as workers:
         others = [workers.submit(add, n, n) for n in range(10)]
-        assert workers.submit(die_at_first, str(tmp_path)).result(30) == 2
+        assert workers.submit(die, str(tmp_path), 1).result(30) == 2
         assert [future.result(30) for future in others] == [2 * n for n in range(10)]
 
 
 def test_a_call_that_always_kills_its_worker_fails(tmp_path):
     with ProcessWorkers(1, attempts=2) as workers:
         with pytest.raises(WorkerDiedError, match="2 times"):
-            workers.submit(die_always, str(tmp_path)).result(30)
+            workers.submit(die, str(tmp_path), 99).result(30)
         assert len(list(tmp_path.iterdir())) == 2
         assert workers.submit(add, 1, 1).result(30) == 2
 
@@ -97,8 +84,5 @@ def test_no_more_processes_than_calls_are_started():
 def test_workers_are_given_by_number_or_address(text):
     with pytest.raises(WorkersError):
         open_workers(text)
-
-
-def test_number_of_workers_is_taken():
     assert open_workers("3").size() == 3
     assert open_workers(None).size() >= 1

@@ -15,7 +15,7 @@ from ggp.tournament.pool import WorkerDiedError
 from ggp.tournament.runner import Runner
 from ggp.tournament.schedule import MAX_UNTIL_DECIDED, Schedule, batches, is_side_by_side
 from tests.conftest import ROOT
-from tests.ggp.tournament.plans import small_plan
+from tests.ggp.tournament.plans import small_plan, tasks_of
 from tests.ggp.tournament.test_runner import Inline
 
 WALK = """
@@ -43,44 +43,40 @@ def plan_of(tmp_path, agents, **changes):
     return small_plan(tmp_path, **{"agents": agents, "engine": "lanes", **counted, **changes})
 
 
-def tasks_of(plan):
-    return [task for _, task in Schedule(plan).tasks()]
-
-
 def steps_of(result):
     record = MatchRecord.from_json(result.record)
     return record.states, record.moves, record.goals, record.is_completed, record.fault
 
 
+UCT = {"a": "uct:simulations=20", "b": "random"}
+
+
 @pytest.mark.parametrize(
-    ("agents", "is_expected"),
+    ("agents", "changes", "is_expected"),
     [
-        ({"a": "uct", "b": "uct:c=20,simulations=5"}, True),
-        ({"a": "uct", "b": "random"}, True),
-        ({"a": "uct", "b": "legal"}, False),
-        ({"a": "uct", "b": "mcts:simulations=5"}, False),
-        ({"a": "random", "b": "random"}, False),
+        ({"a": "uct", "b": "uct:c=20,simulations=5"}, {}, True),
+        (UCT, {}, True),
+        ({"a": "uct", "b": "legal"}, {}, False),
+        ({"a": "uct", "b": "mcts:simulations=5"}, {}, False),
+        ({"a": "random", "b": "random"}, {}, False),
+        (UCT, {"conditions": {"time": {"play_clock": 0.5}}}, False),
+        (UCT, {"conditions": {"both": {"simulations": 20, "play_clock": 10}}}, False),
     ],
 )
-def test_plain_searches_are_played_side_by_side(tmp_path, agents, is_expected):
-    assert {is_side_by_side(task) for task in tasks_of(plan_of(tmp_path, agents))} == {is_expected}
+def test_plain_searches_without_clocks_are_played_side_by_side(tmp_path, agents, changes, is_expected):
+    plan = plan_of(tmp_path, agents, **changes)
+    assert {is_side_by_side(task) for task in tasks_of(plan)} == {is_expected}
 
 
 @pytest.mark.parametrize("change", [str.lower, str.upper])
 def test_games_that_hide_something_are_played_one_by_one(tmp_path, change, monkeypatch):
     rules = change((ROOT / "games" / "kuhn_poker.kif").read_text(encoding="utf-8"))
-    tasks = tasks_of(plan_of(tmp_path, {"a": "uct:simulations=20", "b": "random"}, rules=rules))
+    tasks = tasks_of(plan_of(tmp_path, UCT, rules=rules))
     assert not any(map(is_side_by_side, tasks))
     monkeypatch.setattr("ggp.tournament.side_by_side.play_side_by_side", None)
     for result in play_batch(tasks[:2]):  # even if they were taken for others
         assert result.is_completed
         assert not any(seat.late + seat.illegal + seat.lost for seat in result.seats)
-
-
-def test_matches_with_clocks_are_played_one_by_one(tmp_path):
-    agents = {"a": "uct:simulations=20", "b": "random"}
-    conditions = {"time": {"play_clock": 0.5}, "both": {"simulations": 20, "play_clock": 10}}
-    assert not any(map(is_side_by_side, tasks_of(plan_of(tmp_path, agents, conditions=conditions))))
 
 
 def test_trees_get_the_room_they_need(tmp_path, monkeypatch):
@@ -179,7 +175,7 @@ def test_matches_without_a_choice_are_those_of_the_referee(tmp_path, name, monke
 
 
 def test_a_batch_can_be_repeated(tmp_path):
-    plan = plan_of(tmp_path, {"a": "uct:simulations=20", "b": "random"}, games=["tictactoe"], repetitions=6)
+    plan = plan_of(tmp_path, UCT, games=["tictactoe"], repetitions=6)
     first, again = (list(map(steps_of, play_batch(tasks_of(plan)))) for _ in range(2))
     assert first == again
     assert len({str(each) for each in first}) > 1

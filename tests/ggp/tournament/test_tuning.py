@@ -12,12 +12,14 @@ from ggp.cli.main import app
 from ggp.engines.loading import load, read_program
 from ggp.knowledge import tuned
 from ggp.knowledge.folder import KnowledgeFileError, kept_file, read_knowledge
+from ggp.knowledge.taught import TaughtNetwork
 from ggp.knowledge.tuned import Comparison, TunedOptions, Tuning
 from ggp.match.player import MatchSetup
+from ggp.networks.network import Network
 from ggp.players.factory import make_player
 from ggp.solver.work_folder import rules_digest
 from ggp.tournament import tuning as tuning_module
-from ggp.tournament.tuning import TuningProgress, tune
+from ggp.tournament.tuning import TuningProgress, gate_scores, judged, tune
 from tests.ggp.players.asking import tree_of
 
 RATES = {"uniform": 300.0, "mast": 100.0, "rave": 200.0}
@@ -25,6 +27,28 @@ RATES = {"uniform": 300.0, "mast": 100.0, "rave": 200.0}
 
 def equal_rates(game, policy):
     return RATES.get(policy)
+
+
+def tuned_game(name, simulations=900, rating=equal_rates, **options):
+    game = load(name, "lanes")
+    tuning = Tuning.empty(game, simulations, 5)
+    tune(game, tuning, rating=rating, **options)
+    return tuning
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Ctrl-C after a number of repetitions: its only entry, which counts down."""
+    play, left = tuning_module._play_repetition, [10**6]
+
+    def interrupted(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return play(*arguments)
+
+    monkeypatch.setattr(tuning_module, "_play_repetition", interrupted)
+    return left
 
 
 @pytest.fixture
@@ -50,10 +74,8 @@ def strengths(monkeypatch):
 
 
 def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
-    game = load("tictactoe", "lanes")
-    tuning = Tuning.empty(game, 900, 5)
     seen = []
-    tune(game, tuning, most=200, report=seen.append, rating=equal_rates)
+    tuning = tuned_game("tictactoe", most=200, report=seen.append)
     assert tuning.best == TunedOptions("mast", 80.0, has_alphabeta=True)
     assert tuning.is_finished
     assert [(str(each.challenger), each.is_better) for each in tuning.comparisons] == [
@@ -78,60 +100,44 @@ def test_the_best_candidate_wins_and_the_others_stop_early(strengths):
     assert (terms.start_clock_seconds, terms.play_clock_seconds) == (4.0, 0.1)
 
 
-def test_interrupted_tuning_resumes_with_the_same_result(strengths, monkeypatch, tmp_path):
-    game = load("tictactoe", "lanes")
-    whole, part = Tuning.empty(game, 900, 5), Tuning.empty(game, 900, 5)
-    tune(game, whole, most=200, rating=equal_rates)
-    play, left = tuning_module._play_repetition, [11]
-
-    def interrupted(*arguments):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return play(*arguments)
-
-    monkeypatch.setattr(tuning_module, "_play_repetition", interrupted)
+def test_interrupted_tuning_resumes_with_the_same_result(strengths, interrupt, tmp_path):
+    whole = tuned_game("tictactoe", most=200)
+    game, interrupt[0] = load("tictactoe", "lanes"), 11
+    part = Tuning.empty(game, 900, 5)
     with pytest.raises(KeyboardInterrupt):
         tune(game, part, most=200, rating=equal_rates)
     assert sum(len(each.scores) for each in part.comparisons) == 11
     assert not part.is_finished
     part.save(tmp_path / "t.json")
     part = Tuning.load(tmp_path / "t.json")
-    left[0] = 10**6
+    interrupt[0] = 10**6
     tune(game, part, most=200, rating=equal_rates)
     assert part == whole
-    assert 10**6 - left[0] == sum(len(each.scores) for each in whole.comparisons) - 11
+    assert 10**6 - interrupt[0] == sum(len(each.scores) for each in whole.comparisons) - 11
 
 
 def test_undecided_comparisons_end_and_change_nothing(monkeypatch):
     monkeypatch.setattr(tuning_module, "_goals", lambda game, makers, terms: [50, 50])
-    game = load("tictactoe", "lanes")
-    tuning = Tuning.empty(game, 900, 5)
-    tune(game, tuning, most=8, rating=equal_rates)
+    tuning = tuned_game("tictactoe", most=8)
     assert tuning.best == TunedOptions()
     assert {each.verdict for each in tuning.comparisons} <= {"undecided", "at most 0 Elo better"}
 
 
 def test_one_role_compares_its_goals(strengths):
-    game = load("lightsout", "lanes")
-    tuning = Tuning.empty(game, 900, 5)
-    tune(game, tuning, most=30, rating=equal_rates)
+    tuned_game("lightsout", most=30)
     assert len(strengths[0][0]) == 1  # each plays alone
 
 
 @pytest.mark.slow
-def test_matches_are_played_by_the_searches_that_are_compared(tmp_path):
+def test_matches_are_played_by_the_searches_that_are_compared():
     """One real comparison, at few simulations."""
-    game = load("tictactoe", "lanes")
-    tuning = Tuning.empty(game, 5, 5)
-    again = Tuning.empty(game, 5, 5)
-    rating = {"uniform": 1.0, "mast": 1.0}.get
-    for each in (tuning, again):
-        tune(game, each, most=1, rating=lambda game, policy: rating(policy))
+    rates = {"uniform": 1.0, "mast": 1.0}
+    tuning, again = (
+        tuned_game("tictactoe", simulations=5, most=1, rating=lambda game, policy: rates.get(policy))
+        for _ in range(2)
+    )
     assert tuning == again
     assert all(0 < score < 1 for score in tuning.comparisons[0].scores[:1])
-    tuning.save(tmp_path / "t.json")
-    assert Tuning.load(tmp_path / "t.json") == tuning
 
 
 def played_with(spec, game):
@@ -221,22 +227,48 @@ def test_damaged_files_are_refused(change, tmp_path, monkeypatch, caplog):
     assert "playing with default options" in caplog.text
 
 
-def test_the_command_keeps_what_was_found_before_ctrl_c(strengths, tmp_path, monkeypatch, capsys):
+def test_the_command_keeps_what_was_found_before_ctrl_c(strengths, interrupt, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    play, left = tuning_module._play_repetition, [12]
-
-    def interrupted(*arguments):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return play(*arguments)
-
-    monkeypatch.setattr(tuning_module, "_play_repetition", interrupted)
     monkeypatch.setattr(tuning_module.tune, "__kwdefaults__", tune.__kwdefaults__ | {"rating": equal_rates})
+    interrupt[0] = 12
     with pytest.raises(SystemExit) as ended:
         app.main(["prepare", "options", "tictactoe"], standalone_mode=False)
     assert ended.value.code == 130
     assert "(so far)" in capsys.readouterr().out
-    left[0] = 10**6
+    interrupt[0] = 10**6
     app.main(["prepare", "options", "tictactoe"], standalone_mode=False)
     assert "tictactoe: mcts plays with policy=mast,c=80,alphabeta=on\nkept in " in capsys.readouterr().out
+
+
+@pytest.fixture
+def taught(tmp_path):
+    game = load("connectfour", "lanes")
+    found = TaughtNetwork(Network.random(game, seed=1), game.name, rules_digest(game.program), 1, 1.0)
+    found.save(tmp_path / "net.json", game)
+    return found
+
+
+def test_the_network_plays_in_every_seat_and_is_scored(taught, tmp_path, monkeypatch):
+    seats = []
+
+    def goals(game, makers, terms):
+        networks = [makers[r]().options[0].network != "off" for r in range(2)]
+        seats.append((networks, terms.seed, terms.play_clock_seconds))
+        return [100, 0] if networks[0] else [50, 50]
+
+    monkeypatch.setattr(tuning_module, "_goals", goals)
+    scores = list(gate_scores(load("connectfour", "lanes"), tmp_path / "net.json", 3, seed=1))
+    assert scores == [0.75] * 3
+    assert [networks for networks, _, _ in seats] == [[True, False], [False, True]] * 3
+    assert len({seed for _, seed, _ in seats}) == 3
+    assert {clock for _, _, clock in seats} == {0.2}
+    assert not judged(taught, scores).is_stronger
+    assert judged(taught, [0.75] * 40).is_stronger
+
+
+@pytest.mark.slow
+def test_matches_are_played_with_the_network_and_without(taught, tmp_path):
+    (score,) = gate_scores(
+        load("connectfour", "lanes"), tmp_path / "net.json", 1, start_seconds=0.1, move_seconds=0.02
+    )
+    assert 0 <= score <= 1
