@@ -75,7 +75,9 @@ async def play(
     terms = MatchTerms(*clocks, seed=number, match_id=match_id)
     begin = time.monotonic()
     record = await manage_match(game, [players[seat].address for seat in seats], terms)
-    faults = [[fault.code for fault in step.faults if fault is not None] for step in record.steps]
+    faults = [
+        [str(fault).partition(" ")[0] for fault in step.faults if fault is not None] for step in record.steps
+    ]
     codes = Counter(code for row in faults[1:] for code in row)
     used = [value for step in record.steps[1:] for value in step.seconds if value is not None]
     return Outcome(

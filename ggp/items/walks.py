@@ -121,5 +121,4 @@ def plain_walks(
 
 
 def walk_rng(seed: int, number: int) -> random.Random:
-    """The generator of one walk."""
     return random.Random(derived_seed(seed, f"walk {number}"))

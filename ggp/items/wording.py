@@ -66,7 +66,6 @@ class Wording:
         self._separator = _SEPARATORS[notation]
 
     def texts(self, terms: Iterable[Term]) -> list[str]:
-        """The text of each of several terms."""
         return list(map(self.text, terms))
 
     def listed(self, texts: Iterable[str]) -> str:

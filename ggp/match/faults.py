@@ -21,82 +21,64 @@ _SHOWN_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Fault:
-    """One missing or unusable answer; `code` is the first word of its text.
+    """One missing or unusable answer; records hold `form` with `text` in its braces.
 
     >>> str(Late()), str(Illegal("(mark 9 9)"))
     ('TO', 'IL (mark 9 9)')
     """
 
-    code: ClassVar[str] = ""
+    form: ClassVar[str] = "{}"
+    text: str = ""
 
     def __str__(self) -> str:
-        return self.code
+        return self.form.format(self.text)
 
 
-@dataclass(frozen=True)
 class Late(Fault):
     """No answer by the deadline."""
 
-    code: ClassVar[str] = "TO"
+    form = "TO"
 
 
-@dataclass(frozen=True)
 class Unreachable(Fault):
     """No connection to the player, or a reply that cannot be read."""
 
-    code: ClassVar[str] = "CE"
+    form = "CE"
 
 
-@dataclass(frozen=True)
 class Illegal(Fault):
-    """An answer that is not a legal move, or to START anything but `ready`."""
+    """An answer that is not a legal move, or to START anything but `ready`; `text` is the answer."""
 
-    answer: str
-    code: ClassVar[str] = "IL"
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.answer}"
+    form = "IL {}"
 
 
-@dataclass(frozen=True)
 class Crashed(Fault):
-    """The player's program failed; `error` is the message, with file and line if known."""
+    """The player's program failed; `text` is the error, with file and line if known."""
 
-    error: str
-    code: ClassVar[str] = "CR"
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.error}"
+    form = "CR {}"
 
 
-@dataclass(frozen=True)
 class WrongTablebase(Fault):
     """The player's saved solution is of another game."""
 
-    code: ClassVar[str] = "TB"
+    form = "TB"
 
 
-@dataclass(frozen=True)
 class OtherFault(Fault):
     """A fault of a kind known only to another manager."""
 
-    text: str
 
-    def __str__(self) -> str:
-        return self.text
-
-
-_PLAIN = {kind.code: kind for kind in (Late, Unreachable, WrongTablebase)}
-_WITH_TEXT: dict[str, type[Illegal | Crashed]] = {kind.code: kind for kind in (Illegal, Crashed)}
+_PLAIN: dict[str, type[Fault]] = {kind.form: kind for kind in (Late, Unreachable, WrongTablebase)}
+_WITH_TEXT: dict[str, type[Fault]] = {"IL": Illegal, "CR": Crashed}
 
 
 def parse_fault(text: str) -> Fault | None:
     """Parse the text of a fault in a record; None for the empty text.
 
     >>> parse_fault("IL (mark 9 9)")
-    Illegal(answer='(mark 9 9)')
+    Illegal(text='(mark 9 9)')
     >>> parse_fault("CR ZeroDivisionError: division by zero (agents.py:7)")
-    Crashed(error='ZeroDivisionError: division by zero (agents.py:7)')
+    Crashed(text='ZeroDivisionError: division by zero (agents.py:7)')
     >>> parse_fault("") is None
     True
     """
@@ -109,7 +91,6 @@ def parse_fault(text: str) -> Fault | None:
 
 
 def fault_text(fault: Fault | None) -> str:
-    """The inverse of `parse_fault`."""
     return "" if fault is None else str(fault)
 
 

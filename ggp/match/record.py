@@ -155,7 +155,6 @@ class MatchRecord:
         return [list(step.reports) for step in self.steps if step.reports]
 
     def complete(self, goals: Sequence[int | None]) -> None:
-        """Note the regular end of the match."""
         self.goals = list(goals)
         self.is_completed = True
 
@@ -169,7 +168,6 @@ class MatchRecord:
         return sum(step.faults[seat] is not None for step in self.steps if step.faults)
 
     def to_json(self) -> str:
-        """This record as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     def to_dict(self) -> dict[str, Any]:

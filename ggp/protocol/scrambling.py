@@ -60,7 +60,6 @@ class Scrambler:
 
 
 def _new_word(rng: random.Random, taken: set[str]) -> str:
-    """A pronounceable word that is not in `taken`."""
     syllables = 2
     while True:
         word = "".join(rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in range(syllables))

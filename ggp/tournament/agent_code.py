@@ -28,14 +28,11 @@ def code_digest(player: str) -> str:
     >>> code_digest("mcts:c=40"), code_digest("http://localhost:9147")
     ('', '')
     """
-    files = sorted(set(_files(player)))
-    if not files:
-        return ""
-    digest = hashlib.sha256()
+    digest, files = hashlib.sha256(), sorted(set(_files(player)))
     for path in files:
         status = path.stat()
         digest.update(f"{path.name} {_file_digest(path, status.st_mtime_ns, status.st_size)}\n".encode())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:16] if files else ""
 
 
 @lru_cache(maxsize=1024)
@@ -97,16 +94,15 @@ def _neighbors(path: Path, folder: Path) -> Iterator[Path]:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):  # reported when the agent is made
         return
+    names = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        else:
-            continue
-        for name in names:
-            top = folder / name.partition(".")[0]
-            if name and top.with_suffix(".py").is_file():
-                yield top.with_suffix(".py")
-            elif name and top.is_dir():
-                yield from top.rglob("*.py")
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.append(node.module)
+    for name in names:
+        top = folder / name.partition(".")[0]
+        if top.with_suffix(".py").is_file():
+            yield top.with_suffix(".py")
+        elif top.is_dir():
+            yield from top.rglob("*.py")

@@ -60,7 +60,6 @@ class Appearance:
 
 
 def _first(texts: list[str], between: str = ", ") -> str:
-    """The first of several texts, and the number of the others."""
     more = len(texts) - FAULTS_SHOWN
     return between.join(texts[:FAULTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 

@@ -57,7 +57,6 @@ class RunView:
 
 
 def progress_line(progress: Progress) -> str:
-    """Progress in one line."""
     rate = progress.per_second
     parts = [
         count_text(progress.stored, progress.total),

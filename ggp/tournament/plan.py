@@ -141,11 +141,12 @@ class Plan:
         names = [agent.name for agent in self.agents]
         if not self.against:
             return list(combinations(names, 2))
-        found = []
-        for number, base in enumerate(self.against):
-            done = self.against[: number + 1]
-            found += [(name, base) for name in names if name not in done]
-        return found
+        return [
+            (name, base)
+            for number, base in enumerate(self.against, start=1)
+            for name in names
+            if name not in self.against[:number]
+        ]
 
     def settings(self) -> dict[str, str]:
         """The settings that matches depend on: fixed once a match was played.

@@ -249,7 +249,6 @@ def wire_id(task: MatchTask) -> str:
 
 @functools.lru_cache(maxsize=GAMES_KEPT)
 def load_game(rules: str, name: str, engine: str) -> Game[Any]:
-    """Load a game, once per worker."""
     return load(rules + "\n", engine, name=name)
 
 

@@ -87,7 +87,6 @@ def open_workers(text: str | None) -> Workers:
 
 
 def usable_cores() -> int:
-    """Number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -114,7 +113,6 @@ class ProcessWorkers:
 
     @property
     def process_ids(self) -> tuple[int, ...]:
-        """Ids of the running processes."""
         with self._lock:
             return tuple(child.pid for child in self._children.values() if child.pid is not None)
 
@@ -189,7 +187,6 @@ class ProcessWorkers:
 
 
 def to_text(value: Any) -> str:
-    """A value for another process of this package."""
     return base64.b64encode(pickle.dumps(value)).decode()
 
 

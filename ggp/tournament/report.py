@@ -121,7 +121,6 @@ def make_report(store: Store, run: Run) -> Report:
 
 
 def terminal_view(report: Report) -> RenderableType:
-    """The report for a terminal."""
     parts: list[RenderableType] = [Text(f"{report.run.name}: {report.summary()}", style="bold")]
     for section in report.sections():
         parts.append(Text(f"\n{section.title}", style="bold"))
@@ -142,7 +141,6 @@ def _with_crosstable(report: Report, section: Section, pairs_shown: int = PAIRS_
 
 
 def rich_table(table: Table) -> RichTable:
-    """A table for a terminal."""
     title = Text(table.title, style="italic")  # not markup: names may contain brackets
     padding = (0, 1) if len(table.header) <= WIDE_COLUMNS else (0, 0)
     view = RichTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=padding)

@@ -96,7 +96,6 @@ class Progress:
 
 
 def _addresses(batch: Iterable[tuple[Cell, MatchTask]]) -> set[str]:
-    """Addresses of the HTTP players of matches."""
     return {address for _, task in batch for address in task.remote_addresses}
 
 

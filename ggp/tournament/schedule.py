@@ -103,14 +103,21 @@ class Schedule:
         """`token`: see `MatchTask`. Raises SelectionError."""
         self.plan, self.token = plan, token
         self.roles = {game.name: role_names(game) for game in plan.games}
-        self.cells = tuple(_selected(plan, tuple(self._cells()), frozenset(only)))
+        conditions, games, agents = (
+            {item.name for item in items} & set(only) for items in (plan.conditions, plan.games, plan.agents)
+        )
+        if unknown := set(only) - conditions - games - agents:
+            raise SelectionError(f"no condition, game or agent {min(unknown)!r} in this run")
+        self.cells = tuple(
+            Cell(condition, game, group, seated)
+            for condition, game in product(plan.conditions, plan.games)
+            if condition.name in (conditions or {condition.name}) and game.name in (games or {game.name})
+            for group, seated in lineups(plan, game, self._seat_count(game)).items()
+            if not agents or agents & set(group)
+        )
 
-    def _cells(self) -> Iterator[Cell]:
-        for condition in self.plan.conditions:
-            for game in self.plan.games:
-                seat_count = sum(role != str(RANDOM_ROLE) for role in self.roles[game.name])
-                for agents, seated in lineups(self.plan, game, seat_count).items():
-                    yield Cell(condition, game, agents, seated)
+    def _seat_count(self, game: GameEntry) -> int:
+        return sum(role != str(RANDOM_ROLE) for role in self.roles[game.name])
 
     @property
     def match_count(self) -> int:
@@ -118,19 +125,17 @@ class Schedule:
 
     def tasks(self) -> Iterator[tuple[Cell, MatchTask]]:
         """All matches, repetition by repetition."""
-        longest = max(condition.repetitions for condition in self.plan.conditions)
-        for repetition in range(longest):
+        for repetition in range(max(condition.repetitions for condition in self.plan.conditions)):
             for cell in self.cells:
-                if repetition < cell.condition.repetitions:
-                    for seating in cell.seatings:
-                        yield cell, self._task(cell, seating, repetition)
+                for seating in cell.seatings if repetition < cell.condition.repetitions else ():
+                    yield cell, self._task(cell, seating, repetition)
 
     def _task(self, cell: Cell, seating: tuple[str, ...], repetition: int) -> MatchTask:
         names = iter(seating)
         seats = tuple(
             None if role == str(RANDOM_ROLE) else next(names) for role in self.roles[cell.game.name]
         )
-        match_id = match_id_of(cell.condition.name, cell.game.name, seating, repetition)
+        match_id = f"{cell.condition.name}|{cell.game.name}|{' '.join(seating)}|{repetition}"
         return MatchTask(
             id=match_id,
             condition=cell.condition.name,
@@ -153,27 +158,6 @@ class Schedule:
         )
 
 
-def _selected(plan: Plan, cells: Iterable[Cell], only: frozenset[str]) -> Iterator[Cell]:
-    conditions, games, agents = (
-        only & {item.name for item in items} for items in (plan.conditions, plan.games, plan.agents)
-    )
-    unknown = only - conditions - games - agents
-    if unknown:
-        raise SelectionError(f"no condition, game or agent {min(unknown)!r} in this run")
-    for cell in cells:
-        if (
-            (not conditions or cell.condition.name in conditions)
-            and (not games or cell.game.name in games)
-            and (not agents or agents & set(cell.agents))
-        ):
-            yield cell
-
-
-def match_id_of(condition: str, game: str, seating: tuple[str, ...], repetition: int) -> str:
-    """The identity of a match within a run, from which its seed derives."""
-    return f"{condition}|{game}|{' '.join(seating)}|{repetition}"
-
-
 def lineups(plan: Plan, game: GameEntry, seat_count: int) -> dict[tuple[str, ...], Seatings]:
     """The groups of agents that meet in a game, with their assignments; pairs in the order of `Plan.pairs`.
 
@@ -181,24 +165,24 @@ def lineups(plan: Plan, game: GameEntry, seat_count: int) -> dict[tuple[str, ...
     """
     names = [agent.name for agent in plan.agents]
     kind = plan.lineups_in(game)
+
+    def is_wanted(agents: Collection[str]) -> bool:
+        return not plan.against or not set(agents).isdisjoint(plan.against)
+
     if seat_count == 1:
         groups: list[tuple[str, ...]] = [(name,) for name in names]
     elif kind == "pairs" or seat_count == 2:
         groups = list(plan.pairs())
     elif kind == "all":
-        groups = [group for group in combinations(names, seat_count) if _is_wanted(plan, group)]
+        groups = list(filter(is_wanted, combinations(names, seat_count)))
     else:
         found: dict[tuple[str, ...], Seatings] = {}
         every = sampled_seatings(names, seat_count, derived_seed(plan.seed, f"lineups {game.name}"))
-        for seated in islice((each for each in every if _is_wanted(plan, each)), kind):
+        for seated in islice(filter(is_wanted, every), kind):
             group = tuple(name for name in names if name in seated)
             found[group] = (*found.get(group, ()), seated)
         return found
     return {group: seatings(group, seat_count) for group in groups}
-
-
-def _is_wanted(plan: Plan, agents: Collection[str]) -> bool:
-    return not plan.against or not set(agents).isdisjoint(plan.against)
 
 
 def sampled_seatings(names: Sequence[str], seat_count: int, seed: int) -> Iterator[tuple[str, ...]]:

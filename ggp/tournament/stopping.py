@@ -68,7 +68,6 @@ class Stopping:
         return decision is not None and decision.is_final
 
     def played(self) -> int:
-        """Number of matches counted so far."""
         return self._played.total()
 
     def saved(self) -> int:
@@ -114,11 +113,9 @@ def decide(until: Until, repetition_scores: Sequence[float], seats: int) -> Deci
         is_narrow = high - low <= until.width
         return Decision(is_narrow, f"interval {high - low:.3f} wide" if is_narrow else "")
     llr = log_likelihood_ratio(repetition_scores, expected_score(until.elo0), expected_score(until.elo1))
-    lower = math.log(until.beta / (1 - until.alpha))
-    upper = math.log((1 - until.beta) / until.alpha)
-    if llr >= upper:
+    if llr >= math.log((1 - until.beta) / until.alpha):
         return Decision(True, f"at least {until.elo1:g} Elo better", llr)
-    if llr <= lower:
+    if llr <= math.log(until.beta / (1 - until.alpha)):
         return Decision(True, f"at most {until.elo0:g} Elo better", llr)
     return Decision(False, "", llr)
 

@@ -259,7 +259,6 @@ class Store:
         return match if is_added else None
 
     def finished_ids(self, run: Run) -> set[str]:
-        """Ids of the stored matches."""
         return {row[0] for row in self._link.execute("select id from match where run = ?", (run.id,))}
 
     def match_count(self, run: Run) -> int:
