@@ -65,7 +65,9 @@ def command(
         raise click.UsageError("a token has at least 8 characters")
     access = Access(host, port) if token is None else Access(host, port, token)
     _check_stores(stores)
-    of_session = SessionLimits(limits["sessions"], limits["matches"], limits["memory"], limits["idle"])
+    of_session = SessionLimits(
+        limits["sessions"], limits["matches"], limits["memory"], idle_seconds=limits["idle"]
+    )
 
     def report_ready() -> None:
         click.echo(f"open {access.address}")

@@ -8,7 +8,6 @@ incoming_expression    detects the end of a message without a length
 message_reader         texts to messages, long ones in small steps
 match                  one match: an answer by the deadline, whatever happens to the search
 match_states           the states of a match, in a state process that is replaced if it dies
-pending_play           one PLAY being answered, and its answer
 process_pools          warm, reusable state and search processes
 state_process          computes the states of a match
 short_search           the state process's own search, for when the search process has no move

@@ -61,11 +61,7 @@ class HttpRequest:
 
     @property
     def host(self) -> str:
-        """The address of the sender, without its port.
-
-        >>> HttpRequest("( INFO )", "127.0.0.1:40112", 0.0).host
-        '127.0.0.1'
-        """
+        """The address of the sender, without its port."""
         return self.peer.rpartition(":")[0]
 
 
@@ -79,7 +75,6 @@ class HttpResponse:
 
 
 _TOO_MANY = HttpResponse("error too many requests", 503)
-
 Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
@@ -125,7 +120,10 @@ class HttpListener:
         self._tasks.add(task)
         self._unread[task] = connection
         if len(self._unread) > self._limits.connections:
-            self._end_oldest_unread()
+            # Drop the oldest incomplete request, so that idle connections cannot keep others out.
+            oldest = next(iter(self._unread))
+            self._unread.pop(oldest).write(_TOO_MANY)
+            oldest.cancel()
         try:
             request = await self._receive(connection)
             self._unread.pop(task, None)
@@ -141,13 +139,6 @@ class HttpListener:
             writer.close()
             with contextlib.suppress(Exception, asyncio.CancelledError):
                 await asyncio.wait_for(writer.wait_closed(), 1.0)
-
-    def _end_oldest_unread(self) -> None:
-        """Drop the oldest incomplete request, so that idle connections cannot keep others out."""
-        oldest, connection = next(iter(self._unread.items()))
-        del self._unread[oldest]
-        connection.write(_TOO_MANY)
-        oldest.cancel()
 
     async def _receive(self, connection: _Connection) -> HttpRequest | None:
         """The request of one connection; None if nothing is left to answer."""
@@ -173,28 +164,28 @@ class HttpListener:
 
     async def _read_request(self, connection: _Connection) -> HttpRequest | None:
         """The message of one connection; None if it needs no handler (OPTIONS) or never arrived."""
-        reader, peer = connection.reader, connection.peer
+        reader = connection.reader
         head, arrival = await _read_head(reader)
         if not head:
             return None
         method, target, headers = _parse_head(head)
-        fault = self._origins.fault(headers, connection.local_address)
-        if fault:
+        if fault := self._origins.fault(headers, connection.local_address):
             raise BadRequest(403, fault)
         connection.origin = headers.get("origin", "")
-        if method == "OPTIONS":
-            await connection.send(HttpResponse(""))
-            return None
-        if method == "GET":
-            data = unquote_to_bytes(target.removeprefix("/").replace("+", " "))
-        elif method == "POST":
-            if headers.get("expect", "").lower() == "100-continue":
-                connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            data = await self._read_body(reader, headers)
-        else:
-            raise BadRequest(405, "method not allowed")
+        match method:
+            case "OPTIONS":
+                await connection.send(HttpResponse(""))
+                return None
+            case "GET":
+                data = unquote_to_bytes(target.removeprefix("/").replace("+", " "))
+            case "POST":
+                if headers.get("expect", "").lower() == "100-continue":
+                    connection.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+                data = await self._read_body(reader, headers)
+            case _:
+                raise BadRequest(405, "method not allowed")
         # The announced charset is ignored: it is often wrong.
-        return HttpRequest(message_text(data), peer, arrival, reader.at_eof)
+        return HttpRequest(message_text(data), connection.peer, arrival, reader.at_eof)
 
     async def _read_body(self, reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
         if "chunked" in headers.get("transfer-encoding", "").lower():
@@ -216,38 +207,29 @@ class HttpListener:
         Without an announced length, the end of the expression ends the body too.
         """
         body, expression = bytearray(), IncomingExpression()
+        most = _CHUNK_BYTES if by_length else _SCANNED_BYTES
         while len(body) < size:
             try:
                 async with asyncio.timeout(self._limits.quiet_seconds):
-                    most = _CHUNK_BYTES if by_length else _SCANNED_BYTES
                     chunk = await reader.read(min(most, size - len(body)))
             except TimeoutError:
                 if is_cut(body):
                     continue  # on a busy machine a sender may pause for longer
                 # Announced lengths may be wrong: the message may be complete, else the parser reports it.
                 break
-            if not chunk:
-                break
             body += chunk
-            if not by_length and await self._is_end(expression, chunk):
+            if not chunk or (not by_length and await self._is_end(expression, chunk)):
                 break
-        if by_length and is_cut(body):
-            await self._read_rest(reader, body)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CUT_SECONDS):
+                # Peers that count characters announce too short a length.
+                while by_length and is_cut(body) and len(body) <= self._limits.body_bytes:
+                    if not (chunk := await reader.read(_CHUNK_BYTES)):
+                        break
+                    body += chunk
         if len(body) > self._limits.body_bytes:
             raise BadRequest(413, "body too large")
         return bytes(body)
-
-    async def _read_rest(self, reader: asyncio.StreamReader, body: bytearray) -> None:
-        """Add what follows the announced length, until all parentheses are closed or nothing more comes."""
-        depth = body.count(b"(") - body.count(b")")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(CUT_SECONDS):
-                while depth > 0 and len(body) <= self._limits.body_bytes:
-                    chunk = await reader.read(_CHUNK_BYTES)
-                    if not chunk:
-                        return
-                    body += chunk
-                    depth += chunk.count(b"(") - chunk.count(b")")
 
     async def _is_end(self, expression: IncomingExpression, chunk: bytes) -> bool:
         """Whether `chunk` ends the expression; one connection's chunk per turn of the event loop."""
@@ -316,22 +298,17 @@ class _Connection:
 async def _read_head(reader: asyncio.StreamReader) -> tuple[list[str], float]:
     """Request line and header lines without line ends, and their time of arrival."""
     lines: list[str] = []
-    arrival, size = 0.0, 0
+    first = await reader.read(1)
+    arrival, size = time.monotonic(), 0
     while True:
-        if not arrival:
-            first = await reader.read(1)
-            arrival = time.monotonic()
-        else:
-            first = b""
         try:
-            line = first + (b"" if first == b"\n" else await reader.readline())
+            line = first if first == b"\n" else first + await reader.readline()
         except ValueError:
             raise BadRequest(431, "headers too large") from None
-        size += len(line)
+        first, size = b"", size + len(line)
         if size > _MAX_HEADER_BYTES:
             raise BadRequest(431, "headers too large")
-        text = line.decode("latin-1").strip()
-        if text:
+        if text := line.decode("latin-1").strip():
             lines.append(text)
         elif lines or not line:
             return lines, arrival

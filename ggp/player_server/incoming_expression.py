@@ -11,8 +11,7 @@ import re
 # The relevant tokens of `ggp.protocol.messages`: ASCII bytes, the same in UTF-8 and latin-1.
 _TOKEN = re.compile(rb'[();"]|[^\s();]+')
 _WORD_REST = re.compile(rb"[^\s();]*")
-_COMMENT_END = re.compile(rb"[\n\r]")
-_STRING_END = re.compile(rb'"')
+_REST = {b";": re.compile(rb"[\n\r]"), b'"': re.compile(rb'"')}
 
 
 class IncomingExpression:
@@ -33,31 +32,19 @@ class IncomingExpression:
         (False, True)
         """
         position = 0
-        while position < len(piece):
+        while found := (self._skip_to or _TOKEN).search(piece, position):
+            position = found.end()
             if self._skip_to is not None:
-                end = self._skip_to.search(piece, position)
-                if end is None:
+                # The rest of a word may come with the next piece; a quote in it opens no string.
+                if self._skip_to is _WORD_REST and position == len(piece):
                     return False
-                position = end.end()
-                if self._skip_to is not _WORD_REST or position < len(piece):
-                    self._skip_to = None
+                self._skip_to = None
                 continue
-            token = _TOKEN.search(piece, position)
-            if token is None:
-                return False
-            position = token.end()
-            match piece[token.start() : token.start() + 1]:
-                case b"(":
-                    self._depth += 1
-                case b")":
-                    self._depth -= 1
-                    if self._depth <= 0:
-                        return True
-                case b";":
-                    self._skip_to = _COMMENT_END
-                case b'"':
-                    self._skip_to = _STRING_END
-                case _:
-                    # The rest of a word may come with the next piece; a quote in it opens no string.
-                    self._skip_to = _WORD_REST if position == len(piece) else None
+            token = found[0]
+            self._depth += (token == b"(") - (token == b")")
+            if token == b")" and self._depth <= 0:
+                return True
+            self._skip_to = _REST.get(token)
+            if position == len(piece) and token not in (b"(", b")", b";", b'"'):
+                self._skip_to = _WORD_REST
         return False

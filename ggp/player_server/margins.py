@@ -8,6 +8,7 @@ server.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import time
 from collections import deque
@@ -15,18 +16,13 @@ from dataclasses import dataclass
 
 MAX_MARGIN_SECONDS = 60
 """The largest margin that can be chosen."""
-
-LARGEST_SHARE = 0.5
+_LARGEST_SHARE = 0.5
 """Largest share of a clock that a margin may take: a short clock must leave time to search."""
 
 
 @dataclass(frozen=True)
 class Margin:
-    """Seconds reserved for sending an answer, for remote and for local managers.
-
-    >>> str(Margin(local_seconds=0.5, remote_seconds=3.0))
-    '3; 0.5 for local managers'
-    """
+    """Seconds reserved for sending an answer, for remote and for local managers."""
 
     local_seconds: float
     remote_seconds: float
@@ -66,29 +62,12 @@ def answer_deadline(
     chosen_seconds   margin set by the user, replaces `margin`; None: not set
     peer             address of the manager, host:port
 
-    >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, None, "192.0.2.1:4000")
-    109.0
     >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, None, "127.0.0.1:4000")
     109.8
-    >>> answer_deadline(100.0, 10.0, PLAY_MARGIN, 30.0, "192.0.2.1:4000")
-    105.0
     """
     if chosen_seconds is None:
-        chosen_seconds = margin.local_seconds if _is_local(peer) else margin.remote_seconds
-    return arrival + clock_seconds - min(chosen_seconds, LARGEST_SHARE * clock_seconds)
-
-
-def latest_deadline(arrival: float, clock_seconds: float, deadline: float) -> float:
-    """Deadline for waiting for a legal move if none is known at `deadline`: half of the margin is left.
-
-    >>> latest_deadline(100.0, 10.0, 109.0)
-    109.5
-    """
-    return (deadline + arrival + clock_seconds) / 2
-
-
-def _is_local(peer: str) -> bool:
-    try:
-        return ipaddress.ip_address(peer.rpartition(":")[0]).is_loopback
-    except ValueError:
-        return False
+        is_local = False
+        with contextlib.suppress(ValueError):
+            is_local = ipaddress.ip_address(peer.rpartition(":")[0]).is_loopback
+        chosen_seconds = margin.local_seconds if is_local else margin.remote_seconds
+    return arrival + clock_seconds - min(chosen_seconds, _LARGEST_SHARE * clock_seconds)

@@ -13,39 +13,31 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from gdl.terms import Symbol, Term
-from ggp.match.faults import Crashed, Illegal, Late, parse_fault, shorten
-from ggp.player_server.match_states import MatchStates
-from ggp.player_server.pending_play import Answer, KnownPosition, PendingPlay
+from ggp.match.faults import Crashed, Fault, Illegal, Late, parse_fault, shorten
+from ggp.player_server.match_states import KnownPosition, MatchStates
 from ggp.player_server.process_pools import StatePool, WorkerPool
 from ggp.players.own import is_own_player
 from ggp.processes.child import Child, ChildError, ChildGoneError, ChildStartError
 from ggp.protocol.messages import Play, Start, Stop, parse_term_or_name, printable, spell
+from ggp.search.report import report_text
 
 log = logging.getLogger("ggp.player")
 
-Watch = Callable[[Mapping[str, Any]], None]
-"""Receives the events of a match, as JSON-able data; see `PlayerMatch`."""
-
 _MAX_RESTARTS = 3
 """Maximum number of replacements of a dead worker in one match."""
-
 _LOADING_SECONDS = 0.5
 """Time for loading the rules before the worker is started in parallel."""
-
 _LONGEST_PATIENCE_SECONDS = 3600.0
 """Limit on the clocks for which the match of a silent manager is kept."""
-
 _PATIENCE_SECONDS = 30.0
-
 _SLICE_SECONDS = 0.02
 """CPU time of the short search between two checks of the worker's result."""
-
 _ALONE_SECONDS = 2.0
 """Maximum time of the short search in a match that has lost its worker."""
 
@@ -68,6 +60,72 @@ class SearchOptions:
     fallback: bool = True
 
 
+@dataclass(frozen=True)
+class Answer:
+    """A reply to PLAY and its source.
+
+    how      decided, best so far, only move, short search, random, guess, none, known, repeated
+    report   of the search (`ggp.search.report.SearchReport.to_dict`), or None
+    fault    why it is not a move of the agent, as match records write it; mostly empty
+    """
+
+    text: str
+    how: str
+    report: dict[str, Any] | None = None
+    fault: str = ""
+
+    def note(self) -> str:
+        """A note for the log line; names in a report come from the rules, and so from a stranger."""
+        return self.how if self.report is None else printable(f"{self.how}; {report_text(self.report)}")
+
+    def repeated(self) -> Answer:
+        """The same answer to a repeated request."""
+        return replace(self, how="repeated", report=None)
+
+
+@dataclass
+class _PendingPlay:
+    """What is known of the answer to one PLAY; `note_change` after each change of a field.
+
+    begin, deadline, latest   `time.monotonic()` seconds: when it arrived, when to answer, and how long to
+                  wait if no legal move is known by then
+    position      as soon as the state process knows it; None if it fails
+    is_followed   whether the state process has finished with this PLAY
+    best          the worker's best move so far, its decision if `is_final`
+    is_searched   whether a search has found `best`
+    is_decided    whether the worker will send nothing better
+    short         the move of the state process's short search
+    report        the worker's latest search report, as JSON-able data
+    fault         why the agent will have no move, if known
+    """
+
+    ticket: int
+    begin: float
+    deadline: float
+    latest: float
+    position: KnownPosition | None = None
+    is_followed: bool = False
+    best: str | None = None
+    is_final: bool = False
+    is_searched: bool = False
+    is_decided: bool = False
+    short: str | None = None
+    report: dict[str, Any] | None = None
+    fault: Fault | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def note_change(self) -> None:
+        self._changed.set()
+
+    async def wait(self, holds: Callable[[], bool], until: float | None = None) -> None:
+        """Wait until `holds()`, at most until `until`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                while not holds():
+                    self._changed.clear()
+                    await self._changed.wait()
+
+
 class StartError(Exception):
     """The match cannot be played; the text names the fault in the rules or the role."""
 
@@ -76,9 +134,9 @@ class PlayerMatch:
     """A match from START to STOP or ABORT.
 
     manager   address of the host that sent START
-    watch     called in the event loop with events: `open` when the rules are known, `wait` before and after
-              an answer, `step` when the state process has followed a PLAY, `think` while the worker searches,
-              `stop`. Only what this player knows
+    watch     called in the event loop with events as JSON-able data: `open` when the rules are known, `wait`
+              before and after an answer, `step` when the state process has followed a PLAY, `think` while the
+              worker searches, `stop`. Only what this player knows
     """
 
     def __init__(
@@ -88,7 +146,7 @@ class PlayerMatch:
         states: StatePool,
         workers: WorkerPool,
         manager: str,
-        watch: Watch = lambda event: None,
+        watch: Callable[[Mapping[str, Any]], None] = lambda event: None,
     ) -> None:
         self.match_id = message.match_id
         self.role = message.role
@@ -110,8 +168,8 @@ class PlayerMatch:
         self._worker: Child | None = None
         # Whether the worker has the match so far, and receives what follows.
         self._is_fed = False
-        self._worker_gone = asyncio.Event()
         self._worker_ready = asyncio.Event()
+        """Set when the worker has started the match, or has ended."""
         self._is_own = is_own_player(options.agent)
         self._failure = ""
         # Whether the worker is known to run the agent's code, searching for a move.
@@ -120,7 +178,7 @@ class PlayerMatch:
         self._restarts = 0
         self._start_request: dict[str, Any] = {}
         self._play_requests: list[dict[str, Any]] = []
-        self._current: PendingPlay | None = None
+        self._current: _PendingPlay | None = None
         self._pending: tuple[Play, asyncio.Task[Answer]] | None = None
         self._answered: tuple[Play, Answer] | None = None
         self._answers: dict[tuple[int, int], tuple[str, str]] = {}
@@ -152,11 +210,6 @@ class PlayerMatch:
         return self._is_start_over and self._loading is not None and not self._loading.done()
 
     @property
-    def state_pid(self) -> int | None:
-        """The process id of the state process, if it is alive."""
-        return self._states.pid
-
-    @property
     def worker_pid(self) -> int | None:
         """The process id of the worker, if it is alive."""
         return None if self._worker is None else self._worker.pid
@@ -186,17 +239,7 @@ class PlayerMatch:
         Raises StartError if the rules are invalid or the role is not in them.
         """
         self._is_start_abandoned = is_peer_gone
-        try:
-            return await self._start(deadline)
-        finally:
-            # From here on the connection is closed regardless.
-            self._is_start_over = True
-            is_abandoned = self._is_start_abandoned()
-            self._is_start_abandoned = lambda: is_abandoned
-
-    async def _start(self, deadline: float) -> str:
-        loading = self._loading = asyncio.create_task(self._load())
-        self._keep(loading)
+        loading = self._loading = self._keep(self._load())
         try:
             # Most rules load at once; invalid ones should not start a process.
             await asyncio.wait({loading}, timeout=min(_LOADING_SECONDS, deadline - time.monotonic()))
@@ -204,38 +247,39 @@ class PlayerMatch:
                 loading.result()
             if self._is_closed:
                 raise ChildGoneError
-            self._start_request = self._make_start_request(deadline)
-            self._keep(asyncio.create_task(self._start_worker()))
+            self._start_request = {
+                "match_id": self.match_id,
+                "role": str(self.role),
+                "agent": self._options.agent,
+                "engine": self._options.engine,
+                "start_clock_seconds": self._message.start_clock_seconds,
+                "play_clock_seconds": self._message.play_clock_seconds,
+                "seed": self._seed,
+                "memory_mebibytes": self._options.memory_mebibytes,
+                "ponder": self._options.ponder,
+                "deadline": deadline - _slack(self._message.start_clock_seconds),
+            }
+            self._keep(self._start_worker())
             async with asyncio.timeout_at(deadline):
                 await asyncio.shield(loading)
-                await _first_of(self._worker_ready, self._worker_gone)
+                await self._worker_ready.wait()
         except TimeoutError:
             return "worker not ready in time" if self.is_loaded else "rules not loaded in time"
         except ChildError as error:
             raise StartError("the match ended meanwhile" if self._is_closed else str(error)) from None
+        finally:
+            # From here on the connection is closed regardless.
+            self._is_start_over, is_abandoned = True, self._is_start_abandoned()
+            self._is_start_abandoned = lambda: is_abandoned
         return ""
 
     async def _load(self) -> None:
         """Load the rules in the state process. Raises ChildError."""
         loaded = await self._states.load(self._message.rules, str(self.role), self._seed)
         self._own_index, self._spellings = loaded["own_index"], loaded["spellings"]
-        self._position = KnownPosition.read(loaded["position"])
+        self._position = KnownPosition(**loaded["position"])
         about = {"name": self.match_id, "role": str(self.role), "seats": [self._options.agent]}
         self._watch({"event": "open", "rules": self._message.rules, **about})
-
-    def _make_start_request(self, deadline: float) -> dict[str, Any]:
-        return {
-            "match_id": self.match_id,
-            "role": str(self.role),
-            "agent": self._options.agent,
-            "engine": self._options.engine,
-            "start_clock_seconds": self._message.start_clock_seconds,
-            "play_clock_seconds": self._message.play_clock_seconds,
-            "seed": self._seed,
-            "memory_mebibytes": self._options.memory_mebibytes,
-            "ponder": self._options.ponder,
-            "deadline": deadline - _slack(self._message.start_clock_seconds),
-        }
 
     # --- the worker -----------------------------------------------------------------------------
 
@@ -244,7 +288,7 @@ class PlayerMatch:
         try:
             worker = self._worker = self._workers.take()
         except ChildStartError as error:
-            self._worker_gone.set()
+            self._worker_ready.set()
             self._give_up_search(f"no search process: {error}")
             return
         worker.on_event = partial(self._receive, worker)
@@ -272,41 +316,34 @@ class PlayerMatch:
         if worker is not self._worker or self._is_closed:
             return
         match event["event"]:
-            case "best" | "report" | "move":
-                self._is_choosing = event["event"] != "move"
-                self._note_search(event)
+            case "best" | "report" | "move" as kind:
+                self._is_choosing = kind != "move"
+                if (play := self._current) and event["ticket"] == play.ticket and not play.is_final:
+                    self._note_search(play, event, kind)
             case "gives_up":
                 self._failure = printable(event["message"])
                 log.warning("match %s: worker gave up: %s", self.match_id, self._failure)
             case "gone":
                 self._replace_worker()
 
-    def _note_search(self, event: dict[str, Any]) -> None:
-        play, kind = self._current, event["event"]
-        if play is None or event["ticket"] != play.ticket or play.is_final:
-            return
+    def _note_search(self, play: _PendingPlay, event: dict[str, Any], kind: str) -> None:
+        play.note_change()
         if event.get("fault"):
-            play.fault = parse_fault(event["fault"])
-            play.decided.set()
+            play.fault, play.is_decided = parse_fault(event["fault"]), True
             return
         if kind != "best":
             play.report = event["report"]
         if kind != "report":
-            play.is_final = kind == "move"
+            play.best, play.is_final = event["move"], kind == "move"
             play.is_searched |= event.get("is_searched", True)
-            if play.is_searched:
-                play.is_found.set()
-            play.best = event["move"]
-            play.has_move.set()
-        if play.is_final:
-            play.decided.set()
+            play.is_decided |= play.is_final
         if play.report is not None and kind != "best":
             thought = {"report": play.report, "is_done": play.is_final, "move": play.best}
             self._watch({"event": "think", "role": str(self.role), **thought})
 
     def _replace_worker(self) -> None:
         """Start another worker and send it the requests so far."""
-        self._worker_gone.set()
+        self._worker_ready.set()
         self._is_fed = False
         if self._current is not None and self._current.fault is None and not self._has_ended_worker:
             self._current.fault = Crashed(self._failure or "its process ended")
@@ -318,16 +355,20 @@ class PlayerMatch:
             return
         self._restarts += 1
         log.warning("match %s: worker died; starting another one", self.match_id)
-        self._worker_gone = asyncio.Event()
         # The start clock is long over: the new worker must not search before it catches up.
         self._start_request["deadline"] = time.monotonic()
-        self._keep(asyncio.create_task(self._start_worker()))
+        self._keep(self._start_worker())
 
     def _give_up_search(self, why: str) -> None:
         log.error("match %s: %s; continuing without search", self.match_id, why)
         self._has_search = False
+        self._decide_now()
+
+    def _decide_now(self) -> None:
+        """Wait no longer for the worker's decision."""
         if self._current is not None:
-            self._current.decided.set()
+            self._current.is_decided = True
+            self._current.note_change()
 
     # --- PLAY -----------------------------------------------------------------------------------
 
@@ -382,7 +423,7 @@ class PlayerMatch:
         own_move = self._own_move(message)
         if not self._play_requests and _begins_match(message):
             message = replace(message, terms=None)
-        play = self._current = PendingPlay(len(self._play_requests), time.monotonic(), deadline, latest)
+        play = self._current = _PendingPlay(len(self._play_requests), time.monotonic(), deadline, latest)
         request = {
             "ticket": play.ticket,
             "terms": _texts(message.terms),
@@ -393,30 +434,16 @@ class PlayerMatch:
         if self._worker is not None and self._is_fed:
             self._worker.send("play", **request)
         self._watch({"event": "wait", "roles": [str(self.role)]})
-        advancing = asyncio.create_task(self._advance(request, deadline))
-        finding = asyncio.create_task(self._find_move(play, advancing))
-        try:
-            await asyncio.wait({finding}, timeout=max(0.0, deadline - play.begin))
-            if play.best is None:
-                await self._wait_for_legal_move(play, advancing)
-            may_find = self._options.fallback and not (finding.done() or play.is_found.is_set())
-            if may_find and advancing.done() and advancing.result():
-                # All that could be sent is a random move, and half of the margin is often enough for another.
-                await _first_of(play.is_found, task=finding, until=latest)
-            if finding.done():
-                finding.result()
-        finally:
-            finding.cancel()
-        self._keep(advancing)
-        position = advancing.result() if advancing.done() else None
+        await self._wait_for_move(play, request)
         self._watch({"event": "wait", "roles": []})
-        known = self._known_answer(position)
-        if position and known:
+        position = play.position
+        if known := self._known_answer(position):
             return Answer(self._spell(known[0]), "known", fault=known[1])
-        move, how = self._choose(play, position)
-        is_chosen = how in ("decided", "best so far") and (play.is_final or play.is_searched)
+        move, how = self._choose(play)
+        is_searched = how in ("decided", "best so far")
         # The short search replaces the search of a bundled agent, but not of a user-defined one.
-        is_own, fault = is_chosen or how == "only move" or (how == "short search" and not self._is_own), ""
+        is_own = how == "only move" or (how == "short search" and not self._is_own)
+        is_own, fault = is_own or (is_searched and (play.is_final or play.is_searched)), ""
         if not is_own:
             fault = shorten(printable(str(play.fault or Late())))
             self._faults[fault.partition(" ")[0]] += 1
@@ -428,25 +455,45 @@ class PlayerMatch:
         if move is not None and position is not None and position.legal:
             self._answers[position.step, position.state] = move, fault
         self._last_answer = move
-        report = play.report if how in ("decided", "best so far") else None
         text = f"error {fault}" if move is None else self._spell(move)
-        return Answer(text, how, report, fault)
+        return Answer(text, how, play.report if is_searched and how != "none" else None, fault)
 
-    async def _find_move(self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]) -> None:
+    async def _wait_for_move(self, play: _PendingPlay, request: dict[str, Any]) -> None:
+        """Wait for the decision until the deadline, and longer if otherwise only a guess could be sent."""
+        self._keep(self._follow(play, request))
+        finding = asyncio.create_task(self._find_move(play))
+        finding.add_done_callback(lambda done: play.note_change())
+
+        def has_legal_move() -> bool:
+            has_failed = play.is_followed and not self._has_search
+            return bool(play.position or play.best or has_failed or self._is_closed)
+
+        try:
+            await play.wait(finding.done, play.deadline)
+            # An illegal move is as bad as a late one, and half of the margin is often enough.
+            await play.wait(has_legal_move, play.latest)
+            if self._options.fallback and play.position:
+                # Nor should a random move be sent if a search finds one soon.
+                await play.wait(lambda: bool(finding.done() or play.short or play.is_searched), play.latest)
+            if finding.done():
+                finding.result()
+        finally:
+            finding.cancel()
+
+    async def _find_move(self, play: _PendingPlay) -> None:
         """Wait for the worker's decision; if it has no move at half-time, run the short search meanwhile."""
-        position = await asyncio.shield(advancing)
-        if self._known_answer(position) or (position is not None and len(position.legal) <= 1):
-            return
-        if self._has_search and position is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at((play.begin + play.deadline) / 2):
-                    await play.decided.wait()
-        if position is not None and self._options.fallback:
-            await self._search_meanwhile(play)
+        await play.wait(lambda: play.is_followed)
+        if (position := play.position) is not None:
+            if self._known_answer(position) or len(position.legal) <= 1:
+                return
+            if self._has_search:
+                await play.wait(lambda: play.is_decided, (play.begin + play.deadline) / 2)
+            if self._options.fallback:
+                await self._search_meanwhile(play)
         if self._has_search and not self._is_closed:
-            await play.decided.wait()
+            await play.wait(lambda: play.is_decided)
 
-    async def _search_meanwhile(self, play: PendingPlay) -> None:
+    async def _search_meanwhile(self, play: _PendingPlay) -> None:
         """Run the short search until the worker has found a move or time is up."""
         end = play.deadline - _slack(self.play_clock_seconds)
         if not self._has_search:
@@ -457,47 +504,30 @@ class PlayerMatch:
                 if time.monotonic() >= until:
                     break
                 play.short = await self._states.search(_SLICE_SECONDS, until)
-                if play.short is not None:
-                    play.is_found.set()
+                play.note_change()
 
     def _known_answer(self, position: KnownPosition | None) -> tuple[str, str] | None:
         """The move already sent in `position`, if any, and the fault in it."""
         return None if position is None else self._answers.get((position.step, position.state))
 
-    async def _wait_for_legal_move(
-        self, play: PendingPlay, advancing: asyncio.Task[KnownPosition | None]
-    ) -> None:
-        """Wait until the position or a move of the worker is known, to avoid a guess.
-
-        An illegal move is as bad as a late one, and half of the margin is often enough.
-        """
-        has_move = asyncio.create_task(play.has_move.wait())
-        try:
-            async with asyncio.timeout_at(play.latest):
-                await asyncio.wait({advancing, has_move}, return_when=asyncio.FIRST_COMPLETED)
-                if advancing.done() and advancing.result() is None and self._has_search:
-                    await has_move
-        except TimeoutError:
-            pass
-        finally:
-            has_move.cancel()
-
-    async def _advance(self, request: dict[str, Any], deadline: float) -> KnownPosition | None:
-        """Advance the state process by one PLAY; None if that failed."""
+    async def _follow(self, play: _PendingPlay, request: dict[str, Any]) -> None:
+        """Advance the state process by one PLAY."""
         if self._loading is not None and not self._loading.done():
             await asyncio.wait({self._loading})
         terms, own_move = request["terms"], request["own_move"]
         try:
-            position = self._position = await self._states.advance(terms, own_move, deadline)
+            position = await self._states.advance(terms, own_move, play.deadline)
         except ChildError as error:
             if not self._is_closed:
                 log.error("match %s: cannot compute the state: %s", self.match_id, error)
-            return None
-        if position.note:
-            note = printable(position.note)
-            log.warning("match %s step %d: %s", self.match_id, position.step, note)
-        self._watch_step(position.step, terms, own_move)
-        return position
+        else:
+            self._position = play.position = position
+            if position.note:
+                log.warning("match %s step %d: %s", self.match_id, position.step, printable(position.note))
+            self._watch_step(position.step, terms, own_move)
+        finally:
+            play.is_followed = True
+            play.note_change()
 
     def _own_move(self, message: Play | Stop) -> str | None:
         """This role's last move: as the manager reports it, else as answered."""
@@ -507,42 +537,40 @@ class PlayerMatch:
         if terms is not None:
             self._watch({"event": "step", "step": step, "terms": terms, "own_move": own_move})
 
-    def _choose(self, play: PendingPlay, position: KnownPosition | None) -> tuple[str | None, str]:
+    def _choose(self, play: _PendingPlay) -> tuple[str | None, str]:
         """The best move so far and its source; it is legal if the position is known.
 
         Without `fallback` there may be none.
         """
-        move: str | None
+        position, best = play.position, play.best
         found = "decided" if play.is_final else "best so far"
         if position is None:
             # The worker's engine may be faster than ours; its move is the best available.
-            if play.best is not None:
-                return play.best, found
+            if best is not None:
+                return best, found
             if not self._is_closed:
                 log.error("match %s: state unknown at the deadline; sending a guess", self.match_id)
-            legal = self._position.legal if self._position is not None else ()
-            return legal[0] if legal else "noop", "guess"
+            return (self._position.legal[0] if self._position and self._position.legal else "noop"), "guess"
         if not position.legal:
             log.error("match %s step %d: no legal move for %s", self.match_id, position.step, self.role)
             return "noop", "guess"
         if len(position.legal) == 1:
-            move, found = position.legal[0], "only move"
-        elif play.best is not None and (play.is_searched or play.is_final) and position.allows(play.best):
-            move = play.best
+            return position.legal[0], "only move"
+        if best is None or not (play.is_searched or play.is_final):
+            why = "worker sent none" if play.fault is None else printable(str(play.fault))
+        elif position.is_cut or best in position.legal:
+            return best, found
         else:
-            if play.best is None or not play.is_searched:
-                why = "worker sent none" if play.fault is None else printable(str(play.fault))
-            else:
-                why = f"worker's {play.best} is not legal"
-                play.fault = Illegal(play.best)
-            if not self._options.fallback:
-                move, found = None, "none"
-            elif play.short is not None:
-                move, found = play.short, "short search"
-            else:
-                move, found = self._rng.choice(position.legal), "random"
-            kind = "no" if move is None else found
-            log.warning("match %s step %d: %s move, %s", self.match_id, position.step, kind, why)
+            why, play.fault = f"worker's {best} is not legal", Illegal(best)
+        move: str | None = None
+        if not self._options.fallback:
+            found = "none"
+        elif play.short is not None:
+            move, found = play.short, "short search"
+        else:
+            move, found = self._rng.choice(position.legal), "random"
+        kind = "no" if move is None else found
+        log.warning("match %s step %d: %s move, %s", self.match_id, position.step, kind, why)
         return move, found
 
     def _spell(self, move: str) -> str:
@@ -566,10 +594,7 @@ class PlayerMatch:
             log.warning(text, self.match_id, self._faults.total(), total, kinds)
         if self._worker is not None:
             self._releasing = asyncio.create_task(self._workers.give_back(self._worker, terms))
-        # A PLAY in progress need not wait for its clock.
-        if self._current is not None:
-            self._current.decided.set()
-            self._current.has_move.set()
+        self._decide_now()  # a PLAY in progress need not wait for its clock
 
     async def close(self) -> None:
         """Release everything, after `stop`."""
@@ -578,11 +603,13 @@ class PlayerMatch:
         if self._releasing is not None:
             await self._releasing
 
-    def _keep(self, task: asyncio.Task[Any]) -> None:
+    def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         # An exception that is no longer awaited needs no message at exit.
         task.add_done_callback(lambda done: None if done.cancelled() else done.exception())
+        return task
 
 
 def _texts(terms: tuple[Term, ...] | None) -> tuple[str, ...] | None:
@@ -597,20 +624,3 @@ def _begins_match(message: Play) -> bool:
 def _slack(clock_seconds: float) -> float:
     """Seconds by which the worker's deadline precedes ours, so that its decision arrives in time."""
     return min(0.1, 0.05 * clock_seconds)
-
-
-async def _first_of(
-    *events: asyncio.Event, task: asyncio.Task[None] | None = None, until: float | None = None
-) -> None:
-    """Wait for one of `events` or the end of `task`, at most until `until`."""
-    waiters = [asyncio.create_task(event.wait()) for event in events]
-    timeout = None if until is None else max(0.0, until - time.monotonic())
-    try:
-        await asyncio.wait(
-            {*waiters, *([] if task is None else [task])},
-            timeout=timeout,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-    finally:
-        for waiter in waiters:
-            waiter.cancel()

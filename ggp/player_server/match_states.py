@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ggp.player_server.pending_play import KnownPosition
 from ggp.player_server.process_pools import StatePool
 from ggp.processes.child import Child, ChildError, ChildFullError, ChildGoneError, ChildStartError
 
@@ -15,6 +15,21 @@ log = logging.getLogger("ggp.player")
 
 _MAX_RESTARTS = 3
 """Maximum number of replacements of a dead process in one match."""
+
+
+@dataclass(frozen=True)
+class KnownPosition:
+    """A position as reported by the state process; see `ggp.beliefs.tracking.Position`.
+
+    state    a number that identifies the state
+    legal    the role's legal moves as text, not all of them if `is_cut`
+    """
+
+    step: int
+    state: int
+    legal: list[str]
+    is_cut: bool
+    note: str
 
 
 class MatchStates:
@@ -57,8 +72,7 @@ class MatchStates:
         self, terms: Sequence[str] | None, own_move: str | None, deadline: float
     ) -> KnownPosition:
         """Advance the match by one PLAY. Raises ChildError."""
-        position = await self._do("advance", deadline, terms=terms, own_move=own_move)
-        return KnownPosition.read(position)
+        return KnownPosition(**await self._do("advance", deadline, terms=terms, own_move=own_move))
 
     async def search(self, cpu_seconds: float, deadline: float) -> str | None:
         """Continue the short search for `cpu_seconds`; return its best move. Raises ChildError."""

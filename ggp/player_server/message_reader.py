@@ -18,16 +18,12 @@ from ggp.protocol.messages import Message, parse_in_steps
 
 MAX_CHARACTERS = 2_200_000
 """Maximum length of a message: the longest rules that gdl reads, and the rest of a START."""
-
-MAX_MOVES_CHARACTERS = 32_000
+_MAX_MOVES_CHARACTERS = 32_000
 """Maximum length of a message without rules: hundreds of moves or percepts."""
-
-SHORT_CHARACTERS = 4_000
+_SHORT_CHARACTERS = 4_000
 """Messages of at most this length do not wait for long ones."""
-
 _MAX_WAITING = 16
 """Maximum number of unread long messages of one peer."""
-
 _HAS_RULES = re.compile(r"(?:\s|;[^\r\n]*[\r\n])*\(\s*(?:start|preview)\b", re.IGNORECASE)
 
 
@@ -47,11 +43,11 @@ class MessageReader:
 
     async def read(self, text: str, peer: str) -> Message:
         """Parse `text`. Raises ProtocolError, and BadRequest for too long or too many messages."""
-        if len(text) <= SHORT_CHARACTERS:
+        if len(text) <= _SHORT_CHARACTERS:
             async with self._short_turn:
                 return await _read(text)
-        may_have_rules = len(text) <= MAX_CHARACTERS and _HAS_RULES.match(text, 0, SHORT_CHARACTERS)
-        if len(text) > MAX_MOVES_CHARACTERS and not may_have_rules:
+        may_have_rules = len(text) <= MAX_CHARACTERS and _HAS_RULES.match(text, 0, _SHORT_CHARACTERS)
+        if len(text) > _MAX_MOVES_CHARACTERS and not may_have_rules:
             raise BadRequest(413, "message too long")
         if self._waiting[peer] >= _MAX_WAITING:
             raise BadRequest(503, "too many long messages at once")

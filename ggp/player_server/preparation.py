@@ -36,10 +36,8 @@ _SIMULTANEOUS = """
     (<= (goal a 100) (true won)) (<= (goal a 0) (not (true won)))
     (<= (goal b 0) (true won)) (<= (goal b 100) (not (true won)))
 """
-
 _BOARD_GAME = "tictactoe"
 """A game of two roles with alternating moves and pieces on a board."""
-
 _HIDING_GAME = "kuhn_poker"
 """A game with percepts and a tree small enough for an equilibrium."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from ggp.processes.child import Child, ChildError, ChildGoneError, ChildLateError, resident_mebibytes
@@ -14,17 +14,16 @@ from ggp.protocol.messages import printable
 log = logging.getLogger("ggp.player")
 
 _STATES_MEBIBYTES = 1024
+_STATES_GROWTH_MEBIBYTES, _SEARCH_GROWTH_MEBIBYTES = 100, 50
 _STATES_READY_SECONDS = 30.0
 _FORGET_SECONDS = 0.5
 """CPU time for a state process to forget a match before it is killed."""
-_STATES_GROWTH_MEBIBYTES = 100
 _STOP_SECONDS = 1.0
 """CPU time for a search process to end its match before it is killed."""
 _COMPILING_SECONDS = 120.0
 """Additional time while it compiles, which fills the cache for the next match."""
-PREPARING_SECONDS = 300.0
+_PREPARING_SECONDS = 300.0
 """CPU time for a process to compile and load the kernels of the agent."""
-_SEARCH_GROWTH_MEBIBYTES = 50
 
 
 class _Pool:
@@ -48,24 +47,19 @@ class _Pool:
 
     def _take_idle(self) -> Child | None:
         while self.idle:
-            child = self.idle.pop()
-            if not child.is_gone:
+            if not (child := self.idle.pop()).is_gone:
                 return child
         return None
 
     async def _add_warm(self, do: str, seconds: float, **arguments: Any) -> None:
         """Start a process and wait until it is warm. Raises ChildError."""
-        child = self._new()
+        child, is_warm = self._new(), False
         self._busy.append(child)
         try:
             await child.answer(child.ask(do, **arguments), seconds)
-            self._warm_mebibytes = resident_mebibytes(child.pid)
-            self._busy.remove(child)
-            self.idle.append(child)
+            self._warm_mebibytes, is_warm = resident_mebibytes(child.pid), True
         finally:
-            if child in self._busy:
-                self._busy.remove(child)
-                await child.aclose()
+            await self._settle(child, is_warm)
 
     async def _end_match(
         self, child: Child, do: str, seconds: float, compiling_seconds: float = 0.0, **arguments: Any
@@ -81,11 +75,15 @@ class _Pool:
                     growth = resident_mebibytes(child.pid) - self._warm_mebibytes
                     is_fit = bool(self._warm_mebibytes) and growth <= self._growth_mebibytes
         finally:
-            self._busy.remove(child)
-            if is_fit and not (child.is_gone or self._is_closed):
-                self.idle.append(child)
-            else:
-                await child.aclose()
+            await self._settle(child, is_fit)
+
+    async def _settle(self, child: Child, is_fit: bool) -> None:
+        """Add a busy process to those that wait, or end it."""
+        self._busy.remove(child)
+        if is_fit and not (child.is_gone or self._is_closed):
+            self.idle.append(child)
+        else:
+            await child.aclose()
 
     async def close(self) -> None:
         """Kill the processes without a match."""
@@ -106,12 +104,10 @@ class StatePool(_Pool):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def take(self, is_abandoned: Callable[[], bool] = lambda: False) -> Child:
-        """A warm process.
+        """A warm process. Raises ChildError if none can be started, or none is needed any more.
 
         is_abandoned   called before a process is started for this match: a match that was aborted
                        meanwhile must not delay the next ones
-
-        Raises ChildError if none can be started, or none is needed any more.
         """
         while (child := self._take_idle()) is None:
             async with self._starting:
@@ -153,8 +149,8 @@ class StatePool(_Pool):
                         log.error("no process for states: %s", error)
                     return
 
-    def _keep(self, work: Any) -> asyncio.Task[None]:
-        task: asyncio.Task[None] = asyncio.create_task(work)
+    def _keep(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
@@ -169,7 +165,7 @@ class WorkerPool(_Pool):
     preparing_seconds   of work, after which a process that still prepares is killed
     """
 
-    def __init__(self, agent: str, most: int = 1, *, preparing_seconds: float = PREPARING_SECONDS) -> None:
+    def __init__(self, agent: str, most: int = 1, *, preparing_seconds: float = _PREPARING_SECONDS) -> None:
         super().__init__("ggp.player_server.worker", (), most, _SEARCH_GROWTH_MEBIBYTES)
         self._agent, self._preparing_seconds = agent, preparing_seconds
         self._is_preparing = False
@@ -200,12 +196,3 @@ class WorkerPool(_Pool):
         terms   of the STOP message; None after ABORT
         """
         await self._end_match(child, "stop", _STOP_SECONDS, _COMPILING_SECONDS, terms=terms)
-
-
-async def prepare_agent(agent: str) -> bool:
-    """Compile the kernels of `agent` in a separate process; return whether that succeeded."""
-    pool = WorkerPool(agent)
-    try:
-        return await pool.fill()
-    finally:
-        await pool.close()

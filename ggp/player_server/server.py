@@ -18,14 +18,7 @@ from functools import partial
 from typing import Any
 
 from ggp.player_server.http_listener import BadRequest, HttpListener, HttpRequest, HttpResponse, RequestLimits
-from ggp.player_server.margins import (
-    PLAY_MARGIN,
-    START_MARGIN,
-    LoopLag,
-    Margin,
-    answer_deadline,
-    latest_deadline,
-)
+from ggp.player_server.margins import PLAY_MARGIN, START_MARGIN, LoopLag, Margin, answer_deadline
 from ggp.player_server.match import PlayerMatch, SearchOptions, StartError
 from ggp.player_server.message_reader import MessageReader
 from ggp.player_server.process_pools import StatePool, WorkerPool
@@ -105,7 +98,7 @@ class PlayerServer:
         return self.port
 
     async def close(self) -> None:
-        """Stop listening, end all matches, kill all workers."""
+        """End everything."""
         if self._watching is not None:
             self._watching.cancel()
         await self._workers.close()
@@ -126,7 +119,7 @@ class PlayerServer:
     # --- messages -------------------------------------------------------------------------------
 
     async def _handle(self, request: HttpRequest) -> HttpResponse:
-        """Answer one message and log it in one line."""
+        """Answer one message; log it in one line."""
         try:
             message = await self._reader.read(request.text, request.host)
         except BadRequest as error:
@@ -147,8 +140,9 @@ class PlayerServer:
             await self._reader.catch_up(request.host)  # its START may not be read yet
         match message:
             case Info():
-                status = "available" if self._has_room() and not self._is_behind() else "busy"
-                return format_info_reply(self.options.name, status), ""
+                is_behind = self._reader.is_behind or any(match.is_behind for match in self.matches.values())
+                is_available = self._has_room() and not is_behind
+                return format_info_reply(self.options.name, "available" if is_available else "busy"), ""
             case Start():
                 return await self._start(message, request)
             case Play():
@@ -181,12 +175,13 @@ class PlayerServer:
             with self._to_itself(match):
                 return "ready", await match.start(deadline, request.is_peer_gone)
         except StartError as error:
-            self._drop(key, match)
-            return "busy", f"cannot play: {_summary(str(error))}"
+            why = _summary(str(error))
         except Exception as error:
             log.exception("match %s: START failed", message.match_id)
-            self._drop(key, match)
-            return "busy", f"cannot play: {error!r}"
+            why = repr(error)
+        if self.matches.get(key) is match:  # not ended by an ABORT, nor replaced
+            self._end(key, None)
+        return "busy", f"cannot play: {why}"
 
     async def _replace(
         self, running: PlayerMatch, message: Start, request: HttpRequest, deadline: float
@@ -232,7 +227,7 @@ class PlayerServer:
         if match is None:
             return "busy", "no such match"
         deadline = self._deadline(request, match.play_clock_seconds, PLAY_MARGIN)
-        latest = latest_deadline(request.arrival, match.play_clock_seconds, deadline)
+        latest = (deadline + request.arrival + match.play_clock_seconds) / 2  # half of the margin
         with self._to_itself(match):
             answer = await match.play(message, deadline, latest, request.is_peer_gone)
         headers = ((FAULT_HEADER, answer.fault),) if answer.fault else ()
@@ -268,17 +263,8 @@ class PlayerServer:
                     self._end(match_id, None)
         return len(self.matches) < self.options.max_matches
 
-    def _is_behind(self) -> bool:
-        """Whether a START is being read, or its clock ended before its rules were read."""
-        return self._reader.is_behind or any(match.is_behind for match in self.matches.values())
-
-    def _drop(self, key: str, match: PlayerMatch) -> None:
-        """End `match` unless an ABORT has done so, or a new match has taken its place."""
-        if self.matches.get(key) is match:
-            self._end(key, None)
-
-    def _end(self, match_id: str, message: Stop | None) -> None:
-        self._release_later(self.matches.pop(match_id), message)
+    def _end(self, key: str, message: Stop | None) -> None:
+        self._release_later(self.matches.pop(key), message)
 
     def _release_later(self, match: PlayerMatch, message: Stop | None) -> None:
         match.stop(message)

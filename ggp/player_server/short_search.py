@@ -5,7 +5,6 @@ It uses the reasoner, at a few hundred playouts per second, and can be run in sm
 
 from __future__ import annotations
 
-import math
 import random
 import time
 from collections.abc import Hashable
@@ -15,7 +14,6 @@ from ggp.game import Game, GameError, Move, Role, legal_or_none
 
 _DEPTH_LIMIT = 80
 """Steps after which a playout counts as undecided."""
-
 _UNDECIDED = 50.0
 
 
@@ -26,7 +24,8 @@ class ShortSearch:
     >>> game = ggp.load("tictactoe", engine="reasoner")
     >>> state, role = game.initial_state(), game.roles[0]
     >>> search = ShortSearch(game, state, role, game.legal_moves(state, role), random.Random(1))
-    >>> search.run(time.monotonic() + 60, playouts=90)
+    >>> for _ in range(90):
+    ...     search.run(time.monotonic() + 60, cpu_seconds=0.0)
     >>> search.playouts, str(search.best())
     (90, '(mark 2 2)')
     """
@@ -34,23 +33,19 @@ class ShortSearch:
     def __init__(
         self, game: Game[Any], state: Hashable, role: Role, legal: tuple[Move, ...], rng: random.Random
     ) -> None:
-        self._game = game
-        self._state = state
-        self._role = role
-        self._rng = rng
+        self._game, self._state, self._role, self._rng = game, state, role, rng
         self._moves = list(legal)
         rng.shuffle(self._moves)
-        self._sums = [0.0] * len(legal)
-        self._counts = [0] * len(legal)
+        self._sums, self._counts = [0.0] * len(legal), [0] * len(legal)
         self.playouts = 0
 
-    def run(self, until: float, playouts: int | None = None, cpu_seconds: float = math.inf) -> None:
-        """Run playouts until `until` (`time.monotonic()`), `playouts` times or for `cpu_seconds`.
+    def run(self, until: float, cpu_seconds: float) -> None:
+        """Run playouts until `until` (`time.monotonic()`) or for `cpu_seconds`, at least one of them.
 
         A playout is not cut off by CPU time: on a busy machine none might ever finish.
         """
-        remaining, cpu_until = -1 if playouts is None else playouts, time.process_time() + cpu_seconds
-        while self._moves and remaining != 0 and time.monotonic() < until:
+        cpu_until = time.process_time() + cpu_seconds
+        while self._moves and time.monotonic() < until:
             index = self.playouts % len(self._moves)
             goal = self._playout(self._moves[index], until)
             if goal is None:
@@ -58,16 +53,14 @@ class ShortSearch:
             self._sums[index] += goal
             self._counts[index] += 1
             self.playouts += 1
-            remaining -= 1
             if time.process_time() >= cpu_until:
                 return
 
     def best(self) -> Move | None:
         """The move with the highest mean so far; None before the first playout."""
         tried = [index for index, count in enumerate(self._counts) if count]
-        if not tried:
-            return None
-        return self._moves[max(tried, key=lambda index: self._sums[index] / self._counts[index])]
+        best = max(tried, key=lambda index: self._sums[index] / self._counts[index], default=None)
+        return None if best is None else self._moves[best]
 
     def _playout(self, move: Move, until: float) -> float | None:
         """The role's goal at the end of a random playout that begins with `move`; None if out of time."""

@@ -18,6 +18,7 @@ import gc
 import random
 import sys
 from collections.abc import Hashable
+from itertools import accumulate
 from typing import Any
 
 from gdl.errors import GdlError, ReasoningError
@@ -62,30 +63,23 @@ class StateProcess:
         """Follow the match from its initial state."""
         if self._program is None:
             raise GameError("no rules")
-        game = make_game(self._program, "START", "reasoner")
-        own = parse_term(role)
+        game, own = make_game(self._program, "START", "reasoner"), parse_term(role)
         if own not in game.roles:
             roles = " ".join(map(str, game.roles))
             raise GameError(f"no role {own} in the rules, only {roles or 'none'}")
-        self._rng = random.Random(seed)
-        tracker = make_tracker(game, own, self._rng)
-        self._game, self._role, self._tracker = game, own, tracker
-        return {
-            "own_index": None if has_percepts(game) else game.roles.index(own),
-            "position": self._described(tracker.position),
-        }
+        self._game, self._role, self._rng = game, own, random.Random(seed)
+        self._tracker = make_tracker(game, own, self._rng)
+        own_index = None if has_percepts(game) else game.roles.index(own)
+        return {"own_index": own_index, "position": self._described(self._tracker.position)}
 
     def advance(self, terms: list[str] | None, own_move: str | None, deadline: float) -> dict[str, Any]:
         """Advance the match by one PLAY."""
         if self._tracker is None:
             raise GameError("the rules are not loaded")
         self._search = None
-        position = self._tracker.advance(
-            None if terms is None else tuple(map(parse_term_or_name, terms)),
-            None if own_move is None else parse_term_or_name(own_move),
-            deadline,
-        )
-        return self._described(position)
+        observed = None if terms is None else tuple(map(parse_term_or_name, terms))
+        own = None if own_move is None else parse_term_or_name(own_move)
+        return self._described(self._tracker.advance(observed, own, deadline))
 
     def search(self, cpu_seconds: float, deadline: float) -> str | None:
         """Search the current position for `cpu_seconds` more, until `deadline` at most."""
@@ -106,14 +100,9 @@ class StateProcess:
 
     def _described(self, position: Position) -> dict[str, Any]:
         """A position as data for the server, which compares states by number."""
-        legal: list[str] = []
-        characters = 0
-        for move in position.legal:
-            text = str(move)
-            characters += len(text)
-            if characters > _MAX_LEGAL_CHARACTERS:
-                break
-            legal.append(text)
+        texts = list(map(str, position.legal))
+        ends = accumulate(map(len, texts))
+        legal = [text for text, end in zip(texts, ends, strict=True) if end <= _MAX_LEGAL_CHARACTERS]
         return {
             "step": position.step,
             "state": self._numbers.setdefault(position.state, len(self._numbers)),

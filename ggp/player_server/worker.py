@@ -97,10 +97,10 @@ class AgentMatch:
 
     tracker     None in games with `sees`, which the player's belief follows
     send        an event by its name and values, from any thread
+    is_own      the player is user-defined: its exceptions are its faults
     ticket      of the PLAY request being answered; -1 before the first
     pondering_seconds   after an answer; 0: the player does not ponder
     may_ponder  False while another match of the server is to move
-    is_own      the player is user-defined: its exceptions are its faults
     fault       why it makes no moves
     finished    the game on the simplified circuit, once the player is prepared for it
     """
@@ -109,33 +109,35 @@ class AgentMatch:
     tracker: StateTracker | None
     game: Game[Any]
     send: Callable[..., None]
+    is_own: bool = False
     ticket: int = -1
     pondering_seconds: float = 0.0
     may_ponder: bool = True
-    is_own: bool = False
     fault: Fault | None = None
     finished: Game[Any] | None = None
     _ponder_until: float = -math.inf
 
     def play(self, requests: Sequence[PlayRequest]) -> None:
         """Advance through all of `requests` and answer only the last: the others are outdated."""
+        self.ticket, fault = requests[-1].ticket, self.fault
         try:
-            self._play(requests)
-        except PlayerFaultError as error:
-            self._send_fault(error.fault)
+            if fault is None:
+                self._play(requests)
         except BaseException as error:
-            if not self.is_own:
-                raise
-            log.error("%s failed", self.player.name, exc_info=error)
-            self._send_fault(Crashed(error_text(error)))
+            fault = self.fault_of(error)
+        if fault is not None:
+            self.send("move", ticket=self.ticket, move="", report=None, fault=str(fault))
 
-    def _send_fault(self, fault: Fault) -> None:
-        self.send("move", ticket=self.ticket, move="", report=None, fault=str(fault))
+    def fault_of(self, error: BaseException) -> Fault:
+        """The fault of the player that an exception shows. Raises `error` if it is not the player's."""
+        if isinstance(error, PlayerFaultError):
+            return error.fault
+        if not self.is_own:
+            raise error
+        log.error("%s failed", self.player.name, exc_info=error)
+        return Crashed(error_text(error))
 
     def _play(self, requests: Sequence[PlayRequest]) -> None:
-        self.ticket = requests[-1].ticket
-        if self.fault is not None:
-            raise PlayerFaultError(self.fault)
         for request in requests:
             position = self._follow(request)
         # A process that has replaced another one catches up first, perhaps with PLAYs answered by now.
@@ -143,14 +145,12 @@ class AgentMatch:
         if is_over or not position.legal:
             return
         self.send_best(position.legal[0], is_searched=False)
-        move = self._chosen_move(position, requests[-1].deadline)
-        fault = ""
+        move, fault = self._chosen_move(position, requests[-1].deadline), ""
         if move not in position.legal:
             log.error("%s chose %s, which is not legal: the first legal move instead", self.player.name, move)
             move, fault = position.legal[0], str(Illegal(printable(shorten(str(move)))))
-        report = self.player.last_report
-        said = None if report is None else report.to_dict()
-        self.send("move", ticket=self.ticket, move=str(move), report=said, fault=fault)
+        report = self.player.last_report and self.player.last_report.to_dict()
+        self.send("move", ticket=self.ticket, move=str(move), report=report, fault=fault)
 
     def _follow(self, request: PlayRequest) -> Position:
         """The position after one more request."""
@@ -165,17 +165,13 @@ class AgentMatch:
     def _chosen_move(self, position: Position, deadline: float) -> Move:
         if self.tracker is None:
             return self.player.choose_by_observations(deadline)
-        return self.player.choose(self._state_for_player(position.state), deadline, position.joint_move)
-
-    def _state_for_player(self, state: Any) -> Any:
-        """Convert `state` from the tracker's game to the player's; switch to the finished game if ready."""
-        if self.finished is None:
-            return state
-        if self.player.setup.game is self.game:
-            self.player.change_game(self.finished)
-            log.info("%s: playing on with the simplified circuit", self.player.setup.match_id)
-        translate: Callable[[Any], Any] = self.game.translate  # type: ignore[attr-defined]
-        return translate(state)
+        state: Any = position.state
+        if self.finished is not None:
+            if self.player.setup.game is self.game:
+                self.player.change_game(self.finished)
+                log.info("%s: playing on with the simplified circuit", self.player.setup.match_id)
+            state = self.game.translate(state)  # type: ignore[attr-defined]
+        return self.player.choose(state, deadline, position.joint_move)
 
     def prepare_change(self) -> None:
         """Wait for the simplified circuit and build the player's search, so that no PLAY is delayed."""
@@ -198,7 +194,7 @@ class AgentMatch:
             self.player.ponder(is_over, self._ponder_until)
 
     def send_report(self, report: SearchReport) -> None:
-        """Send the progress of the search."""
+        """Send the progress of the search; nothing before the first PLAY."""
         if self.ticket >= 0:
             self.send("report", ticket=self.ticket, report=report.to_dict())
 
@@ -269,32 +265,17 @@ def _start(request: StartRequest, send: Callable[..., None]) -> AgentMatch:
     patience = None if has_percepts(game) else SIMPLIFICATION_SHARE * (request.deadline - time.monotonic())
     game = finished_game(game, patience if patience is None else max(0.0, patience)) or game
     role = parse_term(request.role)
-    match = AgentMatch(
-        player=player,
-        tracker=None if has_percepts(game) else StateTracker(game, role),
-        game=game,
-        send=send,
-        is_own=is_own_player(request.agent),
-    )
-    setup = MatchSetup(
-        request.match_id,
-        game,
-        role,
-        request.start_clock_seconds,
-        request.play_clock_seconds,
-        request.seed,
-    )
+    tracker = None if has_percepts(game) else StateTracker(game, role)
+    match = AgentMatch(player, tracker, game, send, is_own_player(request.agent))
+    clocks = request.start_clock_seconds, request.play_clock_seconds
     ponders = player.ponders or (request.ponder and not player.is_counted)
     if ponders and (player.ponders_on_observations or not hides_information(game)):
-        clock = max(setup.start_clock_seconds, setup.play_clock_seconds)
-        match.pondering_seconds = min(clock + PONDERING_PATIENCE_SECONDS, LONGEST_PONDERING_SECONDS)
+        seconds = max(clocks) + PONDERING_PATIENCE_SECONDS
+        match.pondering_seconds = min(seconds, LONGEST_PONDERING_SECONDS)
     try:
-        player.start(setup, request.deadline)
+        player.start(MatchSetup(request.match_id, game, role, *clocks, request.seed), request.deadline)
     except BaseException as error:
-        if not match.is_own:
-            raise
-        log.error("%s failed at START", player.name, exc_info=error)
-        match.fault = error.fault if isinstance(error, PlayerFaultError) else Crashed(error_text(error))
+        match.fault = match.fault_of(error)
     if finished_game(game, seconds=0.0) is not game:
         threading.Thread(target=match.prepare_change, daemon=True).start()
     match.begin_pondering()
@@ -304,11 +285,11 @@ def _start(request: StartRequest, send: Callable[..., None]) -> AgentMatch:
 def _have_ended(threads: set[threading.Thread]) -> bool:
     """Whether `threads` have ended, or do so soon."""
     until, wall_until = time.process_time() + _THREADS_SECONDS, time.monotonic() + _THREADS_WALL_SECONDS
-    while any(thread.is_alive() for thread in threads) and (
-        time.process_time() < until and time.monotonic() < wall_until
-    ):
-        next(iter(thread for thread in threads if thread.is_alive())).join(0.05)
-    return not any(thread.is_alive() for thread in threads)
+    while living := [thread for thread in threads if thread.is_alive()]:
+        if time.process_time() >= until or time.monotonic() >= wall_until:
+            return False
+        living[0].join(0.05)
+    return True
 
 
 def _parse_terms(texts: Sequence[str] | None) -> tuple[Term, ...] | None:

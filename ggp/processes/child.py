@@ -25,7 +25,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from concurrent import futures
 from concurrent.futures import Future
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from gdl.work_clock import WorkClock
 from ggp.processes.isolation import isolated_command, isolated_environment
@@ -39,21 +39,11 @@ OnEvent: TypeAlias = Callable[[dict[str, Any], str], None]
 
 
 class ChildError(Exception):
-    """A request failed; the text explains why to the user.
-
-    is_gone   whether the process has ended with it
-
-    >>> ChildError("it is not your turn").is_gone
-    False
-    """
-
-    is_gone = False
+    """A request failed; the text explains why to the user."""
 
 
 class ChildGoneError(ChildError):
     """The process has ended, or wrote something that is not a message."""
-
-    is_gone = True
 
 
 class ChildLateError(ChildGoneError):
@@ -71,9 +61,9 @@ class ChildStartError(ChildGoneError):
 class Child:
     """A module of this package in a separate process and session; see `ggp.processes.child_end`.
 
-    on_event   called with every event and its line, and with `{"event": "gone"}` at the end: in the event
-               loop in which the child was started, else in a thread
-    environment   variables that the user has not set
+    on_event       called with every event and its line, and with `{"event": "gone"}` at the end: in the event
+                   loop in which the child was started, else in a thread
+    environment    variables that the user has not set
     line_bytes     maximum length of a message from the child
     is_compiling   whether the process reports that it is compiling a kernel
 
@@ -112,8 +102,8 @@ class Child:
         except OSError as error:
             raise ChildStartError(f"no process could be started: {error}") from None
         _living.add(self)
-        for work in (self._write, self._read):
-            threading.Thread(target=work, daemon=True).start()
+        for work, stream in ((self._write, self._process.stdin), (self._read, self._process.stdout)):
+            threading.Thread(target=work, args=(stream,), daemon=True).start()
 
     @property
     def pid(self) -> int | None:
@@ -200,17 +190,13 @@ class Child:
 
     # --- threads ----------------------------------------------------------------------------------
 
-    def _write(self) -> None:
-        stream = self._process.stdin
-        assert stream is not None
+    def _write(self, stream: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError), stream:
             while (line := self._unsent.get()) is not None:
                 stream.write(line)
                 stream.flush()
 
-    def _read(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
+    def _read(self, stream: IO[bytes]) -> None:
         with contextlib.suppress(OSError), stream:
             while not self._why and (line := stream.readline(self._line_bytes)).endswith(b"\n"):
                 try:
@@ -290,10 +276,8 @@ def _close_all() -> None:
 def _settle(future: Future[Any], outcome: Any) -> None:
     """Give a future its result or exception, unless its caller has cancelled it."""
     if future.set_running_or_notify_cancel():
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
+        put = future.set_exception if isinstance(outcome, Exception) else future.set_result
+        put(outcome)
 
 
 def _end_text(code: int | None) -> str:
@@ -306,10 +290,10 @@ def _end_text(code: int | None) -> str:
         return "its process closed its output"
     if code >= 0:
         return f"its process ended with exit code {code}"
-    try:
-        return f"its process was killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"its process was killed by signal {-code}"
+    name = f"signal {-code}"
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(-code).name
+    return f"its process was killed by {name}"
 
 
 def resident_mebibytes(pid: int | None) -> int:

@@ -22,9 +22,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 log = logging.getLogger("ggp")
 
-MESSAGE_CHARACTERS = 2000
-TOO_DEEP = "the rules are nested too deeply"
-FULL = "stopped: the rules need too much memory"
+_MESSAGE_CHARACTERS = 2000
 FULL_STATUS = 3
 """Exit code after running out of memory."""
 
@@ -33,11 +31,7 @@ Methods: TypeAlias = Mapping[str, Callable[..., Any]]
 
 
 class RequestError(Exception):
-    """A request that cannot be fulfilled; the text is shown to the user.
-
-    >>> str(RequestError("it is not your turn"))
-    'it is not your turn'
-    """
+    """A request that cannot be fulfilled; the text is shown to the user."""
 
 
 class Parent:
@@ -106,7 +100,7 @@ class Parent:
         try:
             reply["result"] = methods[request.pop("do")](**request)
         except MemoryError:
-            reply |= {"error": FULL, "is_full": True}
+            reply |= {"error": "stopped: the rules need too much memory", "is_full": True}
         except Exception as error:
             reply["error"] = sentence(error, mistakes)
         if reply["number"] is not None:
@@ -116,17 +110,13 @@ class Parent:
 
 
 def sentence(error: Exception, mistakes: Mistakes) -> str:
-    """The text of an error for users; the traceback of an unexpected one goes to the log.
-
-    >>> sentence(ValueError("no date"), (ValueError,))
-    'no date'
-    """
+    """The text of an error for users; the traceback of an unexpected one goes to the log."""
     if isinstance(error, (RequestError, *mistakes)):
-        return str(error)[:MESSAGE_CHARACTERS]
+        return str(error)[:_MESSAGE_CHARACTERS]
     if isinstance(error, RecursionError):
-        return TOO_DEEP
+        return "the rules are nested too deeply"
     log.error("request failed", exc_info=error)
-    return f"a bug in the program, not your mistake: {type(error).__name__}: {error}"[:MESSAGE_CHARACTERS]
+    return f"a bug in the program, not your mistake: {type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
 
 
 def serve(parent: Parent, methods: Methods, mistakes: Mistakes, mebibytes: int) -> None:

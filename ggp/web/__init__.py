@@ -15,13 +15,11 @@ changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_thread      the searches of a match
 match_review      the expectations of searches at every choice of a finished match
-match_export      a match as a record or an animation
 live_page         the running matches of a manager or a player: events for live_server
 live_server       their page
 match_view        one state of a match as JSON, without hidden information
-click_paths       cells to click for a move
-board_markup      a board as SVG with clickable cells
-lines_markup      clickable lines between dots as SVG
+board_markup      a board as SVG, and the cells to click for a move
+lines_markup      the same for lines between dots
 stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
 rating_chart      ratings as SVG for those

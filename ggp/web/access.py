@@ -39,8 +39,6 @@ class Access:
     >>> access = Access("127.0.0.1", 8000, "secret")
     >>> access.is_own_host("localhost:8000"), access.is_own_host("evil.example:8000")
     (True, False)
-    >>> access.is_own_origin("http://localhost:8000", "localhost:8000"), access.is_own_origin("null", "x")
-    (True, False)
     """
 
     host: str
@@ -72,9 +70,6 @@ class Access:
         """Whether an Authorization header has the token.
 
         Pages of other sites cannot send one: a browser asks for leave first, which this server never gives.
-
-        >>> Access("127.0.0.1", 8000, "secret").is_bearer("Bearer secret")
-        True
         """
         scheme, _, given = (header or "").partition(" ")
         return scheme.lower() == "bearer" and self.is_token(given.strip())
@@ -85,11 +80,7 @@ class Access:
 
 
 def redirection(address: str) -> str:
-    """HTML that redirects to `address`, which is escaped.
-
-    >>> redirection("/").count('"/"')
-    1
-    """
+    """HTML that redirects to `address`, which is escaped."""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>ggp</title>'
         f'<meta http-equiv="refresh" content="0;url={address}"><a href="{address}">Open the page</a></html>'

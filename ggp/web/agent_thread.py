@@ -117,12 +117,10 @@ class AgentThread:
                 continue
             try:
                 self._do(task)
-            except (GdlError, GameError, PlayerError) as error:
-                self._found(Finding(task, error=str(error)))
-            except MemoryError:
-                self._found(Finding(task, error="out of memory"))
             except Exception as error:  # a bug in a player must not silence the match
-                self._found(Finding(task, error=repr(error)))
+                is_known = isinstance(error, GdlError | GameError | PlayerError)
+                why = str(error) if is_known else repr(error)
+                self._found(Finding(task, error="out of memory" if isinstance(error, MemoryError) else why))
 
     def _do(self, task: Task) -> None:
         if self._history is None:

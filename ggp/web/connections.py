@@ -36,25 +36,12 @@ class ConnectionLimits:
 
 
 class Connections:
-    """The open connections of a server.
-
-    >>> connections = Connections(ConnectionLimits(connections=8))
-    >>> (len(connections), connections.limit <= 8)
-    (0, True)
-    """
+    """The open connections of a server."""
 
     def __init__(self, limits: ConnectionLimits | None = None) -> None:
         self._limits = limits or ConnectionLimits()
         self._deadline: dict[asyncio.BaseTransport, float | None] = {}
         """Connection → deadline of its next request, the oldest first; None while a request is answered."""
-
-    def __len__(self) -> int:
-        return len(self._deadline)
-
-    @property
-    def limit(self) -> int:
-        """Maximum number of connections: files and child processes need descriptors too."""
-        return min(self._limits.connections, max(2, _descriptors() // 3))
 
     async def accept(self, listener: socket.socket, make: Callable[[], asyncio.BaseProtocol]) -> None:
         """Accept connections until cancelled. `make` is called for each one's protocol."""
@@ -81,8 +68,10 @@ class Connections:
     def _make_room(self, address: str) -> bool:
         """If there are too many connections, end the oldest idle one; return whether there is room."""
         self._forget_closed()
+        # Files and child processes need descriptors too.
+        most = min(self._limits.connections, max(2, _descriptors() // 3))
         of_peer = [each for each in self._deadline if _address(each) == address]
-        for group, limit in ((of_peer, self.limit // 2), (list(self._deadline), self.limit)):
+        for group, limit in ((of_peer, most // 2), (list(self._deadline), most)):
             if len(group) >= limit:
                 oldest = next((each for each in group if self._deadline.get(each) is not None), None)
                 if oldest is None:
@@ -125,18 +114,13 @@ class Connections:
 
 
 def listeners(host: str, port: int) -> list[socket.socket]:
-    """Listening sockets, one for each address of `host`. Raises OSError.
-
-    >>> for listener in listeners("127.0.0.1", 0):
-    ...     listener.close()
-    """
+    """Listening sockets, one for each address of `host`. Raises OSError."""
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     with contextlib.ExitStack() as opened:
         sockets = []
         for family, address in dict.fromkeys((family, address) for family, *_, address in found):
-            listener = socket.create_server(
-                (str(address[0]), int(address[1])), family=family, backlog=_BACKLOG
-            )
+            place = (str(address[0]), int(address[1]))
+            listener = socket.create_server(place, family=family, backlog=_BACKLOG)
             listener.setblocking(False)
             sockets.append(opened.enter_context(listener))
         opened.pop_all()

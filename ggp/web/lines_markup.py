@@ -1,4 +1,4 @@
-"""Lines between dots as SVG for a page: every possible line is a clickable element.
+"""Lines between dots as SVG for a page, and the line to click for a move.
 
 Lines carry `data-cell`, as the cells of `board_markup` do: `level 0,1`, `upright 2,0`, by column and row.
 """
@@ -22,22 +22,13 @@ _HALF = 11
 _Place = tuple[int, int]
 
 
-def line_path(lines: Lines, move: Term) -> list[list[str]]:
-    """The line to click for a move with a line as its term, as `(draw (across 1 2))`; else nothing.
-
-    >>> from gdl.syntax.parser import parse_term
-    >>> from ggp.analysis.board import Axis
-    >>> one, two = (("1",),), (("1",), ("2",))
-    >>> level = LineFamily("drawn", "h", Axis((0,), one), Axis((1,), two))
-    >>> lines = Lines(level, LineFamily("drawn", "v", Axis((0,), two), Axis((1,), one)))
-    >>> [line_path(lines, parse_term(text)) for text in ("(draw (v 2 1))", "noop")]
-    [[['upright 1,0']], []]
-    """
+def line_path(lines: Lines, move: Term) -> list[str]:
+    """The line to click for a move with a line as its term, as `(draw (across 1 2))`; else nothing."""
     for kind, family in (("level", lines.level), ("upright", lines.upright)):
         for argument in arguments_of(move):
             place = family.find(Compound(family.fluent, (argument,))) if family.functor else None
             if place is not None:
-                return [[_name(kind, place)]]
+                return [_name(kind, place)]
     return []
 
 

@@ -10,7 +10,6 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from ggp.match.referee import Moment
@@ -45,16 +44,17 @@ class LivePage:
         """Start the page and wait for its `address`. Raises PageError."""
         try:
             child = self._child = Child(_MODULE, on_event=self._note_end)
-            listening = child.ask("listen", port=self._port or _free_port())
+            if not self._port:
+                with socket.create_server(("127.0.0.1", 0)) as listener:
+                    self._port = listener.getsockname()[1]
+            listening = child.ask("listen", port=self._port)
             self.address = asyncio.run(child.answer(listening, _READY_SECONDS))
         except ChildError as error:
             self.close()
             raise PageError(str(error)) from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -102,13 +102,8 @@ class MomentFeed:
 
     def __init__(self, send: Callable[[Mapping[str, Any]], None]) -> None:
         self._send = send
-        self._step = -1
+        self.has_begun, self._step = False, 0
         self._thinking: set[str] = set()
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether the page shows a match."""
-        return self._step >= 0
 
     def __call__(self, moment: Moment) -> None:
         record = moment.record
@@ -116,7 +111,7 @@ class MomentFeed:
             rules = moment.game.program.source.text
             opening = {"rules": rules, "name": record.game_name, "seats": list(record.player_names)}
             self._send({"event": "open", **opening, "role": None})
-            self._step = 0
+            self.has_begun = True
         if moment.step > self._step and moment.joint_move is not None:
             self._step = moment.step
             self._thinking = set()
@@ -129,9 +124,3 @@ class MomentFeed:
         if moment.is_over:
             note = f"The match was aborted: {record.fault}" if record.is_aborted else ""
             self._send({"event": "stop", "note": note})
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

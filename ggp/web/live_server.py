@@ -37,12 +37,10 @@ from ggp.web.access import Access
 from ggp.web.server import STATIC, WebServer, page, run_app
 from ggp.web.sessions import MATCH_MODULE, OpenMatch, SessionLimits
 
-KEPT_MATCHES = 8
+_KEPT_MATCHES = 8
 """Maximum number of matches shown; the oldest finished one is dropped first."""
-
-WAITING_EVENTS = 2000
+_WAITING_EVENTS = 2000
 """Maximum number of events waiting for the process of a match; beyond that the page drops the match."""
-
 _STEP_SECONDS = 60.0
 _MEBIBYTES = 2048
 _NICENESS = 19
@@ -63,11 +61,11 @@ class LiveMatch:
         self.is_over = False
         self.problem = ""
         self._opening = dict(opening)
-        self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(WAITING_EVENTS)
+        self._events: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue(_WAITING_EVENTS)
         self._task = asyncio.create_task(self._run())
 
     def summary(self) -> dict[str, Any]:
-        """The match in a line of the list."""
+        """Number, name, role, step and end of the match; `is_shown`: it has a page."""
         about, state = self.match.about, self.match.state
         over = "over" if self.is_over else "running"
         return {
@@ -82,7 +80,7 @@ class LiveMatch:
     def put(self, do: str, event: dict[str, Any]) -> None:
         """Queue an event. A match that cannot keep up first loses its search reports, and then ends."""
         self.is_over = self.is_over or do == "stop"
-        if do == "think" and self._events.qsize() > WAITING_EVENTS // 2 and not event["is_done"]:
+        if do == "think" and self._events.qsize() > _WAITING_EVENTS // 2 and not event["is_done"]:
             return
         try:
             self._events.put_nowait((do, event))
@@ -98,12 +96,9 @@ class LiveMatch:
             while True:
                 await self._pass_on(*await self._events.get())
         except ChildError as error:
-            self.is_over = True
             self.problem = f"cannot be shown: {error}"
-        except asyncio.CancelledError:
-            self.is_over = True
-            raise
         finally:
+            self.is_over = True
             match.receive({"event": "gone"}, '{"event": "gone"}')
             await match.close()
 
@@ -126,10 +121,7 @@ class LiveMatch:
 
 
 class LiveServer:
-    """The handlers, and the matches by number.
-
-    access   see there
-    """
+    """The handlers, and the matches by number."""
 
     def __init__(self, access: Access) -> None:
         self._server = WebServer(access, _LIMITS)
@@ -159,15 +151,13 @@ class LiveServer:
         do, number = event.pop("do"), event.pop("match")
         if do == "open":
             self._make_room()
-            self._matches[number] = LiveMatch(number, event, self._show)
+            shared = self._server.sessions.shared
+            self._matches[number] = LiveMatch(number, event, lambda match: shared.update({match.name: match}))
         elif number in self._matches:
             self._matches[number].put(do, event)
 
-    def _show(self, match: OpenMatch) -> None:
-        self._server.sessions.shared[match.name] = match
-
     def _make_room(self) -> None:
-        while len(self._matches) >= KEPT_MATCHES:
+        while len(self._matches) >= _KEPT_MATCHES:
             oldest = min(self._matches, key=lambda number: (not self._matches[number].is_over, number))
             match = self._matches.pop(oldest)
             self._server.sessions.shared.pop(match.match.name, None)
@@ -176,7 +166,7 @@ class LiveServer:
             task.add_done_callback(self._closing.discard)
 
     async def matches(self, request: web.Request) -> web.Response:
-        """Number, name, role, step and end of every match, the newest first; `is_shown`: it has a page."""
+        """Every match, the newest first."""
         newest = sorted(self._matches.items(), reverse=True)
         shown = [match.summary() for _, match in newest if match.match.about or match.problem]
         return web.json_response(shown)

@@ -11,14 +11,13 @@ from ggp.game import Game, JointMove, Move, Role, goals_or_none
 
 STEP_LIMIT = 5_000
 """Maximum number of joint moves; then the match is over without a result. Bounds its memory."""
-
-KEPT_LEGAL = 12
+_KEPT_LEGAL = 12
 """Number of results of `MatchHistory.legal` that are cached."""
 
 
 @dataclass
 class Step:
-    """One joint move and its consequences. `percepts` and `values` have one entry per role in role order.
+    """One joint move and its consequences, in role order.
 
     joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
@@ -54,6 +53,10 @@ class MatchHistory:
         step = len(self.steps) if step is None else step
         return self.steps[step - 1].state if step else self.game.initial_state()
 
+    def facts(self, step: int | None = None) -> tuple[Term, ...]:
+        """The facts of a state."""
+        return self.game.facts(self.state(step))
+
     @property
     def is_over(self) -> bool:
         """Whether no move can follow."""
@@ -72,7 +75,7 @@ class MatchHistory:
         state = self.state(len(self.steps) - steps_back)
         key = (id(state), role)
         if key not in self._legal:
-            while len(self._legal) >= KEPT_LEGAL:
+            while len(self._legal) >= _KEPT_LEGAL:
                 del self._legal[next(iter(self._legal))]
             self._legal[key] = state, self.game.legal_moves(state, role)
         return self._legal[key][1]

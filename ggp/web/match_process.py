@@ -1,30 +1,15 @@
 """The process of one match: `python -m ggp.web.match_process MIB`, started by the web server.
 
-    open      rules, name, seats, seconds, seed    the fixed properties of the match
-    replay    text                                 the same for a match record
-    follow    rules, name, seats, role             the same for a match that is played elsewhere
-    show                                           null; the event `state` precedes it, whole
-    view      step                                 a state of the past
-    record                                         the match as JSON of a match record
-    animation                                      the match as an SVG that plays by itself
+Requests name a method of `ShownMatch` and its arguments:
 
-Of a match that is played here; seats are texts in role order, "person" or a player as `make_player` reads it:
-
-    play      step, role, move                     null; the event `state` follows
-    undo                                           null; the event `state` follows
-    think     seconds, step                        null; events `think` follow, on the position after `step`
-    review                                         null; events `review` follow, one for every choice
-    abort                                          null; players over HTTP are sent the end of the match
-
-Of one that is played elsewhere; the event `state` follows:
-
-    step      step, terms, own_move                null
-    wait      roles                                null
-    expect    role, goal                           null; the goal that a search expects of its move
-    stop      note                                 null
+    open, replay, follow                     of them the first, answered with what does not change
+    show, view, record, animation            what the page shows, also as files
+    play, undo, think, review, abort         in a match that is played here
+    step, wait, expect, stop                 reports of a match that is played elsewhere
 
 Searches load the rules on the fastest engine in a separate thread (`agent_thread`). Events: `state` with
-what has changed, `think` while a search runs, `review`, `failed` if a search ended without a move.
+what has changed, `think` while a search runs, `review` for every choice of a review, `failed` if a search
+ended without a move.
 """
 
 from __future__ import annotations

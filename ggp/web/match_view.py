@@ -11,13 +11,10 @@ from itertools import chain
 from typing import Any
 
 from gdl.terms import Term
-from ggp.analysis.figures import Line, words_of
+from ggp.analysis.figures import words_of
 from ggp.analysis.picture import Picture
-from ggp.analysis.sheet_comment import read_comment
 from ggp.game import Role
-from ggp.match.outcome import outcome_text
-from ggp.web.board_markup import board_markup, cell_name
-from ggp.web.click_paths import click_paths
+from ggp.web.board_markup import board_markup, cell_name, click_paths
 from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
 
@@ -25,20 +22,10 @@ FACT_LIMIT = 400
 """Maximum number of facts listed next to the board."""
 
 
-def described_rules(rules: str) -> dict[str, Any]:
-    """The description of the game in the opening comment of a sheet, for people who play it.
-
-    >>> described_rules("; Nim.\\n;\\n; Take pieces.\\n(role a)")
-    {'title': 'Nim', 'about': ['Take pieces.']}
-    """
-    comment = read_comment(rules)
-    return {"title": comment.title, "about": list(comment.rules)}
-
-
 def state_view(
     picture: Picture, facts: Sequence[Term], before: Sequence[Term] | None, *, is_over: bool
 ) -> dict[str, Any]:
-    """Board, figures and remaining facts of a state.
+    """Board, or lines between dots, as SVG; figures and remaining facts of a state.
 
     >>> import ggp
     >>> game = ggp.load("nim", engine="reasoner")
@@ -46,33 +33,30 @@ def state_view(
     >>> view["board"], view["lines"][0][0]["text"], view["facts"]
     ('', 'a  1  ', [])
     """
+    board = ""
+    if picture.board is not None:
+        changed = frozenset() if before is None else picture.changed_cells(before, facts)
+        board = board_markup(picture.board, facts, changed)
+    elif picture.lattice is not None:
+        board = lines_markup(picture.lattice, facts, before or ())
     rest = [words_of(fact) for fact in picture.rest(facts)]
+    lines = picture.figure_lines(facts, is_over=is_over, has_lattice=False)
     return {
-        "board": _board(picture, facts, before),
+        "board": board,
         "key": [list(pair) for pair in picture.key(facts)],
-        "lines": [_line(line) for line in picture.figure_lines(facts, is_over=is_over, has_lattice=False)],
+        "lines": [
+            [{"text": piece.text, "name": piece.name, "dim": piece.is_dim} for piece in line]
+            for line in lines
+        ],
         "facts": rest[:FACT_LIMIT],
         "facts_left_out": max(0, len(rest) - FACT_LIMIT),
     }
 
 
-def _board(picture: Picture, facts: Sequence[Term], before: Sequence[Term] | None) -> str:
-    """The board, or the lines between dots, as SVG; empty without either."""
-    if picture.board is not None:
-        changed = frozenset() if before is None else picture.changed_cells(before, facts)
-        return board_markup(picture.board, facts, changed)
-    return "" if picture.lattice is None else lines_markup(picture.lattice, facts, before or ())
-
-
-def _line(line: Line) -> list[dict[str, Any]]:
-    return [{"text": piece.text, "name": piece.name, "dim": piece.is_dim} for piece in line]
-
-
 def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str, Any]:
     """The state after `step` joint moves, in a match without hidden information."""
-    game = history.game
-    facts = game.facts(history.state(step))
-    before = game.facts(history.state(step - 1)) if step else None
+    facts = history.facts(step)
+    before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
     return state_view(picture, facts, before, is_over=is_over)
 
@@ -84,18 +68,16 @@ def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> dict[str, list[
     paths   for each move the clicks in order, separated by `;`, each the names of what may be clicked,
             separated by `|`; empty if the move can only be chosen from the list
     """
-    return {"moves": list(map(str, legal)), "paths": _paths(picture, legal)}
-
-
-def _paths(picture: Picture, legal: Sequence[Term]) -> list[str]:
     if picture.board is None:
         lattice = picture.lattice
         clicks = [[] if lattice is None else line_path(lattice, move) for move in legal]
-        return [";".join(map("|".join, path)) for path in clicks]
-    paths = click_paths(picture.board, legal)
-    clicked = set(chain.from_iterable(paths))
-    names = {cells: "|".join(map(cell_name, sorted(cells))) for cells in clicked}
-    return [";".join(map(names.__getitem__, path)) for path in paths]
+        texts = [";".join(path) for path in clicks]
+    else:
+        paths = click_paths(picture.board, legal)
+        clicked = set(chain.from_iterable(paths))
+        names = {cells: "|".join(map(cell_name, sorted(cells))) for cells in clicked}
+        texts = [";".join(map(names.__getitem__, path)) for path in paths]
+    return {"moves": list(map(str, legal)), "paths": texts}
 
 
 def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | None]]:
@@ -111,16 +93,3 @@ def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | No
         ]
         for step in history.steps
     ]
-
-
-def percepts_view(history: MatchHistory, person: Role) -> list[list[str]]:
-    """The percepts of `person` in each step."""
-    index = history.game.roles.index(person)
-    return [[words_of(term) for term in step.percepts[index]] for step in history.steps]
-
-
-def outcome(history: MatchHistory) -> str:
-    """The result of a match that is over, in words."""
-    if history.is_cut:
-        return "no result: the match is too long"
-    return outcome_text([str(role) for role in history.game.roles], history.goals())

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 from ggp.analysis.svg import svg_text
 from ggp.tournament.ratings import Rating
 
-INKS = 6
+_INKS = 6
 """Number of line colors in the stylesheet; further lines are dashed."""
 
 _WIDTH, _HEIGHT = 760, 360
@@ -18,11 +18,7 @@ _WHISKER_WIDTH = 150
 
 
 def whisker(rating: Rating, low: float, high: float) -> str:
-    """The interval of a rating as a line with a dot, on a scale from `low` to `high`.
-
-    >>> whisker(Rating("a", 0.0, 50.0, 0), -100, 100).count("<circle")
-    1
-    """
+    """The interval of a rating as a line with a dot, on a scale from `low` to `high`."""
     span = max(high - low, 1.0)
     start, middle, end, zero = (
         (value - low) / span * (_WHISKER_WIDTH - 10) + 5
@@ -37,15 +33,13 @@ def whisker(rating: Rating, low: float, high: float) -> str:
 
 
 def history_chart(history: Sequence[tuple[int, Sequence[Rating]]]) -> str:
-    """Elo over the number of matches, a line per agent with its name; empty with less than two points.
-
-    >>> history_chart([(1, [Rating("a", 0.0, 50.0, 0)])])
-    ''
-    """
+    """Elo over the number of matches, a line per agent with its name; empty with less than two points."""
     if len(history) < 2:
         return ""
     values = [rating.elo for _, found in history for rating in found] or [0.0]
-    step = _step(max(values) - min(values))
+    span = max(values) - min(values)
+    # A round distance of at most eight lines.
+    step = next((each for each in (10.0, 20.0, 50.0, 100.0, 200.0, 500.0) if span / each <= 7), 1000.0)
     low, high = (min(values) // step) * step, (max(values) // step + 1) * step
     first, last = history[0][0], history[-1][0]
 
@@ -70,15 +64,10 @@ def history_chart(history: Sequence[tuple[int, Sequence[Rating]]]) -> str:
         own = [(number, each.elo) for number, found in history for each in found if each.agent == agent]
         points = [place(number, elo) for number, elo in own]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        kind = f"series-{index % INKS}{' dashed' if index // INKS % 2 else ''}"
+        kind = f"series-{index % _INKS}{' dashed' if index // _INKS % 2 else ''}"
         parts.append(f'<polyline class="{kind}" points="{line}"><title>{escape(agent)}</title></polyline>')
         parts.append(svg_text(right + 8, label + 4, agent, style=f' class="{kind}"'))
     return "\n".join([*parts, "</svg>"])
-
-
-def _step(span: float) -> float:
-    """A round distance of at most eight lines."""
-    return next((step for step in (10.0, 20.0, 50.0, 100.0, 200.0, 500.0) if span / step <= 7), 1000.0)
 
 
 def _spread(heights: Sequence[float]) -> list[float]:

@@ -54,6 +54,8 @@ from ggp.web.connections import Connections, listeners
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
 
+log = logging.getLogger("ggp.web")
+
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 15.0
@@ -61,6 +63,9 @@ _PICTURE_SECONDS = 5.0
 _BODY_SECONDS = 20.0
 _WRITE_SECONDS = 30.0
 """Time to write an event; a page that has stopped reading is disconnected."""
+_TYPES = mimetypes.MimeTypes()
+CONNECTIONS = web.AppKey("connections", Connections)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _OWN_PATH = re.compile(r"/[\w/.-]*", re.ASCII)
 _SHEET_REQUESTS: Mapping[str, float | None] = {
@@ -72,14 +77,6 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
     "picture": _PICTURE_SECONDS,
 }
 """Requests about a sheet → time limit in seconds, for evaluations with compiling; None: the default."""
-
-log = logging.getLogger("ggp.web")
-_UNREAD = (408, 413, 415)
-"""Statuses of requests whose body is not read completely, so that their connections are closed."""
-
-_TYPES = mimetypes.MimeTypes()
-CONNECTIONS = web.AppKey("connections", Connections)
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "view": {"step": int},
@@ -96,14 +93,15 @@ _SENTENCES: Mapping[int, str] = {
     404: "not found: no page has this address",
     405: "this address does not accept such requests",
 }
+_UNREAD = (408, 413, 415)
+"""Statuses of requests whose body is not read completely, so that their connections are closed."""
 
 
 class WebServer:
     """The handlers of all routes.
 
-    access, limits   see there
-    stores           files of tournaments that the pages show
-    clock            seconds, for idle sessions
+    stores   files of tournaments that the pages show
+    clock    seconds, for idle sessions
     """
 
     def __init__(
@@ -243,31 +241,24 @@ class WebServer:
         return response
 
     async def games(self, request: web.Request) -> web.Response:
-        """Name, title, roles, kind and known value of every game known by name."""
         return web.json_response(await asyncio.to_thread(known_games))
 
     async def rules(self, request: web.Request) -> web.Response:
-        """The text of a sheet known by name."""
         return web.Response(text=await asyncio.to_thread(read_rules, request.match_info["name"]))
 
     async def picture(self, request: web.Request) -> web.Response:
-        """The initial state of a sheet as a picture."""
-        name = request.match_info["name"]
+        name, session = request.match_info["name"], self._session(request)
         if name not in self._pictures:
             text = await asyncio.to_thread(read_rules, name)
-            self._pictures[name] = await self.sessions.ask_sheets(
-                self._session(request), "picture", text, _PICTURE_SECONDS
-            )
+            found = await self.sessions.ask_sheets(session, "picture", text, _PICTURE_SECONDS)
+            self._pictures[name] = found
         return web.Response(text=self._pictures[name], content_type="image/svg+xml")
 
     async def open_match(self, request: web.Request) -> web.Response:
-        """Open a match; the reply has its id."""
-        session = self._session(request)
         data = await _json(request)
         if "record" in data or "store" in data:
             text = _field(data, "record", str) if "record" in data else await self._stored_record(data)
-            match = await self.sessions.open_match(session, "replay", {"text": text})
-            return web.json_response({"id": match.name})
+            return await self._open(request, "replay", {"text": text})
         if "game" in data:
             name = _field(data, "game", str)
             text = await asyncio.to_thread(read_rules, name)
@@ -277,30 +268,21 @@ class WebServer:
         seats = _field(data, "seats", list, [])
         if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
             raise web.HTTPBadRequest(text="seats are texts")
-        match = await self.sessions.open_match(
-            session,
-            "open",
-            {
-                "rules": text,
-                "name": name,
-                "seats": seats,
-                "seconds": _field(data, "seconds", float, 1.0),
-                "seed": _field(data, "seed", int, time.time_ns() % 2**31),
-            },
-        )
-        return web.json_response({"id": match.name})
+        seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
+        arguments = {"rules": text, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
+        return await self._open(request, "open", arguments)
 
     async def open_again(self, request: web.Request) -> web.Response:
-        """Open another match with the rules and seats of one; the reply has its id."""
         opened = self._find(request).opened
         if not opened:
             raise web.HTTPBadRequest(text="a record cannot be played again")
-        arguments = {**opened, "seed": time.time_ns() % 2**31}
-        match = await self.sessions.open_match(self._session(request), "open", arguments)
+        return await self._open(request, "open", {**opened, "seed": _new_seed()})
+
+    async def _open(self, request: web.Request, do: str, arguments: Mapping[str, Any]) -> web.Response:
+        match = await self.sessions.open_match(self._session(request), do, arguments)
         return web.json_response({"id": match.name})
 
     async def _stored_record(self, data: dict[str, Any]) -> str:
-        """The record of a match of a tournament. Raises UnknownStoreError, HTTPBadRequest."""
         run, match = _field(data, "run", str), _field(data, "match", str)
         text = await asyncio.to_thread(self.stores.record, _field(data, "store", int), run, match)
         if len(text) > self.limits.sheet_bytes:
@@ -308,32 +290,26 @@ class WebServer:
         return text
 
     async def tournaments(self, request: web.Request) -> web.Response:
-        """File name and runs of every store."""
         return web.json_response(await asyncio.to_thread(self.stores.sizes))
 
     async def report(self, request: web.Request) -> web.Response:
-        """The tables and the newest matches of a run."""
         number, run = int(request.match_info["number"]), request.query.get("run", "")
         return web.json_response(await asyncio.to_thread(self.stores.report, number, run))
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
-        """The page of a match that is open."""
         self._find(request)
         return await page("match")(request)
 
     async def match(self, request: web.Request) -> web.Response:
-        """Name, roles and seats of a match."""
         return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
-        """End a match."""
         match = self._find(request)
         self._session(request).matches.pop(match.name, None)
         await match.close()
         return web.json_response(None)
 
     async def ask_match(self, request: web.Request) -> web.Response:
-        """Pass a request on to the process of the match."""
         match, do = self._find(request), request.match_info["do"]
         if do not in _MATCH_REQUESTS:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
@@ -342,7 +318,6 @@ class WebServer:
         return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
 
     async def ask_sheet(self, request: web.Request) -> web.Response:
-        """Check, format, prove, evaluate or draw a sheet."""
         do = request.match_info["do"]
         if do not in _SHEET_REQUESTS:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
@@ -356,7 +331,7 @@ class WebServer:
         return web.json_response(found)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """The events of a match, until the page goes."""
+        """Send the events of a match until the page is gone."""
         match = self._find(request)
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
         follower = match.follow()
@@ -382,12 +357,9 @@ class WebServer:
 
     def _session(self, request: web.Request) -> Session:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
-        session = self.sessions.find(name)
-        if session is None:
-            raise web.HTTPForbidden(
-                text="open the address with the token that the server printed at the start"
-            )
-        return session
+        if (session := self.sessions.find(name)) is not None:
+            return session
+        raise web.HTTPForbidden(text="open the address with the token that the server printed at the start")
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
@@ -398,11 +370,7 @@ class WebServer:
 
 
 def known_games() -> list[dict[str, str]]:
-    """Descriptions of the games known by name, from their opening comments.
-
-    >>> next(game["kind"] for game in known_games() if game["name"] == "hanoi")
-    'puzzle'
-    """
+    """Descriptions of the games known by name, from their opening comments."""
     found = []
     for name, path in sorted(_sheets().items()):
         with contextlib.suppress(OSError, ValueError):
@@ -414,12 +382,7 @@ def known_games() -> list[dict[str, str]]:
 
 
 def read_rules(name: str) -> str:
-    """The sheet of a game known by name; never another file. Raises HTTPNotFound.
-
-    >>> read_rules("../../etc/passwd")
-    Traceback (most recent call last):
-    aiohttp.web_exceptions.HTTPNotFound: Not Found
-    """
+    """The sheet of a game known by name; never another file. Raises HTTPNotFound."""
     path = _sheets().get(name)
     if path is None:
         raise web.HTTPNotFound(text="unknown game")
@@ -500,6 +463,10 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
+def _new_seed() -> int:
+    return time.time_ns() % 2**31
+
+
 class _Protocol(web.RequestHandler):
     """One connection; malformed HTTP gets our error page and is not logged, to keep the log small."""
 
@@ -541,12 +508,8 @@ async def run_app(app: web.Application, access: Access, on_ready: Callable[[], N
             on_ready()
             assert runner.server is not None
             # Bodies are not decompressed: a small one could be a bomb.
-            protocol = partial(
-                _Protocol,
-                runner.server,
-                loop=asyncio.get_running_loop(),
-                auto_decompress=False,
-            )
+            loop = asyncio.get_running_loop()
+            protocol = partial(_Protocol, runner.server, loop=loop, auto_decompress=False)
             tasks = [connections.accept(each, protocol) for each in sockets]
             await asyncio.gather(connections.end_silent(), *tasks)
     finally:

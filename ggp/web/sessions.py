@@ -28,19 +28,19 @@ class SessionLimits:
     sessions            maximum number; a new one replaces the one idle longest
     matches             maximum number per session; a new one replaces the oldest
     mebibytes           memory of each process of a match
+    idle_seconds        a session without requests for this long ends, with its matches
     sheet_mebibytes     memory of each process for rule sheets
     sheet_bytes         size of a request, and so of a rule sheet or record
     answer_seconds      time for one request to a process, before the process is killed
-    idle_seconds        a session without requests for this long ends, with its matches
     """
 
     sessions: int = 4
     matches: int = 3
     mebibytes: int = 4096
+    idle_seconds: float = 1800.0
     sheet_mebibytes: int = 2048
     sheet_bytes: int = 4 * 1024 * 1024
     answer_seconds: float = 15.0
-    idle_seconds: float = 1800.0
 
 
 @dataclass(eq=False)
@@ -113,11 +113,6 @@ class Session:
     sheets: Child | None = None
     sheet_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     has_ended: bool = False
-
-    @property
-    def is_followed(self) -> bool:
-        """Whether a page follows one of the matches."""
-        return any(match.followers for match in self.matches.values())
 
     def require_open(self) -> None:
         """Raise ChildError after the end of the session, which would never end another process."""
@@ -208,7 +203,8 @@ class Sessions:
         """End the idle sessions."""
         now = self._clock()
         for session in list(self._sessions.values()):
-            if now - session.used > self.limits.idle_seconds and not session.is_followed:
+            is_followed = any(match.followers for match in session.matches.values())
+            if now - session.used > self.limits.idle_seconds and not is_followed:
                 await self._end(session)
 
     async def _end(self, session: Session) -> None:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from gdl.errors import Diagnostic, GdlError
+from gdl.errors import GdlError
 from gdl.syntax.formatting import format_kif
 from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import ALL
@@ -27,33 +27,25 @@ from ggp.analysis.svg import svg_document, svg_text
 from ggp.engines.loading import load
 from ggp.game import GameError
 from ggp.processes.child_end import Parent, serve
-from ggp.validation.output import to_json
+from ggp.validation.output import SheetReport, to_json
 from ggp.validation.sheet import validate
 from ggp.web.match_view import state_view
 
-FINDING_LIMIT = 200
-PROOF_SECONDS = 10.0
-EVALUATION_SECONDS = 20.0
-EVALUATION_SIMULATIONS = 64
-EVALUATION_MATCHES = 64
-PICTURE_LINES = 9
-PICTURE_CHARACTERS = 32
+_FINDING_LIMIT = 200
+_PROOF_SECONDS = 10.0
+_PICTURE_LINES, _PICTURE_CHARACTERS = 9, 32
 
 
 def check(rules: str) -> dict[str, Any]:
     """Findings of a sheet, and its initial state if it can be computed.
 
     All codes are reported: a variable that occurs only once is often a typing error.
-
-    >>> result = check("(role x) (legal x wait) (init (a b)")
-    >>> [finding["code"] for finding in result["findings"]], result["state"]
-    (['GDL101'], None)
     """
     text = rules + "\n"
     report = validate(text, select=(ALL,))
     result: dict[str, Any] = {
         "title": read_comment(rules).title,
-        "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
+        "findings": _findings(report),
         "has_errors": report.has_errors,
         "roles": [],
         "moves": {},
@@ -73,51 +65,36 @@ def check(rules: str) -> dict[str, Any]:
     return result
 
 
-def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
-    span = diagnostic.span
-    return {
-        "code": diagnostic.code,
-        "severity": str(diagnostic.severity.value),
-        "text": diagnostic.message,
-        "explanation": EXPLANATIONS.get(diagnostic.code, ""),
-        "line": None if span is None else span.line,
-        "column": None if span is None else span.column,
-    }
+def _findings(report: SheetReport) -> list[dict[str, Any]]:
+    return [
+        {
+            "code": each.code,
+            "severity": str(each.severity.value),
+            "text": each.message,
+            "explanation": EXPLANATIONS.get(each.code, ""),
+            "line": each.span and each.span.line,
+            "column": each.span and each.span.column,
+        }
+        for each in report.diagnostics[:_FINDING_LIMIT]
+    ]
 
 
 def prove(rules: str) -> dict[str, Any]:
     """Findings of random matches and of the exploration of all states."""
-    report = validate(rules + "\n", play=True, prove=True, seconds=PROOF_SECONDS, select=(ALL,))
-    return {
-        "findings": [_finding(each) for each in report.diagnostics[:FINDING_LIMIT]],
-        "text": str(report),
-    }
+    report = validate(rules + "\n", play=True, prove=True, seconds=_PROOF_SECONDS, select=(ALL,))
+    return {"findings": _findings(report), "text": str(report)}
 
 
 def picture(rules: str) -> str:
-    """The initial state as a standalone SVG document: its board, else its first lines as text.
-
-    >>> picture("(role x) (init (heap a 3)) (legal x wait)").count("<text")
-    1
-    """
+    """The initial state as a standalone SVG document: its board, else its first lines as text."""
     view = show(load(rules + "\n", engine="reasoner", name="sheet"))
     if (board := view.board) is not None:
         return board_svg(board, filter(board.shows, view.facts))
-    lines = [line[:PICTURE_CHARACTERS] for line in str(view).splitlines()[:PICTURE_LINES]]
+    lines = [line[:_PICTURE_CHARACTERS] for line in str(view).splitlines()[:_PICTURE_LINES]]
     width = 8 * max(map(len, lines), default=1) + 20
-    texts = [
-        svg_text(10, 20 * row + 22, line, style=' xml:space="preserve"') for row, line in enumerate(lines)
-    ]
+    style = ' xml:space="preserve"'
+    texts = [svg_text(10, 20 * row + 22, line, style=style) for row, line in enumerate(lines)]
     return svg_document(width, 20 * len(lines) + 14, texts, font="monospace")
-
-
-def examine(rules: str) -> Any:
-    """Findings as data for programs.
-
-    >>> examine("(role x) (legal x wait")["sheets"][0]["diagnostics"][0]["code"]
-    'GDL101'
-    """
-    return json.loads(to_json([validate(rules + "\n")]))
 
 
 def judge(rules: str) -> dict[str, Any]:
@@ -126,10 +103,7 @@ def judge(rules: str) -> dict[str, Any]:
     from ggp.evaluation.evaluate import EvaluationTerms, evaluate
 
     game = require_compiled(load(rules + "\n", engine="lanes", name="sheet"))
-    terms = EvaluationTerms(
-        simulations=EVALUATION_SIMULATIONS, matches=EVALUATION_MATCHES, seconds=EVALUATION_SECONDS
-    )
-    return evaluate(game, terms).to_dict()
+    return evaluate(game, EvaluationTerms(simulations=64, matches=64, seconds=20.0)).to_dict()
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
@@ -137,7 +111,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "format": lambda rules: format_kif(rules),
     "prove": prove,
     "picture": picture,
-    "validate": examine,
+    "validate": lambda rules: json.loads(to_json([validate(rules + "\n")])),
     "evaluate": judge,
 }
 

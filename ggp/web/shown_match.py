@@ -1,7 +1,6 @@
 """One match on a page, in one of three modes; the reasoner computes the states without compiling.
 
-Methods named in the docstring of `match_process` answer its requests. `run_on` is called after each of them,
-and after each finding of a search; it sends what has changed.
+`match_process` calls the methods that answer its requests, then `run_on`, which sends what has changed.
 """
 
 from __future__ import annotations
@@ -15,35 +14,34 @@ from typing import Any
 from gdl.program import Program
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
+from ggp.analysis.board_animation import animated_svg
+from ggp.analysis.figures import words_of
 from ggp.analysis.picture import Picture, find_picture
+from ggp.analysis.sheet_comment import read_comment
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
 from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts, hides_information
-from ggp.match.record import MatchRecord
+from ggp.match.outcome import outcome_text
+from ggp.match.record import MatchRecord, Step
 from ggp.processes.child_end import RequestError
 from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_thread import AgentThread, Finding, Task
 from ggp.web.changes import changes
-from ggp.web.match_export import animation_text, record_text
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
-from ggp.web.match_view import (
-    described_rules,
-    legal_moves_view,
-    moves_view,
-    outcome,
-    percepts_view,
-    shown_state,
-)
+from ggp.web.match_view import legal_moves_view, moves_view, shown_state
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 
-MOVE_SECONDS = (0.1, 600.0)
-ANALYSIS_SECONDS = 60.0
+_MOVE_SECONDS = (0.1, 600.0)
+_ANALYSIS_SECONDS = 60.0
+_ANIMATED_STEPS = 1000
+"""Maximum number of steps of an animation."""
 _SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
 """Shares of the process's memory for the trees and proofs of all seats, and of all analyses."""
 PACE_SECONDS = 0.4
 """Minimum time between two steps without a person's choice, so that people can follow."""
 
+_CUT = "no result: the match is too long"
 _LOST = "The reported moves do not fit the rules: this page can no longer follow the match"
 
 
@@ -62,14 +60,6 @@ class ShownMatch:
                 `failed`
     found       is called in another thread with every Finding; pass it to `take`
     mebibytes   memory of the process, of which all searches together get half
-
-    >>> match = ShownMatch(lambda event: None, lambda finding: None)
-    >>> rules = "(role x) (legal x go) (init a) (<= terminal (not (true a))) (goal x 100)"
-    >>> match.follow(rules, "trial", ["me"], None)["roles"]
-    ['x']
-    >>> match.step(1, ["go"], None)
-    >>> match.snapshot()["outcome"]
-    'x scores 100 of 100'
     """
 
     def __init__(
@@ -102,7 +92,7 @@ class ShownMatch:
     # --- opening ----------------------------------------------------------------------------------
 
     def open(self, rules: str, name: str, seats: list[str], seconds: float, seed: int) -> dict[str, Any]:
-        """Load the rules and seat the players."""
+        """Load the rules and seat the players, `person` or as `make_player` reads them, in role order."""
         for seat in seats:
             check_seat(seat)
         program = self._load(rules, name)
@@ -116,7 +106,7 @@ class ShownMatch:
             raise RequestError(f"{name} has {len(wanted)} roles, not {len(seats)}")
         if hides_information(game) and seats.count(PERSON) > 1:
             raise RequestError("in a game with hidden information only one person can sit at this page")
-        least, most = MOVE_SECONDS
+        least, most = _MOVE_SECONDS
         if not least <= seconds <= most:
             raise RequestError(f"a move takes {least:g} to {most:g} seconds")
         given = iter(seats)
@@ -170,8 +160,11 @@ class ShownMatch:
 
     def _described(self) -> dict[str, Any]:
         game = self.history.game
+        comment = read_comment(self._text)
         return {
             "name": game.name,
+            "title": comment.title,
+            "about": list(comment.rules),
             "roles": [str(role) for role in game.roles],
             "seats": list(self._seats),
             "is_hidden": hides_information(game),
@@ -179,7 +172,6 @@ class ShownMatch:
             "is_replay": self._mode is Mode.REPLAYED,
             "is_live": self._mode is Mode.FOLLOWED,
             "seconds": self._seconds,
-            **described_rules(self._text),
             "has_remote_players": self._has_remote_players,
         }
 
@@ -217,12 +209,15 @@ class ShownMatch:
         person, last = self._next_person(), len(self.history.steps)
         is_played = self._mode is Mode.PLAYED
         is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
+        goals = history.goals() if is_over else None
+        result = outcome_text(list(map(str, history.game.roles)), goals)
+        seat = None if viewer is None else history.game.roles.index(viewer)
         return {
             "step": last,
             **({} if viewer is not None else shown_state(history, self._picture, last)),
             "is_over": is_over,
-            "outcome": outcome(history) if is_over else "",
-            "goals": history.goals() if is_over else None,
+            "outcome": "" if not is_over else _CUT if history.is_cut else result,
+            "goals": goals,
             "person": None if person is None else str(person),
             **legal_moves_view(self._picture, () if person is None else history.legal(person)),
             "waiting": sorted(map(str, self._asked)) if is_waiting else [],
@@ -230,7 +225,9 @@ class ShownMatch:
             "note": _LOST if self._is_lost else "" if is_over else self._note,
             "history": moves_view(history, viewer),
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
-            "percepts": [] if viewer is None else percepts_view(history, viewer),
+            "percepts": [
+                list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
+            ],
             "can_undo": self._undo_count() > 0,
             "review": None if self._review is None else self._review.view(),
         }
@@ -252,12 +249,27 @@ class ShownMatch:
     def record(self) -> str:
         """The match as the JSON text of a record."""
         self._require_seen("the record would show")
-        return record_text(self.history, self._text, self._seats, self._seconds)
+        history, roles = self.history, tuple(map(str, self.history.game.roles))
+        record = MatchRecord(
+            "web", history.game.name, roles, 0, round(self._seconds), self._seats, self._text
+        )
+        for step in range(len(history.steps) + 1):
+            moves = history.steps[step - 1].joint_move if step else ()
+            facts = " ".join(map(str, history.facts(step)))
+            record.steps.append(Step(tuple(map(str, moves)), f"( {facts} )"))
+        if (goals := history.goals()) is not None:
+            record.complete(goals)
+        return record.to_json()
 
     def animation(self) -> str:
         """The match as an SVG document that plays by itself."""
         self._require_seen("the animation would show")
-        return animation_text(self.history, self._picture)
+        steps, board = len(self.history.steps), self._picture.board
+        if board is None:
+            raise RequestError("this game has no board to draw")
+        if steps > _ANIMATED_STEPS:
+            raise RequestError(f"the match has more than {_ANIMATED_STEPS:,} steps")
+        return animated_svg(board, [self.history.facts(step) for step in range(steps + 1)])
 
     # --- followed ---------------------------------------------------------------------------------
 
@@ -432,7 +444,7 @@ class ShownMatch:
             raise RequestError("no role has a choice in this position")
         if self._review is not None:
             self._review.task = None
-        self._analyze(role, step, min(max(seconds, 0.1), ANALYSIS_SECONDS))
+        self._analyze(role, step, min(max(seconds, 0.1), _ANALYSIS_SECONDS))
 
     def _require_analysis(self, refusal: str) -> None:
         if hides_information(self.history.game):
@@ -467,11 +479,11 @@ class ShownMatch:
         self._review_next(self._review)
 
     def _review_next(self, review: MatchReview) -> None:
-        position, review.task = review.advance(), None
-        if position is None:
+        review.task = None
+        if review.position is None:
             self._is_changed = True  # later pages get the review with the state
         else:
-            review.task = self._analyze(*position, review.seconds)
+            review.task = self._analyze(*review.position, review.seconds)
 
     def _take_review(self, review: MatchReview, finding: Finding) -> None:
         if finding.error:
@@ -494,17 +506,15 @@ class ShownMatch:
             self._take_review(self._review, finding)
             return
         if finding.report is not None and self._viewer is None:
-            self._send(
-                {
-                    "event": "think",
-                    "step": len(task.moves) if task.is_analysis else len(history.steps),
-                    "role": str(task.role),
-                    "is_yours": task.is_analysis,
-                    "is_done": finding.move is not None,
-                    "move": None if finding.move is None else str(finding.move),
-                    "report": finding.report,
-                }
-            )
+            thought = {
+                "step": len(task.moves) if task.is_analysis else len(history.steps),
+                "role": str(task.role),
+                "is_yours": task.is_analysis,
+                "is_done": finding.move is not None,
+                "move": None if finding.move is None else str(finding.move),
+                "report": finding.report,
+            }
+            self._send({"event": "think", **thought})
         if finding.error:
             self._send_failure(finding)
         if task.is_analysis or (finding.move is None and not finding.error):

@@ -28,13 +28,7 @@ class UnknownStoreError(Exception):
 
 
 class Stores:
-    """Reads stores.
-
-    paths   files, in the order of their numbers
-
-    >>> Stores([]).sizes()
-    []
-    """
+    """Reads the stores at `paths`, which are numbered in this order."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = tuple(paths)
@@ -101,19 +95,15 @@ def _report_data(report: Report, matches: Sequence[StoredMatch]) -> dict[str, An
         "planned": report.planned,
         "stored": report.results.match_count,
         "sections": sections,
-        "matches": [_match_data(match) for match in matches[:MATCHES_SHOWN]],
-        "left_out": max(0, len(matches) - MATCHES_SHOWN),
-    }
-
-
-def _match_data(match: StoredMatch) -> dict[str, Any]:
-    return {
-        "id": match.id,
-        "game": match.game,
-        "condition": match.condition,
-        "seats": [
-            {"role": seat.role, "agent": seat.agent or "random", "goal": seat.goal} for seat in match.seats
+        "matches": [
+            {
+                **{name: getattr(match, name) for name in ("id", "game", "condition", "steps", "fault")},
+                "seats": [
+                    {"role": seat.role, "agent": seat.agent or "random", "goal": seat.goal}
+                    for seat in match.seats
+                ],
+            }
+            for match in matches[:MATCHES_SHOWN]
         ],
-        "steps": match.steps,
-        "fault": match.fault,
+        "left_out": max(0, len(matches) - MATCHES_SHOWN),
     }

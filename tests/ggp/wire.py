@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import (
@@ -31,6 +32,35 @@ async def running_player(**changes: object) -> AsyncIterator[PlayerServer]:
         yield server
     finally:
         await server.close()
+
+
+def inside(open_: Callable[[], AbstractAsyncContextManager[Any]]) -> Callable[[Any], Any]:
+    """Decorate a coroutine as a test: it gets what `open_()` opens, a tuple as several, and its fixtures."""
+
+    def decorate(scenario: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+        def test(**fixtures: Any) -> None:
+            async def run() -> None:
+                async with open_() as opened:
+                    await scenario(*(opened if isinstance(opened, tuple) else (opened,)), **fixtures)
+
+            asyncio.run(run())
+
+        parameters = list(inspect.signature(scenario).parameters.values())
+        fixtures = [each for each in parameters if each.name not in ("server", "client")]
+        test.__name__, test.__doc__, test.__module__ = (
+            scenario.__name__,
+            scenario.__doc__,
+            scenario.__module__,
+        )
+        test.__signature__ = inspect.Signature(fixtures)  # type: ignore[attr-defined]
+        return test
+
+    return decorate
+
+
+def with_player(**changes: object) -> Callable[[Any], Any]:
+    """Decorate a coroutine as a test of the running player `server`."""
+    return inside(lambda: running_player(**changes))
 
 
 async def exchange(port: int, data: bytes, *, half_close: bool = False) -> bytes:

@@ -5,13 +5,9 @@ import asyncio
 import pytest
 
 from ggp.player_server.http_listener import HttpListener, HttpResponse, RequestLimits
-from tests.ggp.wire import exchange, in_thread, post, running_player
+from tests.ggp.wire import exchange, in_thread, post, running_player, with_player
 
 INFO = "( ( name ggp-lanes ) ( status available ) ( species alien ) )"
-
-
-def run(scenario):
-    return asyncio.run(scenario())
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +16,11 @@ def port():
     options = {"allowed_origins": ("http://good.example/",), "limits": RequestLimits(body_bytes=5000)}
     with in_thread(running_player(**options)) as server:
         yield server.port
+
+
+def head_and_body(port, data, **options):
+    head, _, body = asyncio.run(exchange(port, data, **options)).decode().partition("\r\n\r\n")
+    return head, body
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def port():
     ],
 )
 def test_player_answers_info_in_any_form(request_bytes, port):
-    head, _, body = asyncio.run(exchange(port, request_bytes)).decode().partition("\r\n\r\n")
+    head, body = head_and_body(port, request_bytes)
     assert head.startswith("HTTP/1.1 200 OK\r\n")
     assert "Content-Type: text/acl\r\n" in head
     assert f"Content-Length: {len(INFO)}\r\n" in head
@@ -59,24 +60,20 @@ def test_player_answers_info_in_any_form(request_bytes, port):
 
 def test_player_reads_a_body_that_is_shorter_than_announced(port):
     data = b"POST / HTTP/1.0\r\nContent-Length: 50\r\n\r\n( INFO )"
-    assert asyncio.run(exchange(port, data, half_close=True)).decode().endswith(INFO)
+    assert head_and_body(port, data, half_close=True)[1] == INFO
 
 
-def test_player_waits_for_a_sender_that_pauses_within_a_message():
-    async def scenario():
-        async with running_player(limits=RequestLimits(quiet_seconds=0.05)) as server:
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            writer.write(b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( IN")
-            await asyncio.sleep(0.3)
-            writer.write(b"FO )")
-            return (await reader.read()).decode()
-
-    assert run(scenario).endswith(INFO)
+@with_player(limits=RequestLimits(quiet_seconds=0.05))
+async def test_player_waits_for_a_sender_that_pauses_within_a_message(server):
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( IN")
+    await asyncio.sleep(0.3)
+    writer.write(b"FO )")
+    assert (await reader.read()).decode().endswith(INFO)
 
 
 def test_player_answers_options_with_cors_headers(port):
-    request = b"OPTIONS / HTTP/1.1\r\nOrigin: http://good.example\r\n\r\n"
-    head, _, body = asyncio.run(exchange(port, request)).decode().partition("\r\n\r\n")
+    head, body = head_and_body(port, b"OPTIONS / HTTP/1.1\r\nOrigin: http://good.example\r\n\r\n")
     assert head.startswith("HTTP/1.1 200 ")
     assert "Content-Length: 0" in head
     assert "Access-Control-Allow-Origin: http://good.example\r\n" in head
@@ -102,8 +99,7 @@ def test_player_answers_options_with_cors_headers(port):
 )
 @pytest.mark.parametrize("line", ["GET /(INFO) HTTP/1.1", "POST / HTTP/1.1\r\nContent-Length: 6"])
 def test_player_refuses_foreign_web_pages(headers, status, line, port):
-    data = f"{line}\r\n{headers}\r\n\r\n(INFO)".encode()
-    head, _, body = asyncio.run(exchange(port, data)).decode().partition("\r\n\r\n")
+    head, body = head_and_body(port, f"{line}\r\n{headers}\r\n\r\n(INFO)".encode())
     assert head.split()[1] == status
     assert (body == INFO) is (status == "200")
     assert "good.example" in head or "Allow-Origin: http://127.0.0.1" in head or "Access-Control" not in head
@@ -117,53 +113,37 @@ def test_player_answers_400_to_other_text(text, port):
 @pytest.mark.parametrize(
     ("request_bytes", "status"),
     [
-        (b"DELETE / HTTP/1.1\r\n\r\n", b"405"),
-        (b"\x16\x03\x01\x02\x00\r\n\r\n", b"400"),
-        (b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n( INFO )", b"400"),
-        (b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n( INFO )", b"413"),
-        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
-        (b"POST / HTTP/1.1\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", b"431"),
-        (b"POST / HTTP/1.1\r\nA: " + b"b" * 200_000, b"431"),
-        (b"POST / HTTP/1.0\r\n\r\n" + b"(" * 3000 + b")" * 3000, b"413"),
+        (b"DELETE / HTTP/1.1\r\n\r\n", "405"),
+        (b"\x16\x03\x01\x02\x00\r\n\r\n", "400"),
+        (b"POST / HTTP/1.1\r\nContent-Length: many\r\n\r\n( INFO )", "400"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n( INFO )", "413"),
+        (b"POST / HTTP/1.1\r\nContent-Length: 20971520\r\n\r\n" + b" " * 20971520, "413"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "400"),
+        (b"POST / HTTP/1.1\r\n" + b"A: b\r\n" * 20_000 + b"\r\n", "431"),
+        (b"POST / HTTP/1.1\r\nA: " + b"b" * 200_000, "431"),
+        (b"POST / HTTP/1.0\r\n\r\n" + b"(" * 3000 + b")" * 3000, "413"),
     ],
+    ids=lambda value: str(value[:40]),
 )
 def test_player_refuses_other_bytes(request_bytes, status, port):
-    assert asyncio.run(exchange(port, request_bytes)).split()[1] == status
+    assert head_and_body(port, request_bytes)[0].split()[1] == status
     assert asyncio.run(post(port, "( INFO )")) == INFO
 
 
-def test_player_answers_a_peer_that_sends_too_much():
-    async def scenario():
-        async with running_player(limits=RequestLimits(body_bytes=5000)) as server:
-            size = 20 * 1024 * 1024
-            return await exchange(
-                server.port, f"POST / HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode() + b" " * size
-            )
-
-    assert run(scenario).split()[1] == b"413"
+@with_player(limits=RequestLimits(request_seconds=0.2))
+async def test_player_gives_up_on_a_request_that_never_ends(server):
+    assert (await exchange(server.port, b"POST / HTTP/1.1\r\nContent-")).split()[1] == b"408"
 
 
-def test_player_gives_up_on_a_request_that_never_ends():
-    async def scenario():
-        async with running_player(limits=RequestLimits(request_seconds=0.2)) as server:
-            return await exchange(server.port, b"POST / HTTP/1.1\r\nContent-")
-
-    assert run(scenario).split()[1] == b"408"
-
-
-def test_idle_connections_do_not_keep_others_out(caplog):
-    async def scenario():
-        async with running_player(limits=RequestLimits(connections=2)) as server:
-            held = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
-            for _, writer in held:
-                writer.write(b"POST / HTTP/1.0\r\nContent-")
-            answers = [await post(server.port, "( INFO )") for _ in range(3)]
-            first = (await held[0][0].read()).split()[1]
-            for _, writer in held:
-                writer.close()
-            return answers, first
-
-    assert run(scenario) == ([INFO] * 3, b"503")
+@with_player(limits=RequestLimits(connections=2))
+async def test_idle_connections_do_not_keep_others_out(server, caplog):
+    held = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
+    for _, writer in held:
+        writer.write(b"POST / HTTP/1.0\r\nContent-")
+    assert [await post(server.port, "( INFO )") for _ in range(3)] == [INFO] * 3
+    assert (await held[0][0].read()).split()[1] == b"503"
+    for _, writer in held:
+        writer.close()
     assert "Traceback" not in caplog.text
 
 
@@ -188,18 +168,15 @@ def test_too_many_requests_at_once_are_refused():
         await listener.close()
         return answers, refused
 
-    assert run(scenario) == (["0", "1"], "503 error too many requests")
+    assert asyncio.run(scenario()) == (["0", "1"], "503 error too many requests")
 
 
-def test_player_survives_a_manager_that_disconnects(caplog):
-    async def scenario():
-        async with running_player() as server:
-            for data in (b"", b"POST", b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )"):
-                _, writer = await asyncio.open_connection("127.0.0.1", server.port)
-                writer.write(data)
-                writer.transport.abort()
-            await asyncio.sleep(0.1)
-            return await post(server.port, "( INFO )")
-
-    assert run(scenario) == INFO
+@with_player()
+async def test_player_survives_a_manager_that_disconnects(server, caplog):
+    for data in (b"", b"POST", b"POST / HTTP/1.0\r\nContent-Length: 8\r\n\r\n( INFO )"):
+        _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        writer.write(data)
+        writer.transport.abort()
+    await asyncio.sleep(0.1)
+    assert await post(server.port, "( INFO )") == INFO
     assert "Traceback" not in caplog.text

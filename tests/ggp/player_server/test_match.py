@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gdl.terms import Symbol
-from ggp.player_server.match import PlayerMatch, SearchOptions
-from ggp.player_server.pending_play import Answer, KnownPosition
+from ggp.player_server.match import Answer, PlayerMatch, SearchOptions
+from ggp.player_server.match_states import KnownPosition
 from ggp.protocol.messages import Play, Start
 
 BEFORE = {"step": 0, "state": 0, "legal": ["early", "other"], "is_cut": False, "note": ""}
@@ -25,11 +25,11 @@ class LateStates:
         self.position = position
 
     async def _wait(self) -> None:
-        await (asyncio.Event().wait() if self.never else asyncio.sleep(0.01))
+        await (asyncio.Event().wait() if self.never else asyncio.sleep(0.001))
 
     async def advance(self, *told: Any) -> KnownPosition:
         await self._wait()
-        return KnownPosition.read(self.position)
+        return KnownPosition(**self.position)
 
     async def search(self, *limits: float) -> str:
         await self._wait()
@@ -52,7 +52,7 @@ def late_answer(
         start = Start("m", Symbol("x"), "(role x)", 1.0, 1.0)
         match: Any = PlayerMatch(start, SearchOptions(seed=1), None, None, "")  # type: ignore[arg-type]
         match._states, match._worker = LateStates(never=not has_states, position=position), SilentWorker()
-        match._position = KnownPosition.read(BEFORE)
+        match._position = KnownPosition(**BEFORE)
         if worker_move is not None:
             event = {"event": "best", "ticket": 0, "move": worker_move, "is_searched": False}
             asyncio.get_running_loop().call_later(0.01, match._receive, match._worker, event, "")

@@ -3,7 +3,9 @@
 import asyncio
 import random
 import time
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,7 @@ from ggp.player_server.short_search import ShortSearch
 from ggp.player_server.state_process import StateProcess
 from ggp.processes.child import Child, ChildError, ChildFullError, ChildGoneError
 from ggp.protocol.messages import ProtocolError, parse_message
+from tests.ggp.wire import inside
 
 pytestmark = pytest.mark.slow  # processes
 
@@ -28,8 +31,19 @@ EXPLOSION = (
 """The initial state has 10^9 facts."""
 
 
-def started(mebibytes=1024):
-    return Child("ggp.player_server.state_process", str(mebibytes))
+@asynccontextmanager
+async def child_process(mebibytes=1024):
+    child = Child("ggp.player_server.state_process", str(mebibytes))
+    yield child
+    await child.aclose()
+
+
+@asynccontextmanager
+async def opened_pool():
+    pool = StatePool(spares=1)
+    await pool.open()
+    yield pool
+    await pool.close()
 
 
 async def ask(child, do, **arguments):
@@ -41,24 +55,17 @@ async def load(child, rules=TICTACTOE, role="x"):
     return await ask(child, "load", role=role, seed=1)
 
 
-def test_state_process_follows_a_match_and_searches_in_it():
-    async def scenario():
-        child = started()
-        loaded = await load(child)
-        late = time.monotonic() + 60
-        moves = ["(mark 2 2)", "noop"]
-        after = await ask(child, "advance", terms=moves, own_move="(mark 2 2)", deadline=late)
-        again = await ask(child, "advance", terms=moves, own_move=None, deadline=late)
-        waiting = await ask(child, "search", cpu_seconds=0.2, deadline=time.monotonic() + 60)
-        await child.aclose()
-        return loaded, after, again, waiting
-
-    loaded, after, again, waiting = asyncio.run(scenario())
+@inside(child_process)
+async def test_state_process_follows_a_match_and_searches_in_it(client):
+    loaded = await load(client)
     assert loaded["own_index"] == 0
     assert len(loaded["position"]["legal"]) == 9
+    late, moves = time.monotonic() + 60, ["(mark 2 2)", "noop"]
+    after = await ask(client, "advance", terms=moves, own_move="(mark 2 2)", deadline=late)
     assert (after["step"], after["legal"]) == (1, ["noop"])
+    again = await ask(client, "advance", terms=moves, own_move=None, deadline=late)
     assert (again["step"], again["state"], again["note"]) == (1, after["state"], "repeated")
-    assert waiting == "noop"
+    assert await ask(client, "search", cpu_seconds=0.2, deadline=time.monotonic() + 60) == "noop"
 
 
 @pytest.mark.parametrize(
@@ -69,18 +76,14 @@ def test_state_process_follows_a_match_and_searches_in_it():
         ("tictactoe", "x", "without rules"),
     ],
 )
-def test_state_process_reports_rules_at_fault(rules, role, why):
-    async def scenario():
-        child = started()
-        with pytest.raises(ChildError, match=why) as caught:
-            await load(child, rules, role)
-        with pytest.raises(ChildError):
-            await ask(child, "dance")
-        assert await load(child)
-        await child.aclose()
-        return caught.value.is_gone
-
-    assert not asyncio.run(scenario())
+@inside(child_process)
+async def test_state_process_reports_rules_at_fault(client, rules, role, why):
+    with pytest.raises(ChildError, match=why) as caught:
+        await load(client, rules, role)
+    assert not isinstance(caught.value, ChildGoneError)
+    with pytest.raises(ChildError):
+        await ask(client, "dance")
+    assert await load(client)
 
 
 def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
@@ -93,13 +96,12 @@ def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
 
 def test_aborted_matches_do_not_hold_up_the_start_of_others(monkeypatch):
     async def scenario():
-        pool = StatePool(spares=0)
-        added = []
+        pool, added = StatePool(spares=0), []
 
         async def add_warm(do, seconds):
             added.append(do)
             await asyncio.sleep(0.01)
-            pool.idle.append(Awake())
+            pool.idle.append(SimpleNamespace(is_gone=False))
 
         monkeypatch.setattr(pool, "_add_warm", add_warm)
         aborted = [asyncio.create_task(pool.take(lambda: True)) for _ in range(20)]
@@ -114,63 +116,42 @@ def test_aborted_matches_do_not_hold_up_the_start_of_others(monkeypatch):
     assert [type(each) for each in results] == [ChildGoneError] * 21
 
 
-class Awake:
-    """A process that lives."""
-
-    is_gone = False
-
-
-def test_state_process_is_killed_whatever_it_computes():
-    async def scenario():
-        pool = StatePool(spares=1)
-        await pool.open()
-        child = await pool.take()
-        loading = asyncio.create_task(load(child, EXPLOSION))
-        await asyncio.sleep(0.3)
-        assert child.is_busy
-        pool.give_back(child)
-        begin = time.monotonic()
-        with pytest.raises(ChildGoneError):
-            await loading
-        seconds = time.monotonic() - begin
-        other = await pool.take()
-        assert await load(other)
-        await other.aclose()
-        await pool.close()
-        return seconds
-
-    assert asyncio.run(scenario()) < 1.0
+@inside(opened_pool)
+async def test_state_process_is_killed_whatever_it_computes(server):
+    child = await server.take()
+    loading = asyncio.create_task(load(child, EXPLOSION))
+    await asyncio.sleep(0.3)
+    assert child.is_busy
+    server.give_back(child)
+    begin = time.monotonic()
+    with pytest.raises(ChildGoneError):
+        await loading
+    assert time.monotonic() - begin < 1.0
+    other = await server.take()
+    assert await load(other)
+    await other.aclose()
 
 
-def test_state_process_ends_by_itself_when_its_memory_is_full():
-    async def scenario():
-        child = started(mebibytes=200)
-        async with asyncio.timeout(300):
-            with pytest.raises(ChildFullError):
-                await load(child, EXPLOSION)
-        await child.aclose()
-
-    asyncio.run(scenario())
+@inside(lambda: child_process(mebibytes=200))
+async def test_state_process_ends_by_itself_when_its_memory_is_full(client):
+    async with asyncio.timeout(300):
+        with pytest.raises(ChildFullError):
+            await load(client, EXPLOSION)
 
 
-def test_idle_state_processes_serve_match_after_match():
-    async def scenario():
-        pool = StatePool(spares=1)
-        await pool.open()
-        seen = set()
-        for _ in range(5):
-            child = await pool.take()
-            seen.add(child.pid)
-            await load(child)
-            pool.give_back(child)
-            while not pool.idle:
-                await asyncio.sleep(0.01)
-        await pool.close()
-        return seen, child.pid
-
-    seen, pid_after = asyncio.run(scenario())
+@inside(opened_pool)
+async def test_idle_state_processes_serve_match_after_match(server):
+    seen = set()
+    for _ in range(5):
+        child = await server.take()
+        seen.add(child.pid)
+        await load(child)
+        server.give_back(child)
+        while not server.idle:
+            await asyncio.sleep(0.01)
+    await server.close()
     assert len(seen) == 1
-    assert pid_after is None
+    assert child.pid is None
 
 
 @pytest.mark.parametrize(
@@ -185,25 +166,30 @@ def test_idle_state_processes_serve_match_after_match():
     ],
 )
 def test_long_messages_are_read_as_short_ones_are(text):
-    async def scenario():
-        return await MessageReader().read(text, "127.0.0.1")
-
     text = text.ljust(5000)
-    assert asyncio.run(scenario()) == parse_message(text)
+    assert asyncio.run(MessageReader().read(text, "127.0.0.1")) == parse_message(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(START m x (" + "a " * MAX_CHARACTERS,
+        "(PLAY m (" + "(a) " * 20_000 + "))",
+        " " * 4_000_000,
+        ";" * 4_000_000,
+        " " * 40_000 + "(START m x ((a)) 9 5)",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_messages_that_are_too_long_are_refused_whatever_they_begin_with(text):
+    with pytest.raises(BadRequest) as caught:
+        asyncio.run(MessageReader().read(text, "a"))
+    assert caught.value.status == 413
 
 
 def test_long_messages_at_fault_are_refused():
-    async def scenario():
-        reader = MessageReader()
-        with pytest.raises(ProtocolError, match="nested deeper"):
-            await reader.read("(START m x (" + "(" * 50_000, "a")
-        with pytest.raises(BadRequest) as long:
-            await reader.read("(START m x (" + "a " * MAX_CHARACTERS, "a")
-        with pytest.raises(BadRequest) as moves:
-            await reader.read("(PLAY m (" + "(a) " * 20_000 + "))", "a")
-        return long.value.status, moves.value.status
-
-    assert asyncio.run(scenario()) == (413, 413)
+    with pytest.raises(ProtocolError, match="nested deeper"):
+        asyncio.run(MessageReader().read("(START m x (" + "(" * 50_000, "a"))
 
 
 def test_long_messages_of_one_peer_wait_and_others_pass_them():
@@ -234,10 +220,8 @@ def test_long_messages_of_one_peer_wait_and_others_pass_them():
 
 def test_long_messages_are_read_in_many_turns_of_the_event_loop():
     async def scenario():
-        reading = asyncio.create_task(
-            MessageReader().read("(START m x (" + "(a b) " * 50_000 + ") 9 5)", "a")
-        )
-        turns = 0
+        text, turns = "(START m x (" + "(a b) " * 50_000 + ") 9 5)", 0
+        reading = asyncio.create_task(MessageReader().read(text, "a"))
         while not reading.done():
             await asyncio.sleep(0)
             turns += 1
@@ -246,13 +230,6 @@ def test_long_messages_are_read_in_many_turns_of_the_event_loop():
     turns, match_id = asyncio.run(scenario())
     assert turns >= 50
     assert match_id == "m"
-
-
-def test_messages_that_are_too_long_are_refused_whatever_they_begin_with():
-    for text in (" " * 4_000_000, ";" * 4_000_000, " " * 40_000 + "(START m x ((a)) 9 5)"):
-        with pytest.raises(BadRequest) as caught:
-            asyncio.run(MessageReader().read(text, "a"))
-        assert caught.value.status == 413
 
 
 def test_other_messages_of_a_peer_can_wait_for_its_long_ones():

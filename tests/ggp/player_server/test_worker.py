@@ -38,45 +38,52 @@ class Events(list):
         self.append({"event": event, **values})
 
 
-def events_of(player):
-    game = Nim(7)
-    events = Events()
+def in_nim(player):
+    """A match that `player` has begun, the events of its process, and the deadline."""
+    game, events, deadline = Nim(7), Events(), time.monotonic() + 60
     match = AgentMatch(player, make_tracker(game, game.roles[0], random.Random(0)), game, events.send)
-    deadline = time.monotonic() + 60
     player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
-    match.play([PlayRequest(5, None, None, deadline)])
-    return events
+    return match, events, deadline
 
 
 def test_worker_has_a_move_before_it_searches():
-    first, last = events_of(LegalPlayer())
-    assert first == {"event": "best", "ticket": 5, "move": last["move"], "is_searched": False}
-    assert last == {"event": "move", "ticket": 5, "move": last["move"], "report": None, "fault": ""}
+    match, events, deadline = in_nim(LegalPlayer())
+    match.play([PlayRequest(5, None, None, deadline)])
+    move = events[-1]["move"]
+    assert events == [
+        {"event": "best", "ticket": 5, "move": move, "is_searched": False},
+        {"event": "move", "ticket": 5, "move": move, "report": None, "fault": ""},
+    ]
 
 
 def test_worker_replaces_and_logs_an_illegal_move(caplog):
-    moves = [event["move"] for event in events_of(Cheat())]
+    match, events, deadline = in_nim(Cheat())
+    match.play([PlayRequest(5, None, None, deadline)])
+    moves = [event["move"] for event in events]
     assert moves[-1] == moves[0] != ILLEGAL
     assert "cheat chose (take 99), which is not legal" in caplog.text
 
 
 def test_worker_survives_a_message_with_texts_that_are_not_terms():
     """The server reads them as symbols, whose text is sent to the worker."""
-    game = Nim(7)
-    events = Events()
-    tracker = make_tracker(game, game.roles[0], random.Random(0))
-    match = AgentMatch(LegalPlayer(), tracker, game, events.send)
-    deadline = time.monotonic() + 60
-    match.player.start(MatchSetup("m", game, game.roles[0], 1.0, 1.0, 0), deadline)
-    message = parse_message("(PLAY m (((take)) ?x))")
-    terms = tuple(map(str, message.terms))
+    match, events, deadline = in_nim(LegalPlayer())
+    terms = tuple(map(str, parse_message("(PLAY m (((take)) ?x))").terms))
     match.play([PlayRequest(5, terms, "((take))", deadline)])
     assert events[-1]["event"] == "move"
     assert "not legal" in match.tracker.position.note
 
 
-def packed(name):
-    return pack(parse(find_rules(name).read_text()))
+def started(name, role, agent, *, engine="reasoner", clock=1.0, ponder=True, seconds=2):
+    """A match as `_start` begins it."""
+    program, deadline = pack(parse(find_rules(name).read_text())), time.monotonic() + seconds
+    request = StartRequest(program, "m", role, agent, engine, clock, clock, 1, 1000, ponder, deadline)
+    return worker._start(request, Events().send)
+
+
+@pytest.fixture(autouse=True)
+def _no_limit_nor_listeners(monkeypatch):
+    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
+    monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
 
 
 class Watching(LegalPlayer):
@@ -106,12 +113,9 @@ def test_worker_changes_to_the_simplified_circuit_when_the_player_is_prepared_fo
     monkeypatch.setenv("GGP_CACHE", "off")
     player = Watching()
     monkeypatch.setattr(worker, "make_player", lambda *given, **options: player)
-    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    program = packed("tictactoe")
     monkeypatch.setattr(worker, "SIMPLIFICATION_SHARE", 0.0)
+    match = started("tictactoe", "x", "watching", engine="lanes", ponder=False, seconds=60)
     deadline = time.monotonic() + 60
-    request = StartRequest(program, "m", "x", "watching", "lanes", 1.0, 1.0, 1, 1000, False, deadline)
-    match = worker._start(request, Events().send)
     match.play([PlayRequest(1, None, None, deadline)])
     go_on.set()
     finished = match.game.finish()
@@ -136,40 +140,53 @@ def test_worker_changes_to_the_simplified_circuit_when_the_player_is_prepared_fo
         ("solving:search=reference,simulations=5", True, False),
     ],
 )
-def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(monkeypatch, agent, ponder, ponders):
-    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
-    program = packed("tictactoe")
-    deadline = time.monotonic() + 2
-    request = StartRequest(program, "m", "x", agent, "reasoner", 1.0, 1.0, 1, 1000, ponder, deadline)
-    match = worker._start(request, Events().send)
+def test_worker_ponders_by_default_if_its_agent_plays_by_the_clock(agent, ponder, ponders):
+    match = started("tictactoe", "x", agent, ponder=ponder)
     assert (match.pondering_seconds > 0) == ponders
     match.player.stop(None)
 
 
-def test_worker_ponders_where_something_is_hidden_by_what_was_observed(monkeypatch):
-    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
-    program = packed("dark_hex_3x3")
-    agent, deadline = "mcts:head_start=off,proof=off,memory=16", time.monotonic() + 30
-    request = StartRequest(program, "m", "red", agent, "lanes", 1.0, 1.0, 1, 1000, True, deadline)
-    match = worker._start(request, Events().send)
+def test_worker_ponders_where_something_is_hidden_by_what_was_observed():
+    agent = "mcts:head_start=off,proof=off,memory=16"
+    match = started("dark_hex_3x3", "red", agent, engine="lanes", seconds=30)
     assert match.pondering_seconds > 0
     match.player.stop(None)
 
 
-def test_worker_ponders_for_minutes_at_most_whatever_the_clocks_are(monkeypatch):
-    monkeypatch.setattr(worker, "limit_memory", lambda mebibytes: None)
-    monkeypatch.setattr(worker, "make_player", lambda agent, **listeners: make_player(agent))
-    program, week = packed("tictactoe"), 604_800.0
-    agent, deadline = "mcts:search=reference,head_start=off", time.monotonic() + 1
-    request = StartRequest(program, "m", "x", agent, "reasoner", week, week, 1, 1000, True, deadline)
-    match = worker._start(request, Events().send)
+def test_worker_ponders_for_minutes_at_most_whatever_the_clocks_are():
+    agent, week = "mcts:search=reference,head_start=off", 604_800.0
+    match = started("tictactoe", "x", agent, clock=week, seconds=1)
     assert match.pondering_seconds == worker.LONGEST_PONDERING_SECONDS
     match.player.stop(None)
 
 
 START = vars(StartRequest(*["m"] * 5, 1.0, 1.0, 1, 1, True, 0.0))
+
+
+class Script:
+    """Requests of a parent, one a turn; `seen` is what `look` finds before each."""
+
+    def __init__(self, look, *requests):
+        self.look, self.turns, self.seen = look, iter(requests), []
+
+    def next_all(self):
+        self.seen.append(self.look())
+        return [next(self.turns)]
+
+    def has_requests(self):
+        return False
+
+    def send_event(self, event):
+        """Send an event."""
+
+
+def serve(match, monkeypatch, look, *requests):
+    """What `look` finds before each request, a START first, and at the end."""
+    monkeypatch.setattr(worker, "_start", lambda request, send: match)
+    script = Script(look, {"do": "start", **START}, *requests)
+    with pytest.raises(StopIteration):
+        worker._serve(script)
+    return script.seen
 
 
 class Pondering(LegalPlayer):
@@ -185,30 +202,8 @@ def test_player_ponders_only_while_no_other_match_is_to_move(monkeypatch):
     player = Pondering()
     match = AgentMatch(player, None, Nim(7), Events().send, pondering_seconds=60.0)
     match.begin_pondering()
-    monkeypatch.setattr(worker, "_start", lambda request, send: match)
-
-    class Script:
-        turns = iter(
-            [
-                [{"do": "start", **START}],
-                *([{"do": "ponder", "may_ponder": may}] for may in [False, False, True]),
-            ]
-        )
-        seen = []  # noqa: RUF012
-
-        def next_all(self):
-            self.seen.append(len(player.pondered))
-            return next(self.turns)
-
-        def has_requests(self):
-            return False
-
-        def send_event(self, event):
-            """Send an event."""
-
-    with pytest.raises(StopIteration):
-        worker._serve(Script())
-    assert Script.seen == [0, 1, 1, 1, 2]
+    requests = [{"do": "ponder", "may_ponder": may} for may in (False, False, True)]
+    assert serve(match, monkeypatch, lambda: len(player.pondered), *requests) == [0, 1, 1, 1, 2]
     assert len(set(player.pondered)) == 1
     match._ponder_until = time.monotonic()
     match.ponder(lambda: False)
@@ -217,27 +212,9 @@ def test_player_ponders_only_while_no_other_match_is_to_move(monkeypatch):
 
 def test_collections_of_garbage_during_a_match_leave_out_what_was_there_before(monkeypatch):
     match = AgentMatch(LegalPlayer(), None, Nim(7), Events().send)
-    monkeypatch.setattr(worker, "_start", lambda request, send: match)
     monkeypatch.setattr(match.player, "stop", lambda terms: None)
-    found = len(gc.get_objects())
-
-    class Script:
-        turns = iter([[{"do": "start", **START}], [{"do": "stop", "terms": None}]])
-        seen = []  # noqa: RUF012
-
-        def next_all(self):
-            self.seen.append(len(gc.get_objects()))
-            return next(self.turns)
-
-        def has_requests(self):
-            return False
-
-        def send_event(self, event):
-            """Send an event."""
-
-    with pytest.raises(StopIteration):
-        worker._serve(Script())
-    before, during, after = Script.seen
+    found, stop = len(gc.get_objects()), {"do": "stop", "terms": None}
+    before, during, after = serve(match, monkeypatch, lambda: len(gc.get_objects()), stop)
     assert during < 0.1 * found < 0.9 * found < min(before, after)
 
 
@@ -258,15 +235,9 @@ def test_player_over_http_is_told_observations_where_information_is_hidden():
     role = parse_term("player")
     player.start(MatchSetup("m", game, role, 60.0, 60.0, 0), deadline)
     requests = []
-    for ticket, text in enumerate(
-        [
-            "(PLAY m 0 NIL NIL)",
-            "(PLAY m 1 noop ())",
-            "(PLAY m 2 (peek a) ((looked a)))",
-            "(PLAY m 3 (peek b) ((looked b) found))",
-        ]
-    ):
-        message = parse_message(text)
+    told = ["0 NIL NIL", "1 noop ()", "2 (peek a) ((looked a))", "3 (peek b) ((looked b) found)"]
+    for ticket, text in enumerate(told):
+        message = parse_message(f"(PLAY m {text})")
         terms = None if message.terms is None else tuple(map(str, message.terms))
         own_move = None if message.last_move is None else str(message.last_move)
         requests.append(PlayRequest(ticket, terms, own_move, deadline))

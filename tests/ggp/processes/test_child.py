@@ -92,9 +92,8 @@ def test_answers_come_in_a_thread_and_in_an_event_loop(module):
 def test_requests_that_end_the_process(module, do, kind, why):
     child = Child(module)
     assert child.wait(child.ask("double", value=1), until(60.0)) == 2
-    with pytest.raises(kind, match=why) as caught:
+    with pytest.raises(kind, match=why):
         child.wait(child.ask(do), until(0.2 if do == "loop" else 60.0))
-    assert caught.value.is_gone
     child.close()
     with pytest.raises(ChildGoneError):
         child.wait(child.ask("double", value=1), until(60.0))

@@ -17,12 +17,11 @@ import zlib
 import pytest
 from aiohttp.test_utils import unused_port
 
-from tests.ggp.web.test_server import TOKEN
+from tests.ggp.web.test_server import BEARER, TOKEN
 
 pytestmark = pytest.mark.slow
 
 SIMPLE = "(role x) (init (n 1)) (legal x a) (legal x b) (next (n 2)) (<= terminal (true (n 2))) (goal x 100)"
-BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 import ggp
 from gdl.syntax.parser import parse_term
 from ggp.analysis.board import Axis, Board, Layer
-from ggp.web.click_paths import click_paths
+from ggp.web.board_markup import click_paths
 
 
 def paths(name):

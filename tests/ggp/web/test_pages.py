@@ -10,12 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections import deque
 
 import pytest
 from aiohttp.test_utils import unused_port
 
-import ggp
 from ggp.web.access import Access
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs the extra e2e")
@@ -33,19 +31,11 @@ playwright_api.expect.set_options(timeout=60_000)  # a busy machine is no fault 
 def store(tmp_path_factory):
     """A tournament of two matches."""
     path = tmp_path_factory.mktemp("tournament") / "results.sqlite"
-    command = [sys.executable, "-m", "ggp", "tournament", "run", "--game", "tictactoe", "--run", "trial"]
-    command += [
-        "--agents",
-        "legal",
-        "random",
-        "--repetitions",
-        "1",
-        "--set",
-        "engine=reasoner",
-        "--workers",
-        "1",
-    ]
-    subprocess.run([*command, "--store", str(path)], check=True, capture_output=True)
+    options = (
+        "--game tictactoe --run trial --agents legal random --repetitions 1 --set engine=reasoner --workers 1"
+    )
+    command = [sys.executable, "-m", "ggp", "tournament", "run", *options.split(), "--store", str(path)]
+    subprocess.run(command, check=True, capture_output=True)
     return path
 
 
@@ -113,12 +103,30 @@ def step_of(page):
     return page.locator("#step-text")
 
 
+def click_cells(page, *cells):
+    """Make moves of one click, the first ones of a match."""
+    for number, cell in enumerate(cells, start=1):
+        page.click(f'[data-cell="{cell}"]')
+        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+
+
+def play_to_end(page, move, most=22):
+    """Make a move by `move` as long as it is ours; `most`: of them."""
+    status, shown = page.locator("#status"), page.locator("#log")
+    for _ in range(most):
+        expect(status).to_have_text(re.compile("your move|wins?|lose|Draw"), timeout=WAIT_MS)
+        if "your move" not in status.inner_text():
+            break
+        before = shown.inner_text()
+        move()
+        expect(shown).not_to_have_text(before)
+    expect(status).to_have_text(re.compile("wins?|lose|Draw"), timeout=WAIT_MS)
+
+
 def test_tictactoe_is_won_by_clicks_with_undo_and_replay(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     status = page.locator("#status")
-    for number, cell in enumerate(["0,0", "1,0", "0,1", "1,1"], start=1):
-        page.click(f'[data-cell="{cell}"]')
-        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+    click_cells(page, "0,0", "1,0", "0,1", "1,1")
     page.click("#undo")
     expect(step_of(page)).to_have_text("3 of 3")
     expect(status).to_have_text("o, it is your move")
@@ -134,31 +142,19 @@ def test_tictactoe_is_won_by_clicks_with_undo_and_replay(page, address):
 
 def test_connect_four_is_played_against_an_agent_to_the_end(page, address):
     open_game(page, address, "connectfour", ["person", "random"])
-    status = page.locator("#status")
-    for _ in range(22):
-        expect(status).to_have_text(re.compile("your move|wins|Draw"), timeout=WAIT_MS)
-        if "your move" not in status.inner_text():
-            break
-        before = step_of(page).inner_text()
-        page.locator("#state .can").first.click()
-        expect(step_of(page)).not_to_have_text(before)
-    expect(status).to_have_text(re.compile("wins|Draw"), timeout=WAIT_MS)
+    play_to_end(page, page.locator("#state .can").first.click)
 
 
 def test_breakthrough_is_played_from_source_to_target_and_its_record_replayed(page, address, tmp_path):
     open_game(page, address, "breakthrough_4x4", ["person", "random"])
     status = page.locator("#status")
-    ended = re.compile("your move|wins")
-    for _ in range(20):
-        expect(status).to_have_text(ended, timeout=WAIT_MS)
-        if "your move" not in status.inner_text():
-            break
-        before = step_of(page).inner_text()
+
+    def move():
         page.locator("#state .next").first.click()
         expect(page.locator("#state .chosen")).to_have_count(1)
         page.locator("#state .next").first.click()
-        expect(step_of(page)).not_to_have_text(before)
-    expect(status).to_have_text(re.compile("wins"))
+
+    play_to_end(page, move)
     steps = step_of(page).inner_text()
     with page.expect_download() as download:
         page.click("#save")
@@ -185,29 +181,17 @@ def test_both_choices_of_a_simultaneous_game_are_shown_together(page, address):
 
 
 def test_hanoi_is_solved_by_clicks(page, address):
+    def moves(discs, start, target, spare):
+        if not discs:
+            return []
+        first, last = moves(discs - 1, start, spare, target), moves(discs - 1, spare, target, start)
+        return [*first, f"carry {discs} {target}", *last]
+
     open_game(page, address, "hanoi", ["person"])
-    for number, move in enumerate(shortest_solution("hanoi"), start=1):
-        expect(step_of(page)).to_have_text(f"{number - 1} of {number - 1}")
+    for number, move in enumerate(moves(5, "a", "c", "b")):
+        expect(step_of(page)).to_have_text(f"{number} of {number}")
         page.get_by_role("button", name=move, exact=True).first.click()
     expect(page.locator("#status")).to_have_text("Player scores 100 of 100")
-
-
-def shortest_solution(name):
-    """The moves, as the page words them, to a goal of 100; by breadth-first search."""
-    game = ggp.load(name, engine="reasoner")
-    queue, seen = deque([(game.initial_state(), [])]), set()
-    while queue:
-        state, moves = queue.popleft()
-        if game.is_terminal(state):
-            if game.goal(state, game.roles[0]) == 100:
-                return moves
-            continue
-        for move in game.legal_moves(state, game.roles[0]):
-            after = game.next_state(state, [move])
-            if after not in seen:
-                seen.add(after)
-                queue.append((after, [*moves, str(move).strip("()")]))
-    raise AssertionError(f"{name} has no solution")
 
 
 def test_analysis_shows_values_and_the_hint_marks_a_move(page, address):
@@ -224,9 +208,7 @@ def test_analysis_shows_values_and_the_hint_marks_a_move(page, address):
 
 def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
-    for number, cell in enumerate(["0,0", "1,0", "0,1", "1,1", "0,2"], start=1):
-        page.click(f'[data-cell="{cell}"]')
-        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+    click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
     expect(page.locator("#think")).to_be_disabled()
     page.locator("#log button").nth(2).click()
     page.click("#think")
@@ -238,9 +220,7 @@ def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
 
 def test_lost_match_is_reviewed_and_played_again(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
-    for number, cell in enumerate(["0,0", "1,0", "2,2", "0,1", "1,1"], start=1):
-        page.click(f'[data-cell="{cell}"]')
-        expect(step_of(page)).to_have_text(f"{number} of {number}", timeout=WAIT_MS)
+    click_cells(page, "0,0", "1,0", "2,2", "0,1", "1,1")
     expect(page.locator("#status")).to_have_text("X wins")
     page.click("#review")
     expect(page.locator("#review")).to_be_hidden(timeout=WAIT_MS)
@@ -265,29 +245,17 @@ def test_single_person_is_told_whether_they_won_and_how_to_play(page, address):
     expect(page.locator("#status")).to_have_text("You win: x wins")
 
 
-def test_cards_of_others_never_reach_the_page(page, address):
+def test_kuhn_poker_is_played_to_the_end_and_cards_of_others_never_reach_the_page(page, address):
     texts = []
     page.on("response", lambda reply: "/play" in reply.url and texts.append(reply.text()))
     open_game(page, address, "kuhn_poker", ["person", "random"])
     expect(page.locator("#state")).to_contain_text("you see: card")
     assert page.locator("#state svg").count() == 0
     assert page.locator("#hint").is_disabled()
-    assert not any("deal" in text for text in [page.content(), *texts])
-
-
-def test_kuhn_poker_is_played_to_the_end(page, address):
-    open_game(page, address, "kuhn_poker", ["person", "random"])
-    status = page.locator("#status")
-    for _ in range(3):
-        expect(status).to_have_text(re.compile("your move|win|lose"), timeout=WAIT_MS)
-        if "your move" not in status.inner_text():
-            break
-        rows = page.locator("#log li")
-        before = rows.count()
-        page.locator("#moves button").first.click()
-        expect(rows).not_to_have_count(before)
-    expect(status).to_have_text(re.compile("You (win|lose)"), timeout=WAIT_MS)
+    play_to_end(page, page.locator("#moves button").first.click, 3)
+    expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"))
     expect(page.locator("#chart-box")).to_be_hidden()
+    assert not any("deal" in text for text in [page.content(), *texts])
 
 
 def test_agents_are_watched_and_an_earlier_position_stays_on_the_board(page, address):
@@ -334,6 +302,11 @@ def test_typing_error_is_found_and_mended_in_the_workbench(page, address):
     page.click("#play")
     page.wait_for_url("**/match/*")
     expect(page.locator("#moves button").first).to_have_text("take 1")
+    page.goto(f"{address}/workbench")
+    page.locator("#rules").fill("(" * 2000)
+    expect(page.locator("#findings .error").first).to_be_visible()
+    page.locator("#rules").fill(text)
+    expect(page.locator("#findings")).to_contain_text("No findings")
 
 
 def test_take_away_is_written_from_the_example_and_played(page, address):
@@ -347,14 +320,8 @@ def test_take_away_is_written_from_the_example_and_played(page, address):
     expect(page.locator("#moves")).to_contain_text("take 3")
     page.click("#play")
     page.wait_for_url("**/match/*")
-    for _ in range(8):
-        expect(page.locator("#status")).to_have_text(re.compile("your move|win|lose"), timeout=WAIT_MS)
-        if "your move" not in page.locator("#status").inner_text():
-            break
-        before = step_of(page).inner_text()
-        page.locator("#moves button").last.click()
-        expect(step_of(page)).not_to_have_text(before)
-    expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"), timeout=WAIT_MS)
+    play_to_end(page, page.locator("#moves button").last.click, 8)
+    expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"))
 
 
 def test_bundled_sheet_and_pasted_one_are_opened(page, address):
@@ -432,18 +399,21 @@ LEFT = f"""() => {{
 }}"""
 
 
-@pytest.mark.parametrize("path", ["", "workbench", "tournament", "match"])
-def test_every_control_has_a_name_and_is_reached_by_tab(page, address, path):
+@pytest.mark.parametrize(
+    ("path", "ready"),
+    [
+        ("", "#games button"),
+        ("workbench", "#findings li, #findings p"),
+        ("tournament", "#matches button"),
+        ("match", "#moves button"),
+    ],
+)
+def test_every_control_has_a_name_and_is_reached_by_tab(page, address, path, ready):
     if path == "match":
         open_game(page, address, "tictactoe", ["person", "person"])
-        expect(page.locator("#moves button").first).to_be_visible()
     else:
         page.goto(f"{address}/{path}")
-        page.locator(
-            {"": "#games button", "workbench": "#findings li, #findings p", "tournament": "#matches button"}[
-                path
-            ]
-        ).first.wait_for()
+    page.locator(ready).first.wait_for()
     assert page.locator(CONTROLS).evaluate_all(NAMELESS) == []
     for _ in range(page.locator(CONTROLS).count() + 5):
         page.keyboard.press("Tab")
@@ -482,21 +452,6 @@ def test_page_says_that_the_server_is_gone_and_that_it_was_restarted(browser):
         open_game(page, address, "tictactoe", ["person", "person"])
         expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
     page.close()
-
-
-def test_page_without_its_match_says_so(page, address):
-    page.goto(f"{address}/match/gone")
-    expect(page.locator("#status")).to_have_text("This match has ended.")
-
-
-def test_hostile_sheet_leaves_the_page_alive(page, address):
-    page.goto(f"{address}/workbench")
-    expect(page.locator("#findings")).to_contain_text("No findings")
-    text = page.locator("#rules").input_value()
-    page.locator("#rules").fill("(" * 2000)
-    expect(page.locator("#findings .error").first).to_be_visible()
-    page.locator("#rules").fill(text)
-    expect(page.locator("#findings")).to_contain_text("No findings")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -598,3 +553,5 @@ def test_match_that_has_ended_has_no_button_that_works(page, address):
     page.reload()
     expect(page.locator("[role=alert]")).to_have_text("This match has ended.")
     expect(page.locator("button")).to_have_count(0)
+    page.goto(f"{address}/match/gone")
+    expect(page.locator("#status")).to_have_text("This match has ended.")

@@ -7,9 +7,8 @@ import pytest
 
 from ggp.engines.loading import find_own_rules
 from ggp.web.changes import merged
-from ggp.web.sessions import SessionLimits
 from ggp.web.sheet_process import check
-from tests.ggp.web.test_server import TOKEN, log_in, origin, talk
+from tests.ggp.web.test_server import BEARER, log_in, post, with_server
 
 pytestmark = pytest.mark.slow
 
@@ -26,11 +25,6 @@ ENDLESS = (
 SIMPLE = "(role x) (init (n 1)) (legal x a) (legal x b) (next (n 2)) (<= terminal (true (n 2))) (goal x 100)"
 
 
-async def post(client, path, data):
-    reply = await client.post(path, json=data, headers=origin(client))
-    return reply.status, await reply.json()
-
-
 async def next_state(stream, state):
     """The state after the next event that changes it."""
     while True:
@@ -40,106 +34,81 @@ async def next_state(stream, state):
             return merged(state, event)
 
 
-def test_match_is_played_over_http():
-    async def conversation(client, server):
-        await log_in(client)
-        status, opened = await post(
-            client, "/api/matches", {"game": "tictactoe", "seats": ["person", "legal"]}
-        )
-        assert status == 200
-        path = f"/api/matches/{opened['id']}"
-        about = await (await client.get(path)).json()
-        assert (about["roles"], about["seats"]) == (["x", "o"], ["person", "legal"])
-        stream = await client.get(f"{path}/events")
-        state = await next_state(stream, {})
-        while not state["is_over"]:
-            if state["person"]:
-                body = {"step": state["step"], "role": "x", "move": state["moves"][0]}
-                assert await post(client, f"{path}/play", body) == (200, None)
-            state = await next_state(stream, state)
-        assert state["outcome"] == "o wins" or state["goals"] is not None
-        status, record = await post(client, f"{path}/record", {})
-        status, again = await post(client, f"{path}/again", {})
-        assert status == 200
-        about_again = await (await client.get(f"/api/matches/{again['id']}")).json()
-        assert (again["id"] != opened["id"], about_again["seats"]) == (True, about["seats"])
-        status, replayed = await post(client, "/api/matches", {"record": record})
-        assert (await (await client.get(f"/api/matches/{replayed['id']}")).json())["is_replay"]
-        assert (await post(client, f"/api/matches/{replayed['id']}/again", {}))[0] == 400
-        assert (await post(client, f"{path}/close", {}))[0] == 200
-        assert (await client.get(path)).status == 404
-
-    talk(conversation)
+@with_server()
+async def test_match_is_played_over_http(client, server):
+    seats = ["person", "legal"]
+    status, opened = await post(client, "/api/matches", {"game": "tictactoe", "seats": seats})
+    assert status == 200
+    path = f"/api/matches/{opened['id']}"
+    about = await (await client.get(path)).json()
+    assert (about["roles"], about["seats"]) == (["x", "o"], seats)
+    stream = await client.get(f"{path}/events")
+    state = await next_state(stream, {})
+    while not state["is_over"]:
+        if state["person"]:
+            body = {"step": state["step"], "role": "x", "move": state["moves"][0]}
+            assert await post(client, f"{path}/play", body) == (200, None)
+        state = await next_state(stream, state)
+    assert state["outcome"] == "o wins" or state["goals"] is not None
+    _, record = await post(client, f"{path}/record", {})
+    status, again = await post(client, f"{path}/again", {})
+    assert status == 200
+    about_again = await (await client.get(f"/api/matches/{again['id']}")).json()
+    assert (again["id"] != opened["id"], about_again["seats"]) == (True, seats)
+    _, replayed = await post(client, "/api/matches", {"record": record})
+    assert (await (await client.get(f"/api/matches/{replayed['id']}")).json())["is_replay"]
+    assert (await post(client, f"/api/matches/{replayed['id']}/again", {}))[0] == 400
+    assert (await post(client, f"{path}/close", {}))[0] == 200
+    assert (await client.get(path)).status == 404
 
 
-def test_match_of_another_session_is_not_found():
-    async def conversation(client, server):
-        await log_in(client)
-        _, opened = await post(client, "/api/matches", {"rules": SIMPLE})
-        client.session.cookie_jar.clear()
-        await log_in(client)
-        assert (await client.get(f"/api/matches/{opened['id']}")).status == 404
-
-    talk(conversation)
+@with_server(matches=2)
+async def test_oldest_match_ends_for_a_new_one_and_other_sessions_find_none(client, server):
+    ids = [(await post(client, "/api/matches", {"rules": SIMPLE}))[1]["id"] for _ in range(3)]
+    assert [(await client.get(f"/api/matches/{name}")).status for name in ids] == [404, 200, 200]
+    client.session.cookie_jar.clear()
+    await log_in(client)
+    assert (await client.get(f"/api/matches/{ids[-1]}")).status == 404
 
 
-def test_oldest_match_ends_for_a_new_one():
-    async def conversation(client, server):
-        await log_in(client)
-        ids = [(await post(client, "/api/matches", {"rules": SIMPLE}))[1]["id"] for _ in range(3)]
-        statuses = [(await client.get(f"/api/matches/{name}")).status for name in ids]
-        assert statuses == [404, 200, 200]
-
-    talk(conversation, limits=SessionLimits(matches=2))
-
-
-def test_endless_sheet_is_stopped_and_the_next_one_is_checked():
-    async def conversation(client, server):
-        await log_in(client)
-        for path in ("/api/sheet/check", "/api/matches"):
-            status, reply = await post(client, path, {"rules": ENDLESS})
-            assert status == 410, reply
-            assert reply["error"].startswith("stopped")
-        status, reply = await post(client, "/api/sheet/check", {"rules": SIMPLE})
-        assert (status, reply["roles"], reply["has_errors"]) == (200, ["x"], False)
-        status, reply = await post(client, "/api/sheet/format", {"rules": SIMPLE})
-        assert (status, reply.count("(role x)")) == (200, 1)
-
-    talk(conversation, limits=SessionLimits(answer_seconds=8.0))
+@with_server(answer_seconds=8.0)
+async def test_endless_sheet_is_stopped_and_the_next_one_is_checked(client, server):
+    for path in ("/api/sheet/check", "/api/matches"):
+        status, reply = await post(client, path, {"rules": ENDLESS})
+        assert status == 410, reply
+        assert reply["error"].startswith("stopped")
+    status, reply = await post(client, "/api/sheet/check", {"rules": SIMPLE})
+    assert (status, reply["roles"], reply["has_errors"]) == (200, ["x"], False)
+    status, reply = await post(client, "/api/sheet/format", {"rules": SIMPLE})
+    assert (status, reply.count("(role x)")) == (200, 1)
 
 
-def test_programs_get_findings_figures_and_pictures():
-    async def ask(client, do, rules):
-        header = {"Authorization": f"Bearer {TOKEN}"}
-        return await client.post(f"/api/sheet/{do}", json={"rules": rules}, headers=header)
+@with_server(is_logged_in=False, answer_seconds=30.0)
+async def test_programs_get_findings_figures_and_pictures(client, server):
+    async def ask(do, rules):
+        return await client.post(f"/api/sheet/{do}", json={"rules": rules}, headers=BEARER)
 
-    async def conversation(client, server):
-        nim = find_own_rules("nim").read_text(encoding="utf-8")
-        findings = await (await ask(client, "validate", "(role x) (legal x wait")).json()
-        assert findings["sheets"][0]["diagnostics"][0]["edits"][0]["newText"] == ")"
-        figures = await (await ask(client, "evaluate", nim)).json()
-        assert {"name", "value", "low", "high"} <= figures["figures"][0].keys()
-        assert {each["name"]: each["value"] for each in figures["figures"]}["balance"] == 0.0
-        refused = await ask(client, "evaluate", "(role x")
-        assert (refused.status, "GDL101" in (await refused.json())["error"]) == (400, True)
-        picture = await ask(client, "picture", nim)
-        assert (picture.content_type, "<svg" in await picture.text()) == ("image/svg+xml", True)
-
-    talk(conversation, limits=SessionLimits(answer_seconds=30.0))
+    nim = find_own_rules("nim").read_text(encoding="utf-8")
+    findings = await (await ask("validate", "(role x) (legal x wait")).json()
+    assert findings["sheets"][0]["diagnostics"][0]["edits"][0]["newText"] == ")"
+    figures = await (await ask("evaluate", nim)).json()
+    assert {"name", "value", "low", "high"} <= figures["figures"][0].keys()
+    assert {each["name"]: each["value"] for each in figures["figures"]}["balance"] == 0.0
+    refused = await ask("evaluate", "(role x")
+    assert (refused.status, "GDL101" in (await refused.json())["error"]) == (400, True)
+    picture = await ask("picture", nim)
+    assert (picture.content_type, "<svg" in await picture.text()) == ("image/svg+xml", True)
 
 
 @pytest.mark.parametrize(
     "rules", ["(role x", "", "(((", "(" * 3000, "\x00", "(role x) (legal x (f (f (f ?x))))"]
 )
-def test_broken_sheet_gets_a_finding_or_a_sentence(rules):
-    async def conversation(client, server):
-        await log_in(client)
-        status, reply = await post(client, "/api/sheet/check", {"rules": rules})
-        assert status == 200
-        assert reply["findings"] or reply["note"]
-        assert (await post(client, "/api/matches", {"rules": rules}))[0] == 400
-
-    talk(conversation)
+@with_server()
+async def test_broken_sheet_gets_a_finding_or_a_sentence(client, server, rules):
+    status, reply = await post(client, "/api/sheet/check", {"rules": rules})
+    assert status == 200
+    assert reply["findings"] or reply["note"]
+    assert (await post(client, "/api/matches", {"rules": rules}))[0] == 400
 
 
 def test_a_variable_that_occurs_once_is_told_in_the_workbench():

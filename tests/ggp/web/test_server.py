@@ -1,6 +1,8 @@
 """The web server's doors: token, Host, Origin, sizes, sessions. Nothing here starts a process of its own."""
 
 import asyncio
+from contextlib import asynccontextmanager
+from itertools import count
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
@@ -10,95 +12,96 @@ from ggp.processes.child import ChildError
 from ggp.web.access import Access
 from ggp.web.server import WebServer
 from ggp.web.sessions import SessionLimits
+from tests.ggp.wire import inside
 
 TOKEN = "token-of-this-test"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+HTML = {"Accept": "text/html,*/*;q=0.8"}
 
 
-def talk(conversation, *, limits=None, clock=None):
-    """Run `conversation(client, server)` against a server on a free port."""
-
-    async def run():
-        port = unused_port()
-        server = WebServer(
-            Access("127.0.0.1", port, TOKEN), limits or SessionLimits(), clock=clock or (lambda: 0.0)
-        )
-        client = TestClient(TestServer(server.make_app(), port=port))
-        await client.start_server()
-        try:
-            return await conversation(client, server)
-        finally:
-            await client.close()
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def opened(make=WebServer, **options):
+    """A client, and the server that it reaches on a free port."""
+    port = unused_port()
+    server = make(Access("127.0.0.1", port, TOKEN), **options)
+    async with TestClient(TestServer(server.make_app(), port=port)) as client:
+        yield client, server
 
 
-def origin(client):
-    return {"Origin": f"http://127.0.0.1:{client.port}"}
+def with_server(*, is_logged_in=True, clock=lambda: 0.0, stores=(), **limits):
+    """Decorate a coroutine as a test of `client` and `server`."""
+
+    @asynccontextmanager
+    async def logged_in():
+        async with opened(limits=SessionLimits(**limits), clock=clock, stores=stores) as both:
+            if is_logged_in:
+                await log_in(both[0])
+            yield both
+
+    return inside(logged_in)
 
 
 async def log_in(client):
     return await client.get(f"/?token={TOKEN}")
 
 
+async def post(client, path, body):
+    """Status and data of the answer to a request of our own page; `body`: bytes or what becomes JSON."""
+    headers = {"Origin": f"http://127.0.0.1:{client.port}"}
+    sent = {"data": body} if isinstance(body, bytes) else {"json": body}
+    reply = await client.post(path, headers=headers, **sent)
+    return reply.status, await reply.json()
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/workbench", "/match/x", "/api/games", "/?token=wrong", "/api/matches/x"]
 )
-def test_page_is_refused_without_the_token(path):
-    async def conversation(client, server):
-        reply = await client.get(path)
-        assert reply.status == 403
-        assert "token" in (await reply.json())["error"]
-
-    talk(conversation)
-
-
-def test_token_is_exchanged_for_a_cookie_and_leaves_the_address():
-    async def conversation(client, server):
-        reply = await log_in(client)
-        assert (reply.status, reply.url.query_string) == (200, "")
-        assert len(server.sessions) == 1
-        cookie = reply.history[0].headers["Set-Cookie"]
-        assert "HttpOnly" in cookie
-        assert "SameSite=Strict" in cookie
-        assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
-
-    talk(conversation)
+@with_server(is_logged_in=False)
+async def test_page_is_refused_without_the_token(client, server, path):
+    reply = await client.get(path)
+    assert reply.status == 403
+    assert "token" in (await reply.json())["error"]
+    reply = await client.get(path, headers=HTML)
+    is_page = not path.startswith("/api/")
+    assert (reply.status, reply.content_type) == (403, "text/html" if is_page else "application/json")
+    assert "token" in await reply.text()
 
 
-def test_token_never_leads_to_another_host():
-    async def conversation(client, server):
-        address = f"http://127.0.0.1:{client.port}//evil.example/?token={TOKEN}"
-        reply = await client.session.get(address, allow_redirects=False)
-        assert (reply.status, reply.headers["Location"]) == (302, "/evil.example/")
-
-    talk(conversation)
-
-
-@pytest.mark.parametrize("path", ["/%5Cevil.example/", "/%09/evil.example", "/%2F%5Cevil.example", "/%0A/x"])
-def test_target_after_login_is_a_path_of_our_own(path):
-    async def conversation(client, server):
-        address = URL(f"http://127.0.0.1:{client.port}{path}?token={TOKEN}", encoded=True)
-        reply = await client.session.get(address, allow_redirects=False)
-        assert (reply.status, reply.headers["Location"]) in ((302, "/"), (302, "/evil.example"))
-        reply = await client.session.get(
-            client.make_url(f"/match/a_b-c?token={TOKEN}"), allow_redirects=False
-        )
-        assert reply.headers["Location"] == "/match/a_b-c"
-
-    talk(conversation)
+@with_server(is_logged_in=False)
+async def test_token_is_exchanged_for_a_cookie_and_leaves_the_address(client, server):
+    reply = await log_in(client)
+    assert (reply.status, reply.url.query_string) == (200, "")
+    assert len(server.sessions) == 1
+    cookie = reply.history[0].headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
 
 
-def test_login_from_a_file_is_answered_by_a_page():
-    async def conversation(client, server):
-        assert "/login?token=" in server.access.opening_page
-        reply = await client.get(f"/login?token={TOKEN}")
-        assert (reply.status, len(reply.history), reply.content_type) == (200, 0, "text/html")
-        assert (await client.get("/")).status == 200
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("//evil.example/", "/evil.example/"),
+        ("/%5Cevil.example/", "/"),
+        ("/%09/evil.example", "/"),
+        ("/%2F%5Cevil.example", "/"),
+        ("/%0A/x", "/"),
+        ("/match/a_b-c", "/match/a_b-c"),
+    ],
+)
+@with_server(is_logged_in=False)
+async def test_target_after_login_is_a_path_of_our_own(client, server, path, target):
+    address = URL(f"http://127.0.0.1:{client.port}{path}?token={TOKEN}", encoded=True)
+    reply = await client.session.get(address, allow_redirects=False)
+    assert (reply.status, reply.headers["Location"]) == (302, target)
 
-    talk(conversation)
 
-
-HTML = {"Accept": "text/html,*/*;q=0.8"}
+@with_server(is_logged_in=False)
+async def test_login_from_a_file_is_answered_by_a_page(client, server):
+    assert "/login?token=" in server.access.opening_page
+    reply = await client.get(f"/login?token={TOKEN}")
+    assert (reply.status, len(reply.history), reply.content_type) == (200, 0, "text/html")
+    assert (await client.get("/")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -110,81 +113,52 @@ HTML = {"Accept": "text/html,*/*;q=0.8"}
         ("/?token=<b>", 403, "wrong token"),
     ],
 )
-def test_browser_gets_a_page_for_an_error_and_programs_get_json(path, status, sentence):
-    async def conversation(client, server):
-        await log_in(client)
-        reply = await client.get(path, headers=HTML)
-        text = await reply.text()
-        assert (reply.status, reply.content_type) == (status, "text/html")
-        assert sentence in text.lower()
-        assert "<button" not in text
-        assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
-        reply = await client.get(path)
-        assert (reply.status, sentence in (await reply.json())["error"]) == (status, True)
-
-    talk(conversation)
+@with_server()
+async def test_browser_gets_a_page_for_an_error_and_programs_get_json(client, server, path, status, sentence):
+    reply = await client.get(path, headers=HTML)
+    text = await reply.text()
+    assert (reply.status, reply.content_type) == (status, "text/html")
+    assert sentence in text.lower()
+    assert "<button" not in text
+    assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
+    reply = await client.get(path)
+    assert (reply.status, sentence in (await reply.json())["error"]) == (status, True)
 
 
-def test_browser_without_the_token_gets_a_page():
-    async def conversation(client, server):
-        reply = await client.get("/workbench", headers=HTML)
-        assert (reply.status, reply.content_type) == (403, "text/html")
-        assert "token" in await reply.text()
-        reply = await client.get("/api/games", headers=HTML)
-        assert (reply.status, reply.content_type) == (403, "application/json")
-
-    talk(conversation)
-
-
-def test_mistake_of_the_server_is_logged_and_answered(monkeypatch, caplog):
-    async def conversation(client, server):
-        await log_in(client)
-        monkeypatch.setattr(server.sessions, "ask_sheets", lambda *given: 1 / 0)
-        reply = await client.post("/api/sheet/check", json={"rules": "x"}, headers=origin(client))
-        assert (reply.status, "log" in (await reply.json())["error"]) == (500, True)
-
-    talk(conversation)
+@with_server()
+async def test_mistake_of_the_server_is_logged_and_answered(client, server, monkeypatch, caplog):
+    monkeypatch.setattr(server.sessions, "ask_sheets", lambda *given: 1 / 0)
+    status, reply = await post(client, "/api/sheet/check", {"rules": "x"})
+    assert (status, "log" in reply["error"]) == (500, True)
     assert "ZeroDivisionError" in caplog.text
 
 
-def test_programs_send_the_token_with_each_request_and_share_a_session():
-    async def conversation(client, server):
-        for _ in range(2):
-            reply = await client.get("/api/games", headers={"Authorization": f"Bearer {TOKEN}"})
-            assert reply.status == 200
-        assert len(server.sessions) == 1
-        assert "Set-Cookie" not in reply.headers
-        for header in ("Bearer wrong", "Basic dG9rZW4=", TOKEN, ""):
-            assert (await client.get("/api/games", headers={"Authorization": header})).status == 403
-        # The token does not make up for a foreign Host, and other pages get no leave to send it.
-        rebound = {"Authorization": f"Bearer {TOKEN}", "Host": "rebound.example"}
-        assert (await client.get("/api/games", headers=rebound)).status == 403
-        asked = {"Origin": "http://evil.example", "Access-Control-Request-Headers": "authorization"}
-        assert (
-            "Access-Control-Allow-Origin" not in (await client.options("/api/games", headers=asked)).headers
-        )
-        assert (await client.get("/", headers={"Authorization": f"Bearer {TOKEN}"})).status == 403
-
-    talk(conversation)
-
-
-def test_foreign_host_is_refused_even_with_the_token():
-    async def conversation(client, server):
-        reply = await client.get(f"/?token={TOKEN}", headers={"Host": "rebound.example"})
-        assert reply.status == 403
-
-    talk(conversation)
+@with_server(is_logged_in=False)
+async def test_programs_send_the_token_with_each_request_and_share_a_session(client, server):
+    for _ in range(2):
+        reply = await client.get("/api/games", headers=BEARER)
+        assert reply.status == 200
+    assert len(server.sessions) == 1
+    assert "Set-Cookie" not in reply.headers
+    # The token does not make up for a foreign Host, and pages need a cookie.
+    for path, headers in (
+        *(("/api/games", {"Authorization": each}) for each in ("Bearer wrong", "Basic dG9rZW4=", TOKEN, "")),
+        ("/api/games", {**BEARER, "Host": "rebound.example"}),
+        (f"/?token={TOKEN}", {"Host": "rebound.example"}),
+        ("/", BEARER),
+    ):
+        assert (await client.get(path, headers=headers)).status == 403
+    # Other pages get no leave to send it.
+    asked = {"Origin": "http://evil.example", "Access-Control-Request-Headers": "authorization"}
+    assert "Access-Control-Allow-Origin" not in (await client.options("/api/games", headers=asked)).headers
 
 
 @pytest.mark.parametrize("headers", [{}, {"Origin": "http://evil.example"}, {"Origin": "null"}])
-def test_post_from_another_page_is_refused(headers):
-    async def conversation(client, server):
-        await log_in(client)
-        reply = await client.post("/api/matches", json={"game": "nim"}, headers=headers)
-        assert reply.status == 403
-        assert "other pages" in (await reply.json())["error"]
-
-    talk(conversation)
+@with_server()
+async def test_post_from_another_page_is_refused(client, server, headers):
+    reply = await client.post("/api/matches", json={"game": "nim"}, headers=headers)
+    assert reply.status == 403
+    assert "other pages" in (await reply.json())["error"]
 
 
 @pytest.mark.parametrize(
@@ -199,83 +173,64 @@ def test_post_from_another_page_is_refused(headers):
         (b"x" * 3000, 413),
     ],
 )
-def test_malformed_request_gets_a_sentence(body, status):
-    async def conversation(client, server):
-        await log_in(client)
-        reply = await client.post("/api/matches", data=body, headers=origin(client))
-        assert reply.status == status
-        assert (await reply.json())["error"]
-
-    talk(conversation, limits=SessionLimits(sheet_bytes=2000))
+@with_server(sheet_bytes=2000)
+async def test_malformed_request_gets_a_sentence(client, server, body, status):
+    found, reply = await post(client, "/api/matches", body)
+    assert found == status
+    assert reply["error"]
 
 
-def test_sessions_are_limited_and_the_one_idle_longest_ends():
-    times = iter(range(100))
-
-    async def conversation(client, server):
-        names = [(await server.sessions.begin()).name for _ in range(4)]
-        assert len(server.sessions) == 2
-        assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
-
-    talk(conversation, limits=SessionLimits(sessions=2), clock=lambda: next(times))
+@with_server(is_logged_in=False, sessions=2, clock=count().__next__)
+async def test_sessions_are_limited_and_the_one_idle_longest_ends(client, server):
+    names = [(await server.sessions.begin()).name for _ in range(4)]
+    assert len(server.sessions) == 2
+    assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
 
 
-def test_logins_at_once_leave_no_session_too_many():
-    async def conversation(client, server):
-        started = asyncio.Event()
+@with_server(is_logged_in=False, sessions=2)
+async def test_logins_at_once_leave_no_session_too_many(client, server):
+    started = asyncio.Event()
 
-        async def close_slowly(session):
-            await started.wait()
+    async def close_slowly():
+        await started.wait()
 
-        names = [(await server.sessions.begin()).name for _ in range(2)]
-        for name in names:
-            session = server.sessions.find(name)
-            session.close = close_slowly.__get__(session)
-        logins = [asyncio.create_task(server.sessions.begin()) for _ in range(10)]
-        await asyncio.sleep(0)
-        started.set()
-        await asyncio.gather(*logins)
-        assert len(server.sessions) == 2
-
-    talk(conversation, limits=SessionLimits(sessions=2))
+    for _ in range(2):
+        (await server.sessions.begin()).close = close_slowly
+    logins = [asyncio.create_task(server.sessions.begin()) for _ in range(10)]
+    await asyncio.sleep(0)
+    started.set()
+    await asyncio.gather(*logins)
+    assert len(server.sessions) == 2
 
 
-def test_session_that_has_ended_starts_no_process():
-    async def conversation(client, server):
-        session = await server.sessions.begin()
-        await session.close()
-        for start in (
-            server.sessions.ask_sheets(session, "check", "(role x)", 5.0),
-            server.sessions.open_match(session, "open", {}),
-        ):
-            with pytest.raises(ChildError, match="session has ended"):
-                await start
-        assert (session.sheets, len(session.matches)) == (None, 0)
-
-    talk(conversation)
+@with_server(is_logged_in=False)
+async def test_session_that_has_ended_starts_no_process(client, server):
+    session = await server.sessions.begin()
+    await session.close()
+    for start in (
+        server.sessions.ask_sheets(session, "check", "(role x)", 5.0),
+        server.sessions.open_match(session, "open", {}),
+    ):
+        with pytest.raises(ChildError, match="session has ended"):
+            await start
+    assert (session.sheets, len(session.matches)) == (None, 0)
 
 
-def test_idle_session_ends():
-    now = [0.0]
+NOW = [0.0]
 
-    async def conversation(client, server):
-        session = await server.sessions.begin()
-        now[0] = 9.0
+
+@with_server(is_logged_in=False, idle_seconds=10.0, clock=lambda: NOW[0])
+async def test_idle_session_ends(client, server):
+    session = await server.sessions.begin()
+    for now, is_open in ((9.0, True), (20.0, False)):
+        NOW[0] = now
         await server.sessions.end_idle()
-        assert server.sessions.find(session.name) is session
-        now[0] = 20.0
-        await server.sessions.end_idle()
-        assert server.sessions.find(session.name) is None
-
-    talk(conversation, limits=SessionLimits(idle_seconds=10.0), clock=lambda: now[0])
+        assert (session.name in server.sessions._sessions) == is_open
 
 
-def test_list_has_every_bundled_game():
-    async def conversation(client, server):
-        await log_in(client)
-        games = await (await client.get("/api/games")).json()
-        assert {"tictactoe", "nim", "kuhn_poker"} <= {game["name"] for game in games}
-        assert (await client.get("/api/games/nim/rules")).status == 200
-        assert (await client.get("/api/games/nowhere/rules")).status == 404
-
-    talk(conversation)
+@with_server()
+async def test_list_has_every_bundled_game(client, server):
+    games = await (await client.get("/api/games")).json()
+    assert {"tictactoe", "nim", "kuhn_poker"} <= {game["name"] for game in games}
+    assert (await client.get("/api/games/nim/rules")).status == 200
+    assert (await client.get("/api/games/nowhere/rules")).status == 404

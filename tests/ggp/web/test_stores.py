@@ -1,23 +1,19 @@
 """Tournaments in the browser: what a request may read of the stores named on the command line."""
 
-import asyncio
 import json
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer, unused_port
 from click.testing import CliRunner
 
 from ggp.cli.serve import command
 from ggp.match.record import MatchRecord
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
-from ggp.web.access import Access
-from ggp.web.server import WebServer
+from ggp.web import server
 from ggp.web.sessions import SessionLimits
 from ggp.web.stores import Stores, UnknownStoreError
 from tests.ggp.tournament.plans import result_of, small_plan
-
-TOKEN = "token-of-this-test"
+from tests.ggp.web.test_server import post, with_server
 
 
 @pytest.fixture
@@ -66,34 +62,26 @@ def test_store_that_is_gone_is_told_and_others_stay(path, tmp_path):
 
 
 def test_requests_read_reports_but_no_other_file(path, tmp_path):
-    async def conversation():
-        port = unused_port()
-        server = WebServer(Access("127.0.0.1", port, TOKEN), SessionLimits(), [path])
-        client = TestClient(TestServer(server.make_app(), port=port))
-        await client.start_server()
-        try:
-            refused = await client.get("/api/stores")
-            await client.get(f"/?token={TOKEN}")
-            report = await client.get("/api/stores/0", params={"run": "small"})
-            assert (refused.status, report.status) == (403, 200)
-            assert (await report.json())["stored"] == 2
-            for wrong in ("1?run=small", "0?run=none", "-1?run=small", "..%2Fresults.sqlite?run=small"):
-                assert (await client.get(f"/api/stores/{wrong}")).status == 404
-            headers = {"Origin": f"http://127.0.0.1:{port}"}
-            for data, status in (
-                ({"store": 0, "run": "small", "match": "none"}, 404),
-                ({"store": 0, "run": "small", "match": "\ud800"}, 400),
-                ({"store": 0, "run": "\ud800", "match": "none"}, 400),
-                ({"store": str(path), "run": "small", "match": "none"}, 400),
-                ({"store": 0, "run": "small"}, 400),
-            ):
-                reply = await client.post("/api/matches", json=data, headers=headers)
-                assert reply.status == status
-                assert str(tmp_path) not in (await reply.json())["error"]
-        finally:
-            await client.close()
+    @with_server(stores=[path])
+    async def conversation(client, server):
+        report = await client.get("/api/stores/0", params={"run": "small"})
+        assert (report.status, (await report.json())["stored"]) == (200, 2)
+        for wrong in ("1?run=small", "0?run=none", "-1?run=small", "..%2Fresults.sqlite?run=small"):
+            assert (await client.get(f"/api/stores/{wrong}")).status == 404
+        for data, status in (
+            ({"store": 0, "run": "small", "match": "none"}, 404),
+            ({"store": 0, "run": "small", "match": "\ud800"}, 400),
+            ({"store": 0, "run": "\ud800", "match": "none"}, 400),
+            ({"store": str(path), "run": "small", "match": "none"}, 400),
+            ({"store": 0, "run": "small"}, 400),
+        ):
+            found, reply = await post(client, "/api/matches", data)
+            assert found == status
+            assert str(tmp_path) not in reply["error"]
+        client.session.cookie_jar.clear()
+        assert (await client.get("/api/stores")).status == 403
 
-    asyncio.run(conversation())
+    conversation()
 
 
 def test_record_has_its_rules(path):
@@ -109,3 +97,15 @@ def test_command_refuses_a_file_that_is_no_store(tmp_path):
     result = CliRunner().invoke(command, ["--no-open", "--store", str(path)])
     assert result.exit_code == 1
     assert "not a tournament store" in result.output
+
+
+def test_limits_of_the_command_reach_the_server(monkeypatch):
+    given = []
+
+    def refuse(access, limits, stores):
+        given.append(limits)
+        raise OSError
+
+    monkeypatch.setattr(server, "WebServer", refuse)
+    CliRunner().invoke(command, ["--no-open", "--limit", "idle=60,sessions=2"])
+    assert given == [SessionLimits(sessions=2, idle_seconds=60)]
