@@ -20,7 +20,7 @@ from ggp.circuit.packed_gates import packed
 from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate
 from ggp.integers import check_integers
-from ggp.processes.called_process import result_of_process
+from ggp.processes.isolation import result_of_process
 
 Progress: TypeAlias = Callable[[str], None]
 

@@ -61,7 +61,6 @@ class HttpRequest:
 
     @property
     def host(self) -> str:
-        """The address of the sender, without its port."""
         return self.peer.rpartition(":")[0]
 
 

@@ -79,7 +79,6 @@ class Answer:
         return self.how if self.report is None else printable(f"{self.how}; {report_text(self.report)}")
 
     def repeated(self) -> Answer:
-        """The same answer to a repeated request."""
         return replace(self, how="repeated", report=None)
 
 
@@ -196,7 +195,6 @@ class PlayerMatch:
 
     @property
     def step(self) -> int:
-        """Number of joint moves known so far."""
         return 0 if self._position is None else self._position.step
 
     @property
@@ -274,7 +272,6 @@ class PlayerMatch:
         return ""
 
     async def _load(self) -> None:
-        """Load the rules in the state process. Raises ChildError."""
         loaded = await self._states.load(self._message.rules, str(self.role), self._seed)
         self._own_index, self._spellings = loaded["own_index"], loaded["spellings"]
         self._position = KnownPosition(**loaded["position"])
@@ -597,7 +594,6 @@ class PlayerMatch:
         self._decide_now()  # a PLAY in progress need not wait for its clock
 
     async def close(self) -> None:
-        """Release everything, after `stop`."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=1.0)
         if self._releasing is not None:

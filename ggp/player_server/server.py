@@ -98,7 +98,6 @@ class PlayerServer:
         return self.port
 
     async def close(self) -> None:
-        """End everything."""
         if self._watching is not None:
             self._watching.cancel()
         await self._workers.close()
@@ -119,7 +118,6 @@ class PlayerServer:
     # --- messages -------------------------------------------------------------------------------
 
     async def _handle(self, request: HttpRequest) -> HttpResponse:
-        """Answer one message; log it in one line."""
         try:
             message = await self._reader.read(request.text, request.host)
         except BadRequest as error:

@@ -60,7 +60,6 @@ class StateProcess:
         return {"program": pack(self._program), "spellings": dict(self._program.spellings)}
 
     def load(self, role: str, seed: int) -> dict[str, Any]:
-        """Follow the match from its initial state."""
         if self._program is None:
             raise GameError("no rules")
         game, own = make_game(self._program, "START", "reasoner"), parse_term(role)
@@ -73,7 +72,6 @@ class StateProcess:
         return {"own_index": own_index, "position": self._described(self._tracker.position)}
 
     def advance(self, terms: list[str] | None, own_move: str | None, deadline: float) -> dict[str, Any]:
-        """Advance the match by one PLAY."""
         if self._tracker is None:
             raise GameError("the rules are not loaded")
         self._search = None
@@ -93,7 +91,6 @@ class StateProcess:
         return None if best is None else str(best)
 
     def forget(self) -> None:
-        """Drop the match and its memory."""
         self._program = self._game = self._tracker = self._search = None
         self._numbers = {}
         gc.collect()
@@ -113,7 +110,6 @@ class StateProcess:
 
 
 def main() -> None:
-    """Serve requests until the input ends."""
     parent, process = Parent(), StateProcess()
     process.parse(_SMALLEST_RULES)
     process.load("x", 0)  # imports what every match needs

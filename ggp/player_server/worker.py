@@ -185,7 +185,6 @@ class AgentMatch:
                 self.finished = finished
 
     def begin_pondering(self) -> None:
-        """Set the time limit of pondering after an answer."""
         self._ponder_until = time.monotonic() + self.pondering_seconds
 
     def ponder(self, is_over: Callable[[], bool]) -> None:
@@ -194,7 +193,6 @@ class AgentMatch:
             self.player.ponder(is_over, self._ponder_until)
 
     def send_report(self, report: SearchReport) -> None:
-        """Send the progress of the search; nothing before the first PLAY."""
         if self.ticket >= 0:
             self.send("report", ticket=self.ticket, report=report.to_dict())
 
@@ -205,7 +203,6 @@ class AgentMatch:
 
 
 def main() -> None:
-    """Serve matches until the input ends."""
     parent = Parent()
     watch_compilation(lambda is_compiling: parent.send_event("compiling", is_compiling=is_compiling))
     try:

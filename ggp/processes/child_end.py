@@ -87,7 +87,6 @@ class Parent:
                 end_process_group()
 
     def send_event(self, event: str, **values: Any) -> None:
-        """Send an event."""
         self.send({"event": event, **values})
 
     def answer(self, request: dict[str, Any], methods: Methods, mistakes: Mistakes) -> None:

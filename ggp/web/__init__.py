@@ -22,7 +22,6 @@ board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
 stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
-rating_chart      ratings as SVG for those
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each
 """

@@ -48,19 +48,21 @@ class Access:
     @property
     def address(self) -> str:
         """The address to open, token included."""
-        return self._address("/")
+        return f"http://{self._name}:{self.port}/?token={quote(self.token, safe='')}"
 
     @property
     def opening_page(self) -> str:
         """HTML for a file that redirects to the page: a command line would be visible to every user."""
-        return redirection(escape(self._address(LOGIN)))
+        return redirection(escape(self.address.replace("/?", f"{LOGIN}?")))
 
-    def _address(self, path: str) -> str:
-        return f"http://{_bracketed(self.host)}:{self.port}{path}?token={quote(self.token, safe='')}"
+    @property
+    def _name(self) -> str:
+        is_bare = ":" in self.host and not self.host.startswith("[")
+        return f"[{self.host}]" if is_bare else self.host
 
     def is_own_host(self, host: str) -> bool:
         """Whether a Host header names this server."""
-        return host.lower() in {f"{name}:{self.port}" for name in (*_LOOPBACK, _bracketed(self.host).lower())}
+        return host.lower() in {f"{name}:{self.port}" for name in (*_LOOPBACK, self._name.lower())}
 
     def is_own_origin(self, origin: str | None, host: str) -> bool:
         """Whether a request that changes something comes from a page of this server."""
@@ -85,7 +87,3 @@ def redirection(address: str) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>ggp</title>'
         f'<meta http-equiv="refresh" content="0;url={address}"><a href="{address}">Open the page</a></html>'
     )
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -64,7 +64,6 @@ class Finding:
 
     @property
     def expectation(self) -> float | None:
-        """The goal that the search expects."""
         return None if self.report is None else self.report["expectation"]
 
 

@@ -58,7 +58,6 @@ class LivePage:
         self.close()
 
     def close(self) -> None:
-        """End the page."""
         self._has_ended.set()
         if self._child is not None:
             self._child.close()

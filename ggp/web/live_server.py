@@ -3,19 +3,12 @@
 `live_page` starts it for `ggp manage --page` and `ggp player --page`. The first request is `listen`, with a
 `port`; it is answered with the address of the page. All others have the number of a `match` and no answer:
 
-    open    rules, name, seats, role        as `follow` in `match_process`
-    step    step, terms, own_move           the same
-    wait    roles                           the same
-    think   role, report, is_done, move     how a search stands
-    stop    note                            the match is over
+    open                             rules, name, seats and role, as `ShownMatch.follow`
+    step, wait, stop                 as these methods of `ShownMatch`
+    think                            role, report, is_done, move: how a search stands
 
 Pages only look: no request reaches the match itself. The process has the lowest priority, so that it takes no
 time from a search.
-
-    GET  /, /match/NUMBER, /static/FILE             pages
-    GET  /api/live                                  the matches, newest first
-    GET  /api/matches/NUMBER[/events]               as in `server`
-    POST /api/matches/NUMBER/{view,record,animation}
 """
 
 from __future__ import annotations
@@ -67,13 +60,13 @@ class LiveMatch:
     def summary(self) -> dict[str, Any]:
         """Number, name, role, step and end of the match; `is_shown`: it has a page."""
         about, state = self.match.about, self.match.state
-        over = "over" if self.is_over else "running"
+        end = state.get("outcome") or self.problem or state.get("note")
         return {
             "id": self.match.name,
             "name": self._opening["name"],
             "role": about.get("own_role"),
             "step": state.get("step", 0),
-            "text": state.get("outcome") or self.problem or state.get("note") or over,
+            "text": end or ("over" if self.is_over else "running"),
             "is_shown": bool(about),
         }
 
@@ -114,7 +107,6 @@ class LiveMatch:
             await self.match.ask("expect", {"role": event["role"], "goal": goal}, _STEP_SECONDS)
 
     async def close(self) -> None:
-        """End the process."""
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
@@ -129,7 +121,6 @@ class LiveServer:
         self._closing: set[asyncio.Task[None]] = set()
 
     def make_app(self) -> web.Application:
-        """The application, ready to be run."""
         server = self._server
         app = web.Application(middlewares=[server.guard])
         app.cleanup_ctx.extend((server.run_sweeper, self._end_matches))
@@ -166,14 +157,12 @@ class LiveServer:
             task.add_done_callback(self._closing.discard)
 
     async def matches(self, request: web.Request) -> web.Response:
-        """Every match, the newest first."""
         newest = sorted(self._matches.items(), reverse=True)
         shown = [match.summary() for _, match in newest if match.match.about or match.problem]
         return web.json_response(shown)
 
 
 def main() -> None:
-    """Serve until the input ends."""
     parent = Parent()
     limit_memory(_MEBIBYTES)
     if hasattr(os, "nice"):

@@ -33,13 +33,8 @@ class Step:
 class MatchHistory:
     """A match as far as it has been played.
 
-    >>> import ggp
-    >>> game = ggp.load("tictactoe", engine="reasoner")
-    >>> history = MatchHistory(game)
-    >>> history.commit(game.roles[0], history.legal(game.roles[0])[0])
-    >>> history.commit(game.roles[1], history.legal(game.roles[1])[0])
-    >>> history.advance(), history.undo(1), len(history.steps)
-    (True, None, 0)
+    committed   moves chosen for the next step, hidden until all roles have chosen
+    expected    goals that the searches for them expect
     """
 
     game: Game[Any]
@@ -54,7 +49,6 @@ class MatchHistory:
         return self.steps[step - 1].state if step else self.game.initial_state()
 
     def facts(self, step: int | None = None) -> tuple[Term, ...]:
-        """The facts of a state."""
         return self.game.facts(self.state(step))
 
     @property
@@ -85,15 +79,11 @@ class MatchHistory:
         return None if self.is_cut or not self.is_over else goals_or_none(self.game, self.state())
 
     def commit(self, role: Role, move: Move, expected: float | None = None) -> None:
-        """Choose the move of `role` for the next step; it stays hidden until all have chosen."""
         self.committed[role], self.expected[role] = move, expected
 
-    def advance(self) -> bool:
-        """Make the joint move if every role has chosen; returns whether."""
-        if len(self.committed) < len(self.game.roles):
-            return False
+    def advance(self) -> None:
+        """Make the joint move that all roles have chosen."""
         self.play([self.committed[role] for role in self.game.roles])
-        return True
 
     def play(self, joint_move: JointMove, values: Sequence[float | None] = ()) -> None:
         """Make a joint move. Raises IllegalMoveError."""

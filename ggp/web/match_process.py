@@ -37,7 +37,6 @@ _GARBAGE_OBJECTS = 100_000
 
 
 def main() -> None:
-    """Answer requests, and continue the match between them."""
     parent, mebibytes = Parent(), int(sys.argv[1])
     limit_memory(mebibytes)
     gc.freeze()  # imports stay alive: collecting them would take longer than a click may

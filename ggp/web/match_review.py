@@ -43,7 +43,6 @@ class MatchReview:
 
     @property
     def seconds(self) -> float:
-        """The time of one search."""
         return min(max(_REVIEW_SECONDS / max(1, len(self._history.steps)), _MIN_SECONDS), _MAX_SECONDS)
 
     def note(self, value: float | None, best: Move) -> dict[str, Any]:

@@ -1,22 +1,9 @@
-"""The web server: pages, and the JSON that their scripts ask for.
+"""The web server: pages, and the JSON that their scripts ask for; see `WebServer.make_app` for the routes.
 
-    GET  /, /match/ID, /workbench, /tournament, /static/FILE   pages
-    GET  /api/games                                   the games known by name
-    GET  /api/games/NAME/rules                        a rule sheet
-    GET  /api/games/NAME/picture.svg                  its initial state
-    GET  /api/stores                                  tournament stores: their runs and numbers of matches
-    GET  /api/stores/NUMBER?run=NAME                  the report of a run
-    POST /api/matches                                 open a match: game or rules, seats, seconds; or
-                                                      a record; or store, run and match
-    GET  /api/matches/ID                              its fixed properties
-    GET  /api/matches/ID/events                       server-sent events: the whole state first, then what
-                                                      has changed (`ggp.web.changes`)
-    POST /api/matches/ID/{view,play,undo,think,review,record,animation,close}
-    POST /api/matches/ID/again                        open a match with the same rules and seats
-    POST /api/sheet/{check,format,prove}              the workbench
-    POST /api/sheet/{validate,evaluate,picture}       for programs
-
-Programs send the token with each request, as `Authorization: Bearer TOKEN`.
+POST /api/matches opens a match: of a `game` or of `rules`, with `seats` and `seconds`; of a `record`; or of
+the record of a `match` of a `run` in a `store`. The events of a match are server-sent: the whole state first,
+then what has changed (`ggp.web.changes`). Programs send the token with each request, as `Authorization:
+Bearer TOKEN`; for them are /api/sheet/{validate,evaluate,picture}.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
 status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
@@ -119,7 +106,6 @@ class WebServer:
         self._programs = ""
 
     def make_app(self) -> web.Application:
-        """The application, ready to be run."""
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
         app.cleanup_ctx.append(self.run_sweeper)
         app.router.add_get("/", page("games"))
@@ -198,9 +184,8 @@ class WebServer:
             # All programs with the token share a session.
             self._programs = (await self.sessions.begin(self._programs)).name
             return await self._answer(request, handler)
-        if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(
-            request.headers.get("Origin"), request.headers["Host"]
-        ):
+        origin, host = request.headers.get("Origin"), request.headers["Host"]
+        if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(origin, host):
             raise web.HTTPForbidden(text="requests from other pages are refused")
         if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
             return await self._log_in(request)

@@ -96,10 +96,10 @@ class OpenMatch:
 
     async def close(self) -> None:
         """Notify players over HTTP, then end the process."""
+        if self.about.get("has_remote_players"):
+            with contextlib.suppress(ChildError):
+                await self.ask("abort", {}, _ABORT_SECONDS)
         if self.child is not None:
-            if self.about.get("has_remote_players"):
-                with contextlib.suppress(ChildError):
-                    await self.ask("abort", {}, _ABORT_SECONDS)
             await self.child.aclose()
 
 
@@ -142,9 +142,6 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._evaluating = asyncio.Lock()
         self._beginning = asyncio.Lock()
-
-    def __len__(self) -> int:
-        return len(self._sessions)
 
     def find(self, name: str) -> Session | None:
         """The session of a cookie."""
@@ -200,7 +197,6 @@ class Sessions:
                 await child.aclose()
 
     async def end_idle(self) -> None:
-        """End the idle sessions."""
         now = self._clock()
         for session in list(self._sessions.values()):
             is_followed = any(match.followers for match in session.matches.values())

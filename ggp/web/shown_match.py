@@ -46,11 +46,9 @@ _LOST = "The reported moves do not fit the rules: this page can no longer follow
 
 
 class Mode(Enum):
-    """Source of the moves."""
+    """Source of the moves: persons and agents, a record, or a manager or player that reports them."""
 
-    PLAYED = "persons and agents in the seats"
-    REPLAYED = "a record"
-    FOLLOWED = "a manager or player of this machine, which reports them"
+    PLAYED, REPLAYED, FOLLOWED = range(3)
 
 
 class ShownMatch:
@@ -120,7 +118,6 @@ class ShownMatch:
         return self._described()
 
     def replay(self, text: str) -> dict[str, Any]:
-        """Open a match record."""
         record = MatchRecord.from_json(text)
         if not record.rules.strip():
             raise RequestError("the record contains no rules")
@@ -192,7 +189,6 @@ class ShownMatch:
     # --- what is shown ----------------------------------------------------------------------------
 
     def show(self) -> None:
-        """Send the whole state as an event."""
         self._shown = {}
         self._is_changed = True
         self._show_change()
@@ -234,21 +230,20 @@ class ShownMatch:
 
     def _require_seen(self, what: str) -> None:
         if self._viewer is not None:
-            raise RequestError(f"{what} what the rules hide")
+            raise RequestError(f"{what} would show what the rules hide")
 
     def _require_reached(self, step: int) -> None:
         if not 0 <= step <= len(self.history.steps):
             raise RequestError(f"the match has not reached step {step}")
 
     def view(self, step: int) -> dict[str, Any]:
-        """An earlier state."""
         self._require_reached(step)
-        self._require_seen("a position would show")
+        self._require_seen("a position")
         return {"step": step, **shown_state(self.history, self._picture, step)}
 
     def record(self) -> str:
         """The match as the JSON text of a record."""
-        self._require_seen("the record would show")
+        self._require_seen("the record")
         history, roles = self.history, tuple(map(str, self.history.game.roles))
         record = MatchRecord(
             "web", history.game.name, roles, 0, round(self._seconds), self._seats, self._text
@@ -263,7 +258,7 @@ class ShownMatch:
 
     def animation(self) -> str:
         """The match as an SVG document that plays by itself."""
-        self._require_seen("the animation would show")
+        self._require_seen("the animation")
         steps, board = len(self.history.steps), self._picture.board
         if board is None:
             raise RequestError("this game has no board to draw")
@@ -295,7 +290,6 @@ class ShownMatch:
             self._is_lost = True
 
     def wait(self, roles: list[str]) -> None:
-        """Note whose moves are awaited."""
         self._asked, self._is_changed = set(map(parse_term, roles)), True
 
     def expect(self, role: str, goal: float) -> None:
@@ -328,7 +322,6 @@ class ShownMatch:
         self._is_changed = True
 
     def undo(self) -> None:
-        """Return to the last choice of a person."""
         count = self._undo_count()
         if not count:
             raise RequestError("there is no move of yours to take back")
@@ -343,9 +336,9 @@ class ShownMatch:
         self._is_changed = True
 
     def _undo_count(self) -> int:
-        """Steps back to the last choice of a person; 0 without one, or if going back would reveal something.
+        """Steps back to the last choice of a person; 0 without one.
 
-        Players over HTTP cannot go back.
+        There is no way back if that would reveal something, or with players over HTTP.
         """
         history, persons = self.history, self._persons()
         if self._viewer is not None or self._has_remote_players:
@@ -411,27 +404,23 @@ class ShownMatch:
 
     def _ask_agents(self) -> None:
         """Start the searches of the agents that have a choice."""
+        game, steps = self.history.game, self.history.steps
         busy = (*self.history.committed, *self._persons(), *self._asked)
-        for role, seat in zip(self.history.game.roles, self._seats, strict=True):
-            if role not in busy:
-                self._asked.add(role)
-                searches = sum(each.startswith("mcts") for each in self._seats)
-                observed = self._observations(role)
-                moves = () if hides_information(self.history.game) else self._moves(None)
-                spec = with_memory(seat, _SEATS_SHARE * self._mebibytes / max(1, searches))
-                generation = self._agents.generation
-                self._agents.put(Task(generation, role, spec, self._seconds, moves, observed))
-                self._is_changed = True
+        searches = sum(seat.startswith("mcts") for seat in self._seats)
+        for index, (role, seat) in enumerate(zip(game.roles, self._seats, strict=True)):
+            if role in busy:
+                continue
+            observed: tuple[Observation, ...] = ()
+            if is_hidden := hides_information(game):
+                observed = tuple(Observation(step.joint_move[index], step.percepts[index]) for step in steps)
+            spec = with_memory(seat, _SEATS_SHARE * self._mebibytes / max(1, searches))
+            moves = () if is_hidden else self._moves(None)
+            self._agents.put(Task(self._agents.generation, role, spec, self._seconds, moves, observed))
+            self._asked.add(role)
+            self._is_changed = True
 
     def _moves(self, step: int | None) -> tuple[tuple[Term, ...], ...]:
         return tuple(each.joint_move for each in self.history.steps[:step])
-
-    def _observations(self, role: Role) -> tuple[Observation, ...]:
-        """The observations of `role`, if the rules hide the state."""
-        history = self.history
-        index, is_hidden = history.game.roles.index(role), hides_information(history.game)
-        steps = history.steps if is_hidden else ()
-        return tuple(Observation(step.joint_move[index], step.percepts[index]) for step in steps)
 
     # --- analysis ---------------------------------------------------------------------------------
 
@@ -474,8 +463,7 @@ class ShownMatch:
         self._require_analysis("no review")
         if self._mode is Mode.PLAYED and not self._is_over:
             raise RequestError("only a finished match can be reviewed")
-        if self._review is None:
-            self._review = MatchReview(self.history, self._picture)
+        self._review = self._review or MatchReview(self.history, self._picture)
         self._review_next(self._review)
 
     def _review_next(self, review: MatchReview) -> None:
@@ -488,20 +476,18 @@ class ShownMatch:
     def _take_review(self, review: MatchReview, finding: Finding) -> None:
         if finding.error:
             review.task = None
-            self._send_failure(finding)
         elif finding.move is not None:
             entry = review.note(finding.expectation, finding.move)
             self._send({"event": "review", "entry": entry, "of": len(self.history.steps)})
             self._review_next(review)
-
-    def _send_failure(self, finding: Finding) -> None:
-        self._send({"event": "failed", "role": str(finding.task.role), "text": finding.error})
 
     def take(self, finding: Finding) -> None:
         """Take the report of a search; outdated ones are dropped."""
         task, history = finding.task, self.history
         if task.generation != self._agents.generation:
             return
+        if finding.error:
+            self._send({"event": "failed", "role": str(task.role), "text": finding.error})
         if self._review is not None and task is self._review.task:
             self._take_review(self._review, finding)
             return
@@ -515,8 +501,6 @@ class ShownMatch:
                 "report": finding.report,
             }
             self._send({"event": "think", **thought})
-        if finding.error:
-            self._send_failure(finding)
         if task.is_analysis or (finding.move is None and not finding.error):
             return
         self._asked.discard(task.role)

@@ -34,19 +34,20 @@ async def running_player(**changes: object) -> AsyncIterator[PlayerServer]:
         await server.close()
 
 
-def inside(open_: Callable[[], AbstractAsyncContextManager[Any]]) -> Callable[[Any], Any]:
-    """Decorate a coroutine as a test: it gets what `open_()` opens, a tuple as several, and its fixtures."""
+def inside(open_: Callable[[], AbstractAsyncContextManager[Any]], *names: str) -> Callable[[Any], Any]:
+    """Decorate a coroutine as a test: `names` are given what `open_()` opens, other names are fixtures."""
 
     def decorate(scenario: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
         def test(**fixtures: Any) -> None:
             async def run() -> None:
                 async with open_() as opened:
-                    await scenario(*(opened if isinstance(opened, tuple) else (opened,)), **fixtures)
+                    values = opened if len(names) > 1 else (opened,)
+                    await scenario(**dict(zip(names, values, strict=True)), **fixtures)
 
             asyncio.run(run())
 
         parameters = list(inspect.signature(scenario).parameters.values())
-        fixtures = [each for each in parameters if each.name not in ("server", "client")]
+        fixtures = [each for each in parameters if each.name not in names]
         test.__name__, test.__doc__, test.__module__ = (
             scenario.__name__,
             scenario.__doc__,
@@ -60,7 +61,7 @@ def inside(open_: Callable[[], AbstractAsyncContextManager[Any]]) -> Callable[[A
 
 def with_player(**changes: object) -> Callable[[Any], Any]:
     """Decorate a coroutine as a test of the running player `server`."""
-    return inside(lambda: running_player(**changes))
+    return inside(lambda: running_player(**changes), "server")
 
 
 async def exchange(port: int, data: bytes, *, half_close: bool = False) -> bytes:

@@ -14,7 +14,7 @@ from ggp.engines.compiled import QuickGame
 from ggp.engines.loading import find_rules, finished_game, load
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
-from ggp.processes import called_process
+from ggp.processes import isolation
 from ggp.search.tree.search import LanesSearch
 from ggp.solver import solve
 
@@ -253,7 +253,7 @@ def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
 def test_a_game_plays_on_as_built_if_the_process_fails(monkeypatch, caplog):
     program = parse(find_rules("tictactoe").read_text())
     monkeypatch.setattr(compilation, "MIN_LITERALS_OF_PROCESS", 0)
-    monkeypatch.setattr(called_process, "isolated_command", lambda module: ["false"])
+    monkeypatch.setattr(isolation, "isolated_command", lambda module: ["false"])
     game = compilation.compile_game(program, use_cache=False, quick=True)
     assert game.finish() is game
     assert "playing on the circuit as built" in caplog.text

@@ -55,17 +55,17 @@ async def load(child, rules=TICTACTOE, role="x"):
     return await ask(child, "load", role=role, seed=1)
 
 
-@inside(child_process)
-async def test_state_process_follows_a_match_and_searches_in_it(client):
-    loaded = await load(client)
+@inside(child_process, "child")
+async def test_state_process_follows_a_match_and_searches_in_it(child):
+    loaded = await load(child)
     assert loaded["own_index"] == 0
     assert len(loaded["position"]["legal"]) == 9
     late, moves = time.monotonic() + 60, ["(mark 2 2)", "noop"]
-    after = await ask(client, "advance", terms=moves, own_move="(mark 2 2)", deadline=late)
+    after = await ask(child, "advance", terms=moves, own_move="(mark 2 2)", deadline=late)
     assert (after["step"], after["legal"]) == (1, ["noop"])
-    again = await ask(client, "advance", terms=moves, own_move=None, deadline=late)
+    again = await ask(child, "advance", terms=moves, own_move=None, deadline=late)
     assert (again["step"], again["state"], again["note"]) == (1, after["state"], "repeated")
-    assert await ask(client, "search", cpu_seconds=0.2, deadline=time.monotonic() + 60) == "noop"
+    assert await ask(child, "search", cpu_seconds=0.2, deadline=time.monotonic() + 60) == "noop"
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ async def test_state_process_follows_a_match_and_searches_in_it(client):
         ("tictactoe", "x", "without rules"),
     ],
 )
-@inside(child_process)
-async def test_state_process_reports_rules_at_fault(client, rules, role, why):
+@inside(child_process, "child")
+async def test_state_process_reports_rules_at_fault(child, rules, role, why):
     with pytest.raises(ChildError, match=why) as caught:
-        await load(client, rules, role)
+        await load(child, rules, role)
     assert not isinstance(caught.value, ChildGoneError)
     with pytest.raises(ChildError):
-        await ask(client, "dance")
-    assert await load(client)
+        await ask(child, "dance")
+    assert await load(child)
 
 
 def test_rules_of_a_message_are_never_the_name_of_a_file(tmp_path, monkeypatch):
@@ -116,40 +116,40 @@ def test_aborted_matches_do_not_hold_up_the_start_of_others(monkeypatch):
     assert [type(each) for each in results] == [ChildGoneError] * 21
 
 
-@inside(opened_pool)
-async def test_state_process_is_killed_whatever_it_computes(server):
-    child = await server.take()
+@inside(opened_pool, "pool")
+async def test_state_process_is_killed_whatever_it_computes(pool):
+    child = await pool.take()
     loading = asyncio.create_task(load(child, EXPLOSION))
     await asyncio.sleep(0.3)
     assert child.is_busy
-    server.give_back(child)
+    pool.give_back(child)
     begin = time.monotonic()
     with pytest.raises(ChildGoneError):
         await loading
     assert time.monotonic() - begin < 1.0
-    other = await server.take()
+    other = await pool.take()
     assert await load(other)
     await other.aclose()
 
 
-@inside(lambda: child_process(mebibytes=200))
-async def test_state_process_ends_by_itself_when_its_memory_is_full(client):
+@inside(lambda: child_process(mebibytes=200), "child")
+async def test_state_process_ends_by_itself_when_its_memory_is_full(child):
     async with asyncio.timeout(300):
         with pytest.raises(ChildFullError):
-            await load(client, EXPLOSION)
+            await load(child, EXPLOSION)
 
 
-@inside(opened_pool)
-async def test_idle_state_processes_serve_match_after_match(server):
+@inside(opened_pool, "pool")
+async def test_idle_state_processes_serve_match_after_match(pool):
     seen = set()
     for _ in range(5):
-        child = await server.take()
+        child = await pool.take()
         seen.add(child.pid)
         await load(child)
-        server.give_back(child)
-        while not server.idle:
+        pool.give_back(child)
+        while not pool.idle:
             await asyncio.sleep(0.01)
-    await server.close()
+    await pool.close()
     assert len(seen) == 1
     assert child.pid is None
 

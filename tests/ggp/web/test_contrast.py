@@ -41,10 +41,6 @@ def contrast(first, second):
     return (bright + 0.05) / (dim + 0.05)
 
 
-def test_contrast_of_black_and_white_is_the_greatest():
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(theme):
     colors = palettes()[theme]

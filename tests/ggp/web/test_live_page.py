@@ -9,20 +9,19 @@ import urllib.request
 from contextlib import asynccontextmanager
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer, unused_port
 
 import ggp
 from ggp.processes.child_end import RequestError
 from ggp.web import live_page
-from ggp.web.access import Access
 from ggp.web.changes import merged
 from ggp.web.live_page import LivePage, MomentFeed, PageError
 from ggp.web.live_server import LiveServer
 from ggp.web.server import read_rules
 from ggp.web.shown_match import ShownMatch
-from tests.ggp.wire import post, running_player
+from tests.ggp.web.test_server import log_in, opened, post
+from tests.ggp.wire import inside, running_player
+from tests.ggp.wire import post as send
 
-TOKEN = "token-of-this-test"
 RULES = """(role a) (role b) (legal a x) (legal a y) (legal b x) (init s) (<= (next (done ?m)) (does a ?m))
 (<= terminal (not (true s))) (<= (goal a 100) (true (done y))) (goal b 0)"""
 HIDING = RULES + " (<= (sees b mine) (does b x)) (<= (sees a (secret ?m)) (does a ?m))"
@@ -101,85 +100,58 @@ def test_page_of_a_manager_shows_everything():
 
 
 @asynccontextmanager
-async def live_server():
-    port = unused_port()
-    server = LiveServer(Access("127.0.0.1", port, TOKEN))
-    client = TestClient(TestServer(server.make_app(), port=port))
-    await client.start_server()
-    try:
-        yield server, client, {"Origin": f"http://127.0.0.1:{port}"}
-    finally:
-        await client.close()
+async def watched(rules, seats, role, terms, own_move):
+    """A client that is logged in, and the list of matches once the only one has been followed or refused."""
+    async with opened(LiveServer) as (client, server):
+        assert (await client.get("/api/live")).status == 403
+        await log_in(client)
+        assert await (await client.get("/api/live")).json() == []
+        for event, fields in (
+            ("open", {"rules": rules, "name": "trial", "seats": seats, "role": role}),
+            ("step", {"step": 1, "terms": terms, "own_move": own_move}),
+            ("stop", {"note": ""}),
+        ):
+            server.take({"do": event, "match": 1, **fields})
+        while not (found := await (await client.get("/api/live")).json()) or (
+            found[0]["is_shown"] and not found[0]["step"]
+        ):
+            await asyncio.sleep(0.02)
+        yield client, found
 
 
-def told(server, event, **fields):
-    server.take({"do": event, "match": 1, **fields})
+async def first_state(client):
+    stream = await client.get("/api/matches/1/events")
+    return json.loads((await stream.content.readline())[6:])
 
 
-def test_live_server_follows_a_match_and_nobody_can_act_in_it():
-    async def conversation():
-        async with live_server() as (server, client, origin):
-            assert (await client.get("/api/live")).status == 403
-            assert (await client.get(f"/?token={TOKEN}")).status == 200
-            assert await (await client.get("/api/live")).json() == []
-            told(server, "open", rules=RULES, name="trial", seats=["p", "q"], role=None)
-            told(server, "step", step=1, terms=["y", "x"], own_move=None)
-            told(server, "stop", note="")
-            while (found := await (await client.get("/api/live")).json()) in ([],) or not found[0]["step"]:
-                await asyncio.sleep(0.05)
-            about = {"id": "1", "name": "trial", "role": None, "step": 1, "is_shown": True}
-            assert found == [{**about, "text": "a wins"}]
-            stream = await client.get("/api/matches/1/events")
-            assert json.loads((await stream.content.readline())[6:])["outcome"] == "a wins"
-            asked = await client.post("/api/matches/1/view", json={"step": 0}, headers=origin)
-            assert (await asked.json())["facts"] == ["s"]
-            for act in ("play", "undo", "think", "close", "step", "stop"):
-                assert (await client.post(f"/api/matches/1/{act}", json={}, headers=origin)).status == 404
-            assert (await client.post("/api/matches", json={"game": "nim"}, headers=origin)).status in (
-                404,
-                405,
-            )
-            foreign = await client.post(
-                "/api/matches/1/record", json={}, headers={"Origin": "http://evil.example"}
-            )
-            assert foreign.status == 403
-
-    asyncio.run(conversation())
+@inside(lambda: watched(RULES, ["p", "q"], None, ["y", "x"], None), "client", "found")
+async def test_live_server_follows_a_match_and_nobody_can_act_in_it(client, found):
+    about = {"id": "1", "name": "trial", "role": None, "step": 1, "is_shown": True}
+    assert found == [{**about, "text": "a wins"}]
+    assert (await first_state(client))["outcome"] == "a wins"
+    assert (await post(client, "/api/matches/1/view", {"step": 0}))[1]["facts"] == ["s"]
+    for act in ("play", "undo", "think", "close", "step", "stop"):
+        assert (await post(client, f"/api/matches/1/{act}", {}))[0] == 404
+    assert (await post(client, "/api/matches", {"game": "nim"}))[0] in (404, 405)
+    foreign = await client.post("/api/matches/1/record", json={}, headers={"Origin": "http://evil.example"})
+    assert foreign.status == 403
 
 
-def test_live_server_of_a_player_gives_nothing_away_that_the_rules_hide():
-    async def conversation():
-        async with live_server() as (server, client, origin):
-            await client.get(f"/?token={TOKEN}")
-            told(server, "open", rules=HIDING, name="trial", seats=["me"], role="b")
-            told(server, "step", step=1, terms=["mine"], own_move="x")
-            told(server, "stop", note="")
-            while not (found := await (await client.get("/api/live")).json()) or not found[0]["step"]:
-                await asyncio.sleep(0.02)
-            stream = await client.get("/api/matches/1/events")
-            state = json.loads((await stream.content.readline())[6:])
-            assert (state["history"], state["percepts"]) == ([[None, "x"]], [["mine"]])
-            assert {"board", "lines", "facts"}.isdisjoint(state)
-            for do in ("view", "record", "animation"):
-                asked = await client.post(f"/api/matches/1/{do}", json={"step": 0}, headers=origin)
-                assert (asked.status, "hide" in await asked.text()) == (400, True)
-
-    asyncio.run(conversation())
+@inside(lambda: watched(HIDING, ["me"], "b", ["mine"], "x"), "client", "found")
+async def test_live_server_of_a_player_gives_nothing_away_that_the_rules_hide(client, found):
+    state = await first_state(client)
+    assert (state["history"], state["percepts"]) == ([[None, "x"]], [["mine"]])
+    assert {"board", "lines", "facts"}.isdisjoint(state)
+    for do in ("view", "record", "animation"):
+        status, reply = await post(client, f"/api/matches/1/{do}", {"step": 0})
+        assert (status, "hide" in reply["error"]) == (400, True)
 
 
-def test_match_that_the_page_cannot_follow_is_listed_with_the_reason():
-    async def conversation():
-        async with live_server() as (server, client, _):
-            await client.get(f"/?token={TOKEN}")
-            told(server, "open", rules="(role a", name="broken", seats=["p"], role=None)
-            told(server, "step", step=1, terms=["y"], own_move=None)
-            while not (found := await (await client.get("/api/live")).json()):
-                await asyncio.sleep(0.02)
-            assert (found[0]["name"], found[0]["is_shown"]) == ("broken", False)
-            assert "cannot be shown" in found[0]["text"]
-            assert "GDL101" in found[0]["text"]
-
-    asyncio.run(conversation())
+@inside(lambda: watched("(role a", ["p"], None, ["y"], None), "client", "found")
+async def test_match_that_the_page_cannot_follow_is_listed_with_the_reason(client, found):
+    assert (found[0]["name"], found[0]["is_shown"]) == ("trial", False)
+    assert "cannot be shown" in found[0]["text"]
+    assert "GDL101" in found[0]["text"]
 
 
 def test_page_starts_takes_events_and_ends_with_its_match():
@@ -288,9 +260,9 @@ def test_player_tells_its_page_what_it_knows_of_a_match():
 
     async def scenario():
         async with running_player(on_event=lambda number, event: events.append((number, event))) as server:
-            assert await post(server.port, f"(START M b ({HIDING}) 5 5)") == "ready"
-            assert await post(server.port, "(PLAY M 0 NIL NIL)") == "x"
-            assert await post(server.port, "(STOP M 1 x (mine))") == "done"
+            assert await send(server.port, f"(START M b ({HIDING}) 5 5)") == "ready"
+            assert await send(server.port, "(PLAY M 0 NIL NIL)") == "x"
+            assert await send(server.port, "(STOP M 1 x (mine))") == "done"
 
     asyncio.run(scenario())
     assert {number for number, _ in events} == {1}

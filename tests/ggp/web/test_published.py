@@ -12,8 +12,7 @@ from ggp.match.record import MatchRecord, Step
 from ggp.tournament.play import play_task
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
-from ggp.web.published import write_pages
-from ggp.web.rating_chart import history_chart
+from ggp.web.published import history_chart, write_pages
 from tests.ggp.tournament.plans import result_of, small_plan
 
 ODD = "<b>x\"'&<script>"

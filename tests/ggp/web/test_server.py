@@ -38,7 +38,7 @@ def with_server(*, is_logged_in=True, clock=lambda: 0.0, stores=(), **limits):
                 await log_in(both[0])
             yield both
 
-    return inside(logged_in)
+    return inside(logged_in, "client", "server")
 
 
 async def log_in(client):
@@ -71,7 +71,7 @@ async def test_page_is_refused_without_the_token(client, server, path):
 async def test_token_is_exchanged_for_a_cookie_and_leaves_the_address(client, server):
     reply = await log_in(client)
     assert (reply.status, reply.url.query_string) == (200, "")
-    assert len(server.sessions) == 1
+    assert len(server.sessions._sessions) == 1
     cookie = reply.history[0].headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
@@ -138,7 +138,7 @@ async def test_programs_send_the_token_with_each_request_and_share_a_session(cli
     for _ in range(2):
         reply = await client.get("/api/games", headers=BEARER)
         assert reply.status == 200
-    assert len(server.sessions) == 1
+    assert len(server.sessions._sessions) == 1
     assert "Set-Cookie" not in reply.headers
     # The token does not make up for a foreign Host, and pages need a cookie.
     for path, headers in (
@@ -183,7 +183,7 @@ async def test_malformed_request_gets_a_sentence(client, server, body, status):
 @with_server(is_logged_in=False, sessions=2, clock=count().__next__)
 async def test_sessions_are_limited_and_the_one_idle_longest_ends(client, server):
     names = [(await server.sessions.begin()).name for _ in range(4)]
-    assert len(server.sessions) == 2
+    assert len(server.sessions._sessions) == 2
     assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
 
 
@@ -200,7 +200,7 @@ async def test_logins_at_once_leave_no_session_too_many(client, server):
     await asyncio.sleep(0)
     started.set()
     await asyncio.gather(*logins)
-    assert len(server.sessions) == 2
+    assert len(server.sessions._sessions) == 2
 
 
 @with_server(is_logged_in=False)
