@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import quote
 
 from gdl.program import Program
-from ggp.analysis.picture import Picture
 from ggp.analysis.svg import svg_text
 from ggp.files import PACKAGE, write_text
 from ggp.match.outcome import outcome_text
@@ -70,7 +69,7 @@ def write_pages(store: Store, run: Run, folder: Path) -> Path:
         write_text(folder / name, "\n".join(scripts))
     matches = sorted(store.matches(run), key=lambda match: (match.stored_ms, match.id))
     pages = Pages(make_report(store, run), matches)
-    views = _Views()
+    rules: dict[str, Program] = {}
     seen: dict[str, list[Appearance]] = {agent.name: [] for agent in run.plan.agents}
     for match in matches:
         record = store.record(run, match.id)
@@ -78,7 +77,9 @@ def write_pages(store: Store, run: Run, folder: Path) -> Path:
             if agent in {seat.agent for seat in match.seats}:
                 found.append(appearance(match, record, agent))
                 pages.note(found[-1], agent)
-        data = views.data(match.game, Replay(record, views.rules(match.game, record)))
+        if match.game not in rules:
+            rules[match.game] = rules_of(record)
+        data = _match_data(Replay(record, rules[match.game]))
         _write(folder / pages.file_of(match), pages.match_page(match, data))
     for agent, found in seen.items():
         _write(folder / pages.agent_file(agent), pages.agent_page(agent, found[::-1]))
@@ -91,38 +92,28 @@ def _write(path: Path, text: str) -> None:
     write_text(path, text.encode("utf-8", "replace").decode())  # half a character in a player's answer
 
 
-class _Views:
-    """The steps of matches as data for the script; rules and pictures are read once per game."""
-
-    def __init__(self) -> None:
-        self._rules: dict[str, Program] = {}
-        self._pictures: dict[str, Picture] = {}
-
-    def rules(self, game: str, record: Any) -> Program:
-        if game not in self._rules:
-            self._rules[game] = rules_of(record)
-        return self._rules[game]
-
-    def data(self, game: str, replay: Replay) -> dict[str, Any]:
-        """Roles, outcome and steps; a step contains only its difference from the previous one."""
-        try:
-            states = replay.states
-            picture = self._pictures.setdefault(game, replay.picture)
-        except RecordError as error:
-            return {"roles": replay.roles, "steps": [], "outcome": f"{error}"}
-        record, last = replay.record, len(states) - 1
-        steps: list[dict[str, Any]] = []
-        before: dict[str, Any] = {}
-        for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
-            is_over = number == last and record.is_completed
-            view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over)
-            changed, before = changes(before, view), view
-            faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
-            steps.append({**changed, "moves": list(step.joint_move), "faults": faults})
-        goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
-        outcome = outcome_text(replay.roles, goals if len(goals) == len(replay.roles) else None)
-        note = f"aborted: {record.fault}" if record.is_aborted else outcome
-        return {"roles": replay.roles, "steps": steps, "outcome": note}
+def _match_data(replay: Replay) -> dict[str, Any]:
+    """Roles, outcome and steps; a step contains only its difference from the previous one."""
+    record, roles = replay.record, replay.roles
+    steps: list[dict[str, Any]] = []
+    try:
+        states, picture = replay.states, replay.picture
+    except RecordError as error:
+        return {"roles": roles, "steps": steps, "outcome": f"{error}"}
+    before: dict[str, Any] = {}
+    for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
+        is_over = number == len(states) - 1 and record.is_completed
+        view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over)
+        changed, before = changes(before, view), view
+        faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
+        steps.append({**changed, "moves": list(step.joint_move), "faults": faults})
+    goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
+    outcome = outcome_text(roles, goals if len(goals) == len(roles) else None)
+    return {
+        "roles": roles,
+        "steps": steps,
+        "outcome": f"aborted: {record.fault}" if record.is_aborted else outcome,
+    }
 
 
 class Pages:

@@ -10,9 +10,9 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from aiohttp.test_utils import unused_port
@@ -80,31 +80,19 @@ def test_crowd_of_logins_leaves_no_process_and_no_session_too_many(tmp_path):
     def check(cookie):
         headers = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{port}"}
         with contextlib.suppress(OSError, http.client.HTTPException):
-            statuses.append(ask(port, "POST", "/api/sheet/check", {"rules": SIMPLE}, headers, 60.0)[0])
+            return ask(port, "POST", "/api/sheet/check", {"rules": SIMPLE}, headers, 60.0)[0]
 
-    def log_in():
-        cookies.append(ask(port, "GET", f"/?token={TOKEN}", headers={})[1]["Set-Cookie"].split(";")[0])
+    def log_in(_=None):
+        return ask(port, "GET", f"/?token={TOKEN}", headers={})[1]["Set-Cookie"].split(";")[0]
 
-    def all_at_once(work, *arguments):
-        threads = [threading.Thread(target=work, args=each) for each in arguments]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    statuses, cookies = [], []
-    with serving(tmp_path / "log") as (port, process):
-        log_in()
-        checks = [threading.Thread(target=check, args=(cookies[0],)) for _ in range(4)]
-        for thread in checks:
-            thread.start()
+    with serving(tmp_path / "log") as (port, process), ThreadPoolExecutor(44) as crowd:
+        cookies = [log_in()]
+        statuses = crowd.map(check, cookies * 4)
         time.sleep(0.05)  # the process for sheets is starting
-        all_at_once(log_in, *[()] * 40)
-        for thread in checks:
-            thread.join()
+        cookies += crowd.map(log_in, range(40))
+        assert set(statuses) <= {200, 403, 410, None}
         open_ones = [each for each in cookies if ask(port, "GET", "/", headers={"Cookie": each})[0] == 200]
         assert len(open_ones) == 4
-        assert set(statuses) <= {200, 403, 410}
         deadline = time.monotonic() + 10
         while children(process.pid) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -112,11 +100,7 @@ def test_crowd_of_logins_leaves_no_process_and_no_session_too_many(tmp_path):
 
 
 def silent_connections(port, count):
-    found = []
-    for _ in range(count):
-        connection = socket.create_connection(("127.0.0.1", port), 5)
-        found.append(connection)
-    return found
+    return [socket.create_connection(("127.0.0.1", port), 5) for _ in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -156,8 +140,7 @@ def test_silent_connections_keep_nobody_out(tmp_path, kind, sent):
 
 def test_connection_that_sends_no_head_ends(tmp_path):
     with serving(tmp_path / "log") as (port, _):
-        (silent,) = silent_connections(port, 1)
-        slow = socket.create_connection(("127.0.0.1", port), 5)
+        silent, slow = silent_connections(port, 2)
         slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
         for connection in (silent, slow):
             connection.settimeout(30)
@@ -178,15 +161,8 @@ def test_seats_name_no_file_and_the_match_process_lives_on(server, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     paths = ("/etc/passwd", "/nowhere", str(fifo), "a\0b", "\udcff", "off/../x")
-    options = (
-        "mcts:book",
-        "alphabeta:endings",
-        "solving:net",
-        "mcts:weights",
-        "alphabeta:weights",
-        "mcts:net",
-    )
-    for option, path in zip(options, paths, strict=True):
+    options = "mcts:book alphabeta:endings solving:net mcts:weights alphabeta:weights mcts:net"
+    for option, path in zip(options.split(), paths, strict=True):
         body = {"rules": SIMPLE, "seats": [f"{option}={path}"]}
         status, _, text = ask(port, "POST", "/api/matches", body, seconds=10.0)
         assert status == 400
