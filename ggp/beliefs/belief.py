@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from gdl.terms import Term
-from ggp.beliefs.expansion import PATIENCE_SECONDS, Expansion, PlainExpansion, Weights
+from ggp.beliefs.expansion import PATIENCE_SECONDS, Expansion, Weights
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position, StateTracker, Tracker
 from ggp.game import Fact, Game, Move, Role, has_percepts, is_compiled, legal_or_none
@@ -37,8 +37,8 @@ _ATTEMPTS_PER_STEP = 20
 _MAX_RECOVERED = 100
 """Maximum successors or histories sampled in such a step."""
 
-_MAX_FORESEEN = 4096
-"""States whose joint moves are counted to foresee a step; it makes at most twice as many joint moves."""
+_MAX_FORESEEN = 8192
+"""Maximum joint moves made to foresee a step."""
 
 _SHARE_OF_CLOCK = 0.4
 """Share of the remaining time that one step may spend on tracking."""
@@ -63,13 +63,11 @@ class Belief:
         self._game = game
         self._role = role
         self._rng = rng
-        self._plain = PlainExpansion(game, role)
-        self._on_lanes: LanesExpansion | None = None
         if expansion is None and is_compiled(game):
             from ggp.beliefs.lanes_expansion import LanesExpansion  # loads numba
 
-            self._on_lanes = LanesExpansion(cast("CompiledGame", game), role)
-        self._expansion: Expansion = expansion or self._on_lanes or self._plain
+            expansion = LanesExpansion(cast("CompiledGame", game), role)
+        self._expansion = expansion or Expansion(game, role)
         self._most_recovered = min(_MAX_RECOVERED, self._expansion.sample_size)
         self._weights: Weights = {game.initial_state(): 1.0}
         self._is_exact = True
@@ -89,14 +87,12 @@ class Belief:
     def keep_keys(self) -> None:
         """Keep what each role has observed, from the first step on. The game must be compiled, and the
         expansion this belief's own."""
-        assert self._on_lanes is not None
         assert not self._history
         self._on_lanes.keep_keys()
 
     def keys(self) -> UInt64Array:
         """uint64[N, R]: for each of `states` the keys of what each role has observed, see `ObservationKeys`.
         What the own role has observed is the same in all states. `keep_keys` comes first."""
-        assert self._on_lanes is not None
         return self._on_lanes.keys_of(self.states, self._history)
 
     def foreseen(
@@ -104,25 +100,17 @@ class Belief:
     ) -> tuple[Weights, UInt64Array] | None:
         """States that may follow `own_move`, with weights, and the keys of each role's observations.
 
-        They follow on a sample of the states held, without those that have too many joint moves; nothing is
-        known yet of what the role observes. None if time runs out, or `is_over()`. `keep_keys` comes first.
+        They follow on a sample of the states held; nothing is known yet of what the role observes. None if
+        time runs out, `is_over()`, or the states have too many joint moves. `keep_keys` comes first.
         """
-        assert self._on_lanes is not None
-        weights = self._weights
-        if len(weights) > _MAX_FORESEEN:
-            weights = _sampled(weights, _MAX_FORESEEN, self._rng)
-        counts = dict(zip(weights, self._on_lanes.count(tuple(weights), own_move), strict=True))
-        share = max(1, len(counts) * _MAX_FORESEEN // max(1, sum(counts.values())))
-        if share < len(weights):
-            weights = _sampled(weights, share, self._rng)
-        kept, made = {}, 0
-        for state, weight in weights.items():
-            if made + counts[state] <= 2 * _MAX_FORESEEN:
-                kept[state] = weight
-                made += counts[state]
+        states = self._affordable(own_move, _MAX_FORESEEN)
         return self._on_lanes.foreseen(
-            kept, own_move, self._history, lambda: is_over() or time.monotonic() > deadline
+            states, own_move, self._history, lambda: is_over() or time.monotonic() > deadline
         )
+
+    @property
+    def _on_lanes(self) -> LanesExpansion:
+        return cast("LanesExpansion", self._expansion)
 
     @property
     def is_exact(self) -> bool:
@@ -160,21 +148,20 @@ class Belief:
     def _advanced(self, observation: Observation, until: float) -> Weights:
         """The successors of the states held that agree, or as many of them as there is time for. Random ones
         if none was found among a part of them."""
-        chosen = self._affordable(observation.own_move)
+        chosen = self._affordable(observation.own_move, self._expansion.limit)
         found, is_complete = self._expansion.successors(chosen, observation, until)
+        is_complete &= len(chosen) == len(self._weights)
         self._is_exact &= is_complete
-        if not found and not (is_complete and len(chosen) == len(self._weights)):
-            self._is_exact = False
+        if not found and not is_complete:
             return self._sample(observation, observation.own_move, until + PATIENCE_SECONDS)
         return found
 
-    def _affordable(self, own_move: Move | None) -> Weights:
-        """The states held, or as many of them, drawn at random, as can be advanced; then no longer exact."""
+    def _affordable(self, own_move: Move | None, limit: int) -> Weights:
+        """The states held, or as many of them, drawn at random, as have `limit` joint moves in all."""
         counts = self._expansion.count(self.states, own_move)
-        total, limit = sum(counts), self._expansion.limit
+        total = sum(counts)
         if total <= limit:
             return self._weights
-        self._is_exact = False
         kept, made = {}, 0
         count_of = dict(zip(self._weights, counts, strict=True))
         for state, weight in _sampled(self._weights, len(counts) * limit // total, self._rng).items():
@@ -228,10 +215,10 @@ class Belief:
     def _random_successor(
         self, state: Hashable, observation: Observation | None, own_move: Move | None
     ) -> Hashable | None:
-        choices = self._plain.choices(state, own_move)
+        choices = self._expansion.choices(state, own_move)
         if not all(choices):
             return None
-        return self._plain.successor(state, tuple(map(self._rng.choice, choices)), observation)
+        return self._expansion.successor(state, tuple(map(self._rng.choice, choices)), observation)
 
     def _replay(self, until: float) -> Weights:
         """Sample whole histories from the initial state, with a few attempts per step."""

@@ -1,8 +1,4 @@
-"""One step of a belief: all joint moves of its states, and the successors that agree with an observation.
-
-PlainExpansion    by the `Game` protocol, one joint move at a time; serves every engine
-LanesExpansion    the same on lanes (`lanes_expansion`), for compiled games
-"""
+"""One step of a belief: all joint moves of its states, and the successors that agree with an observation."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Hashable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ggp.beliefs.observation import Observation
 from ggp.game import Fact, Game, GameError, Move, Role, legal_or_none
@@ -23,41 +19,14 @@ PATIENCE_SECONDS = 0.1
 """After a deadline, until at least one successor is found: without any the percepts would be ignored."""
 
 
-class Expansion(Protocol):
-    """Queries of a belief about its states.
+class Expansion:
+    """Queries of a belief about its states, by the `Game` protocol: for every engine, one joint move at a
+    time. `ggp.beliefs.lanes_expansion` answers them on lanes.
 
     limit        joint moves made at most in one exact step
     most_states  states held at most
     sample_size  states drawn if there are more
     """
-
-    limit: int
-    most_states: int
-    sample_size: int
-
-    def count(self, states: Sequence[Hashable], own_move: Move | None) -> list[int]:
-        """The number of joint moves of each state; only those with `own_move` unless it is None."""
-        ...
-
-    def successors(self, weights: Weights, observation: Observation, deadline: float) -> tuple[Weights, bool]:
-        """The successors in which the role observes `observation`, with their probabilities; whether all.
-
-        Terminal successors are left out: a role that is asked for a move knows that the match is not over. At
-        the deadline those found so far are returned, or after PATIENCE_SECONDS more none.
-        """
-        ...
-
-    def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
-        """The role's moves that are legal in all states, sorted by text."""
-        ...
-
-    def common_facts(self, states: Sequence[Hashable]) -> tuple[Fact, ...]:
-        """The facts true in all states, sorted by text."""
-        ...
-
-
-class PlainExpansion:
-    """By the `Game` protocol; the naive twin of the expansion on lanes."""
 
     limit = 2000
     most_states = 100
@@ -67,9 +36,15 @@ class PlainExpansion:
         self._game, self._role, self._index = game, role, game.roles.index(role)
 
     def count(self, states: Sequence[Hashable], own_move: Move | None) -> list[int]:
+        """The number of joint moves of each state; only those with `own_move` unless it is None."""
         return [math.prod(map(len, self.choices(state, own_move))) for state in states]
 
     def successors(self, weights: Weights, observation: Observation, deadline: float) -> tuple[Weights, bool]:
+        """The successors in which the role observes `observation`, with their probabilities; whether all.
+
+        Terminal successors are left out: a role that is asked for a move knows that the match is not over. At
+        the deadline those found so far are returned, or after PATIENCE_SECONDS more none.
+        """
         found: Weights = {}
         for state, weight in weights.items():
             choices = self.choices(state, observation.own_move)
@@ -83,11 +58,13 @@ class PlainExpansion:
         return found, True
 
     def common_moves(self, states: Sequence[Hashable]) -> tuple[Move, ...]:
+        """The role's moves that are legal in all states, sorted by text."""
         first, *others = (legal_or_none(self._game, state, self._role) for state in states)
         common = set(first).intersection(*others)
         return tuple(move for move in first if move in common)
 
     def common_facts(self, states: Sequence[Hashable]) -> tuple[Fact, ...]:
+        """The facts true in all states, sorted by text."""
         first, *others = (self._game.facts(state) for state in states)
         common = set(first).intersection(*others)
         return tuple(fact for fact in first if fact in common)

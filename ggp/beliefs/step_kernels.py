@@ -1,7 +1,6 @@
 """One step of a belief in the lanes of a circuit, by kernels.
 
-    read_states     the legal moves of many states, and which of them are terminal
-    list_choices    these moves as lists, and the number of joint moves of each state
+    read_states         the legal moves of many states, and which of them are terminal
     make_joint_moves    a lane is a joint move of a state: successors that agree with what a role observes are
                     looked up by their facts, and equal ones added up
 
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.beliefs.observation_keys import ObservationNumbers
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import (
@@ -47,8 +47,6 @@ from ggp.lanes.step import (
     sum_percepts,
 )
 
-UNAFFORDABLE = 1e12
-"""Joint moves of one state are counted no further, so that sums cannot overflow."""
 _HASHED_AT_ONCE = 256
 
 BoolArray = NDArray[np.bool_]
@@ -105,22 +103,17 @@ class Origins(NamedTuple):
     choice: Int32Array
 
 
-class PerceptTables(NamedTuple):
-    """The percepts of all roles, and what one role observed.
+class Wanted(NamedTuple):
+    """What one role observed.
 
-    first        int64[R+1]: the percepts of role r are first[r] .. first[r+1] - 1
-    literal      int32[P]
-    wanted       bool[P]: what the role observes; of the percepts of other roles not read
-    role         whose observation is compared, or -1: all successors agree
-    of_percept   uint64[P], of_move uint64[M]: see `ObservationKeys`
+    numbers    of the percepts of all roles, and of moves
+    percepts   bool[P]: what the role observes; of the percepts of other roles not read
+    role       whose observation is compared, or -1: all successors agree
     """
 
-    first: Int64Array
-    literal: Int32Array
-    wanted: BoolArray
+    numbers: ObservationNumbers
+    percepts: BoolArray
     role: int
-    of_percept: Words
-    of_move: Words
 
 
 class Reached(NamedTuple):
@@ -157,6 +150,18 @@ def make_step_lanes(roles: int, fluents: int, words: int) -> StepLanes:
         reached=np.zeros(lanes * code.word_count, np.uint64),
         mixed=np.zeros(_HASHED_AT_ONCE, np.uint64),
         number=np.zeros(lanes, np.uint32),
+    )
+
+
+def make_reached(room: int, words: int, roles: int, is_keyed: bool) -> Reached:
+    """No successors, with room for some; words: D."""
+    slots = 1 << (2 * room + 1).bit_length()
+    return Reached(
+        known=KeyTable(np.zeros(slots, np.uint64), np.zeros(room * words, np.uint64), words),
+        weight=np.zeros(room),
+        likeliest=np.zeros(room),
+        key=np.zeros((room if is_keyed else 0, roles), np.uint64),
+        size=np.zeros(1, np.int64),
     )
 
 
@@ -222,37 +227,6 @@ def read_states(
                 bits &= bits - np.uint64(1)
 
 
-@kernel
-def list_choices(
-    is_legal: BoolArray, first_move: Int64Array, first_choice: Int64Array, choice: Int32Array
-) -> None:
-    """List the legal moves, bool[N, M], of roles whose moves are first_move[r] .. first_move[r+1] - 1.
-
-    first_choice, choice   as in `Origins`, overwritten; `choice` has room for all legal moves
-    """
-    roles = first_move.shape[0] - 1
-    count = 0
-    for n in range(is_legal.shape[0]):
-        for role in range(roles):
-            first_choice[n * roles + role] = count
-            for m in range(first_move[role], first_move[role + 1]):
-                if is_legal[n, m]:
-                    choice[count] = m
-                    count += 1
-    first_choice[is_legal.shape[0] * roles] = count
-
-
-@kernel
-def count_joint_moves(first_choice: Int64Array, count: Int64Array) -> None:
-    """Set the number of joint moves of each state, int64[N], or UNAFFORDABLE; see `Origins`."""
-    roles = (first_choice.shape[0] - 1) // max(1, count.shape[0])
-    for n in range(count.shape[0]):
-        product = 1.0
-        for i in range(n * roles, n * roles + roles):
-            product *= first_choice[i + 1] - first_choice[i]
-        count[n] = np.int64(min(product, UNAFFORDABLE))
-
-
 @stage
 def _put_joint_moves(
     tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, first: Index, count: Index
@@ -287,33 +261,38 @@ def _put_joint_moves(
 
 
 @stage
-def _find_agreeing(value: Rows, lanes: StepLanes, percepts: PerceptTables, count: Index) -> None:
+def _find_agreeing(tables: LaneTables, value: Rows, lanes: StepLanes, wanted: Wanted, count: Index) -> None:
     """Set the row of the lanes, of the first `count`, in which the role observes what is wanted."""
     for w in range(word_count(value)):
         set_word(lanes.agreeing, 0, w, _lanes_below(count, np.int64(w)))
-    if percepts.role >= 0:
-        for p in range(percepts.first[percepts.role], percepts.first[percepts.role + 1]):
-            wanted = fill(value, ALL_ONES if percepts.wanted[p] else np.uint64(0))
-            differs = literal(value, np.int64(percepts.literal[p])) ^ wanted
+    if wanted.role >= 0:
+        for p in range(wanted.numbers.first[wanted.role], wanted.numbers.first[wanted.role + 1]):
+            expected = fill(value, ALL_ONES if wanted.percepts[p] else np.uint64(0))
+            differs = literal(value, np.int64(tables.percept_literal[p])) ^ expected
             store(lanes.agreeing, 0, load(lanes.agreeing, 0) & ~differs)
 
 
 @stage
 def _extend_keys(
-    tables: LaneTables, value: Rows, lanes: StepLanes, origins: Origins, percepts: PerceptTables, count: Index
+    tables: LaneTables,
+    value: Rows,
+    lanes: StepLanes,
+    origins: Origins,
+    numbers: ObservationNumbers,
+    count: Index,
 ) -> None:
     """Set the keys of all roles after the step in the lanes that agree; see `ObservationKeys`."""
     for role in range(tables.role_count):
-        first, end = percepts.first[role], percepts.first[role + 1]
+        first, end = numbers.first[role], numbers.first[role + 1]
         for w in range((count + 63) >> 6):
             agreeing = get_word(lanes.agreeing, 0, w)
-            number, total = percepts.of_percept, lanes.observed
-            sum_percepts(value, percepts.literal, number, first, end, w, agreeing, total)
+            number, total = numbers.of_percept, lanes.observed
+            sum_percepts(value, tables.percept_literal, number, first, end, w, agreeing, total)
             while agreeing != np.uint64(0):
                 lane = 64 * w + lowest_bit(agreeing)
                 agreeing &= agreeing - np.uint64(1)
                 before = origins.key[lanes.origin[lane], role]
-                step = percepts.of_move[lanes.made[role, lane]] + lanes.observed[lane]
+                step = numbers.of_move[lanes.made[role, lane]] + lanes.observed[lane]
                 lanes.key[role, lane] = extended_key(before, step)
 
 
@@ -371,7 +350,7 @@ def make_joint_moves(
     value: Rows,
     lanes: StepLanes,
     origins: Origins,
-    percepts: PerceptTables,
+    wanted: Wanted,
     found: Reached,
     blocks: Int64Array,
 ) -> int:
@@ -387,11 +366,11 @@ def make_joint_moves(
         _put_joint_moves(tables, value, lanes, origins, blocks[b], count)
         settle_states(tables, value)
         settle_successors(tables, value, True)
-        _find_agreeing(value, lanes, percepts, count)
+        _find_agreeing(tables, value, lanes, wanted, count)
         if any_lane(load(lanes.agreeing, 0)):
             store_successors(lanes.code, tables.next, value, count, lanes.planes, lanes.block, lanes.reached)
             if is_keyed:
-                _extend_keys(tables, value, lanes, origins, percepts, count)
+                _extend_keys(tables, value, lanes, origins, wanted.numbers, count)
             kept = _gather(lanes, count, is_keyed)
             _add_up(lanes, found, kept, is_keyed)
             made += kept

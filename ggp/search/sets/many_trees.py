@@ -16,11 +16,11 @@ Source: Cowling, Powley and Whitehouse, Information Set Monte Carlo Tree Search 
 from __future__ import annotations
 
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,8 +56,6 @@ from ggp.search.tree.options import WIDTHS, MctsOptions
 from ggp.solver.slices import Slices
 
 MAX_LANES = 512
-RAMP = 8
-"""Playouts of the root per lane in flight."""
 SLICE_TICKS = 32
 DRAWING_SLICES = 8
 """Slices between draws of new root states, of which there may be more than lanes."""
@@ -72,17 +70,15 @@ _ENDLESS = 2**60
 BoolArray = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class SetEdge:
-    """One move in a set: its slot, its playouts and the sum of the role's goals in them."""
+class SetEdge(NamedTuple):
+    """One move in a set: its playouts and the sum of the role's goals in them."""
 
-    slot: int
     visits: int
     total: float
 
 
 class SetForest:
-    """The trees of all roles, grown in the lanes of one thread.
+    """The trees of all roles, grown in the `lane_count` lanes of one thread.
 
     >>> import ggp, numpy as np
     >>> game = ggp.load("wire_cutting")
@@ -113,17 +109,13 @@ class SetForest:
         options = options or MctsOptions()
         self.game = game
         self._tables = tables = game.lane_tables
-        self._used = lanes
+        self.lane_count = lanes
         words = next(each for each in WIDTHS if 64 * each >= lanes)
         goals = tables.goal_value
+        worth = np.where((goals >= 0) & (goals <= 100), goals, 0).astype(np.float64)
+        first_move = game.tables.first_move
         arrays = make_search_arrays(
-            tables,
-            np.where((goals >= 0) & (goals <= 100), goals, 0).astype(np.float64),
-            game.tables.first_move,
-            words,
-            seed=seed,
-            stream=stream,
-            has_states=False,
+            tables, worth, first_move, words, seed=seed, stream=stream, has_states=False
         )
         paths = _make_lanes(tables.role_count, tables.fluent_count, words)
         of_lanes = sum(np.asarray(each).nbytes for each in paths) / 2**20
@@ -134,7 +126,13 @@ class SetForest:
             arrays=arrays,
             trees=_make_trees(room, len(tables.slot_literal)),
             lanes=paths,
-            rules=_rules_of(game, options),
+            rules=SetRules(
+                exploration=float(options.exploration),
+                step_limit=options.step_limit,
+                chance=game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1,
+                choice_planes=choice_planes(tables),
+                numbers=observation_numbers(game),
+            ),
             counter=np.zeros(COUNTERS, np.int64),
         )
         self.clear()
@@ -143,11 +141,6 @@ class SetForest:
     def simulation_count(self) -> int:
         """Playouts that ended, of all searches."""
         return int(self._memory.counter[FINISHED])
-
-    @property
-    def lane_count(self) -> int:
-        """Lanes in use."""
-        return self._used
 
     @property
     def set_count(self) -> int:
@@ -177,9 +170,9 @@ class SetForest:
         memory = self._memory
         memory.trees.flight[: memory.counter[EDGES]] = 0
         words_of(memory.arrays.mask)[[BUSY, IN_TREE]] = 0
-        memory.lanes.free[:] = self._used - 1 - np.arange(len(memory.lanes.free))
+        memory.lanes.free[:] = self.lane_count - 1 - np.arange(len(memory.lanes.free))
         memory.counter[[LANES_BUSY, LEFT, ROOT_VISITS]] = 0
-        memory.counter[FREE_LANES] = self._used
+        memory.counter[FREE_LANES] = self.lane_count
 
     def put_roots(self, states: BoolArray, keys: UInt64Array) -> None:
         """Start playouts from these states, in turn over the lanes.
@@ -222,26 +215,21 @@ class SetForest:
             if draw_roots is not None and slices % DRAWING_SLICES == 0:
                 draw_roots()
 
-    def edges(self, role: int, key: int) -> list[SetEdge]:
+    def moves(self, role: int, key: int) -> dict[Move, SetEdge]:
         """The moves of a role's set; none if it has not been seen."""
         trees = self._memory.trees
         with np.errstate(over="ignore"):
             wanted = mixed(np.array([key], np.uint64) + np.uint64(role))[0]
-        (found,) = np.nonzero(trees.key[: self.set_count] == wanted)
+        found = np.flatnonzero(trees.key[: self.set_count] == wanted)
         if not len(found):
-            return []
+            return {}
         first = int(trees.first_edge[found[0]])
-        places = range(first, first + int(trees.edge_count[found[0]]))
-        return [SetEdge(int(trees.slot[e]), int(trees.visits[e]), float(trees.total[e])) for e in places]
-
-    def moves(self, role: int, key: int) -> dict[Move, SetEdge]:
-        """`edges` by move."""
-        first = int(self.game.tables.first_move[role])
-        nodes = self._tables.slot_node
-        return {
-            self.game.moves[role][int(nodes[edge.slot]) - self._tables.move0 - first]: edge
-            for edge in self.edges(role, key)
-        }
+        edges = slice(first, first + int(trees.edge_count[found[0]]))
+        number = (
+            self._tables.slot_node[trees.slot[edges]] - self._tables.move0 - self.game.tables.first_move[role]
+        )
+        counts = zip(trees.visits[edges].tolist(), trees.total[edges].tolist(), strict=True)
+        return {self.game.moves[role][m]: SetEdge(*each) for m, each in zip(number, counts, strict=True)}
 
 
 def _make_trees(mebibytes: float, slots: int) -> SetTrees:
@@ -274,20 +262,6 @@ def _make_lanes(roles: int, fluents: int, words: int) -> SetLanes:
         made=np.zeros((roles, lanes), np.int32),
         observed=np.zeros(lanes, np.uint64),
         free=np.zeros(lanes, np.int32),
-    )
-
-
-def _rules_of(game: CompiledGame, options: MctsOptions) -> SetRules:
-    numbers = observation_numbers(game)
-    return SetRules(
-        exploration=float(options.exploration),
-        ramp=RAMP,
-        step_limit=options.step_limit,
-        chance=game.roles.index(RANDOM_ROLE) if RANDOM_ROLE in game.roles else -1,
-        choice_planes=choice_planes(game.lane_tables),
-        percept_first=numbers.first,
-        percept_number=numbers.of_percept,
-        move_number=numbers.of_move,
     )
 
 
@@ -373,15 +347,14 @@ class ManyTreeSearch:
         total = _ENDLESS if simulations is None else simulations
         (counts,) = even_shares(total, [len(self._forests)])
         generators = self._rng.spawn(len(self._forests))
+
+        def grow(forest: SetForest, count: int, rng: np.random.Generator) -> None:
+            if forest.fill > FILL:
+                forest.clear()
+            forest.grow(count, is_over, partial(self._draw_roots, forest, packed, keys, weights, rng))
+
         with ThreadPoolExecutor(len(self._forests)) as pool:
-            tasks = []
-            for forest, count, rng in zip(self._forests, counts.tolist(), generators, strict=True):
-                if forest.fill > FILL:
-                    forest.clear()
-                draw = partial(self._draw_roots, forest, packed, keys, weights, rng)
-                tasks.append(pool.submit(forest.grow, count, is_over, draw))
-            for task in tasks:
-                task.result()
+            list(pool.map(grow, self._forests, counts.tolist(), generators))
         self._seconds = time.monotonic() - begun
         self._playouts = self.simulation_count - before
         return self._playouts
@@ -411,12 +384,12 @@ class ManyTreeSearch:
 
     def report(self) -> SearchReport:
         """Statistics of the current set; the moves by their visits."""
-        visits: dict[Move, int] = {}
-        total: dict[Move, float] = {}
+        visits: Counter[Move] = Counter()
+        total: dict[Move, float] = defaultdict(float)
         for forest in self._forests:
             for move, edge in forest.moves(self._role, self._own_key).items():
-                visits[move] = visits.get(move, 0) + edge.visits
-                total[move] = total.get(move, 0.0) + edge.total
+                visits[move] += edge.visits
+                total[move] += edge.total
         order = sorted(visits, key=lambda move: (-visits[move], -total[move], str(move)))
         return SearchReport(
             seconds=self._seconds,

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.beliefs.observation_keys import ObservationNumbers
 from ggp.beliefs.step_kernels import extended_key, mixed_number
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, stage
@@ -28,15 +29,12 @@ from ggp.jit.rows import Index, Rows, fill, get_word, literal, load, lowest_bit,
 from ggp.lanes.bits import clear_lane, literal_in_lane, set_lane
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.step import (
-    advance,
-    settle_states,
-    settle_successors,
-    sum_percepts,
-)
+from ggp.lanes.step import advance, settle_states, settle_successors, sum_percepts
 from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, Float64Array, SearchArrays
 from ggp.search.tree.kernels.tree import NEUTRAL_GOAL, random_below, random_slot, read_goals
 
+RAMP = 8
+"""Lanes in flight are at most as many as this part of the playouts of the root, and at least one."""
 STUCK, FULL = -2, -3
 """In place of a set: the role has no legal move; there is no room for a new set."""
 
@@ -104,22 +102,16 @@ class SetRules(NamedTuple):
     """Settings of the search, and the numbers of which keys are made.
 
     exploration      C of UCT, on the scale of the goals
-    ramp             lanes in flight are at most (root visits) // ramp, and at least one
     step_limit       joint moves of a playout, then it ends without counting as played out
     chance           index of the role `random`, or -1
     choice_planes    `ggp.lanes.choose.choice_planes` of the game
-    percept_first    int64[R+1]: percepts of role r are percept_first[r] .. percept_first[r+1] - 1
-    percept_number   uint64[P], move_number uint64[M]: see `ObservationKeys`
     """
 
     exploration: float
-    ramp: int
     step_limit: int
     chance: int
     choice_planes: int
-    percept_first: NDArray[np.int64]
-    percept_number: NDArray[np.uint64]
-    move_number: NDArray[np.uint64]
+    numbers: ObservationNumbers
 
 
 class SetMemory(NamedTuple):
@@ -316,22 +308,22 @@ def _end_lanes(memory: SetMemory) -> None:
 @stage
 def _observe(memory: SetMemory) -> None:
     """Extend the keys of all roles in the lanes that stay in the trees. SEES must be settled."""
-    tables, arrays, lanes, rules = memory.tables, memory.arrays, memory.lanes, memory.rules
+    tables, arrays, lanes, numbers = memory.tables, memory.arrays, memory.lanes, memory.rules.numbers
     for role in range(tables.role_count):
-        if role == rules.chance:
+        if role == memory.rules.chance:
             continue
         for w in range(word_count(arrays.mask)):
             inside = get_word(arrays.mask, IN_TREE, w)
             if inside == np.uint64(0):
                 continue
-            first, end = rules.percept_first[role], rules.percept_first[role + 1]
-            number, total = rules.percept_number, lanes.observed
+            first, end = numbers.first[role], numbers.first[role + 1]
+            number, total = numbers.of_percept, lanes.observed
             sum_percepts(arrays.value, tables.percept_literal, number, first, end, w, inside, total)
             while inside != np.uint64(0):
                 lane = 64 * w + lowest_bit(inside)
                 inside &= inside - np.uint64(1)
                 move = np.int64(tables.slot_node[lanes.made[role, lane]]) - np.int64(tables.move0)
-                observed = rules.move_number[move] + lanes.observed[lane]
+                observed = numbers.of_move[move] + lanes.observed[lane]
                 lanes.key[role, lane] = extended_key(lanes.key[role, lane], observed)
 
 
@@ -339,7 +331,7 @@ def _observe(memory: SetMemory) -> None:
 def _launch(memory: SetMemory) -> None:
     """Begin playouts in free lanes, as many as the visits of the root allow."""
     lanes, counter = memory.lanes, memory.counter
-    most = max(1, counter[ROOT_VISITS] // memory.rules.ramp) if memory.rules.ramp > 0 else counter[LEFT]
+    most = max(1, counter[ROOT_VISITS] // RAMP)
     while counter[LEFT] > 0 and counter[FREE_LANES] > 0 and counter[LANES_BUSY] < most:
         counter[LEFT] -= 1
         counter[LANES_BUSY] += 1

@@ -11,7 +11,7 @@ from gdl.terms import Symbol
 from ggp.beliefs import belief as belief_module
 from ggp.beliefs import lanes_expansion
 from ggp.beliefs.belief import Belief, _sampled, make_tracker
-from ggp.beliefs.expansion import PlainExpansion
+from ggp.beliefs.expansion import Expansion
 from ggp.beliefs.lanes_expansion import LanesExpansion
 from ggp.beliefs.observation import observe_step
 from ggp.beliefs.observation_keys import ObservationKeys
@@ -76,8 +76,8 @@ def test_belief_survives_impossible_percepts():
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_belief_samples_beyond_its_bound(limit, monkeypatch):
-    monkeypatch.setattr(PlainExpansion, "most_states", limit)
-    monkeypatch.setattr(PlainExpansion, "sample_size", limit)
+    monkeypatch.setattr(Expansion, "most_states", limit)
+    monkeypatch.setattr(Expansion, "sample_size", limit)
     tracker = new_tracker()
     tracker.advance((), NOOP, FAR)
     assert 1 <= len(tracker.states) <= limit

@@ -43,10 +43,8 @@ class ReferenceSearch:
         estimate: Estimate | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """listener: called with an event per step of a node.
-
-        Raises AlphaBetaError if alpha-beta cannot search the game.
-        """
+        """listener: called with an event per step of a node. Raises AlphaBetaError if alpha-beta cannot
+        search the game."""
         if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
             raise AlphaBetaError("alpha-beta needs one role, or two without chance")
         if hides_information(game):

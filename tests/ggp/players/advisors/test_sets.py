@@ -99,7 +99,7 @@ def test_player_searches_what_may_follow_its_move_while_others_think():
     player.observe(observation, time.monotonic() + 60)
     belief = player.belief
     own_key = int(belief.keys()[0, 0])
-    assert sum(edge.visits for edge in advisor.search._forests[0].edges(0, own_key)) > 1000
+    assert sum(edge.visits for edge in advisor.search._forests[0].moves(0, own_key).values()) > 1000
     player.stop(None)
 
 
@@ -126,9 +126,9 @@ def test_searching_ahead_leaves_room_for_the_moves():
     search.run_ahead(Budget(time.monotonic() + 60))
     (forest,) = search._forests
     assert 0.3 < forest.fill < FILL
-    visits = sum(edge.visits for edge in forest.edges(0, 0))
+    visits = sum(edge.visits for edge in forest.moves(0, 0).values())
     search.run(Budget(simulations=100))
-    assert sum(edge.visits for edge in forest.edges(0, 0)) == visits + 100
+    assert sum(edge.visits for edge in forest.moves(0, 0).values()) == visits + 100
     before = search.simulation_count
     assert search.run_ahead(Budget(time.monotonic() + 60)) == 0  # no room
     assert search.simulation_count == before

@@ -59,7 +59,7 @@ def test_all_lanes_count_every_playout_once_and_leave_nothing_in_flight(name):
     assert forest.simulation_count == 5000
     for role, name_of_role in enumerate(game.roles):
         if str(name_of_role) != "random":
-            assert sum(edge.visits for edge in forest.edges(role, 0)) == 5000
+            assert sum(edge.visits for edge in forest.moves(role, 0).values()) == 5000
     assert not forest._memory.trees.flight.any()
 
 
@@ -68,7 +68,7 @@ def test_search_goes_on_without_room_for_new_sets():
     forest = forest_at_start(game, mebibytes=0.001)
     assert forest.grow(3000)
     assert forest.is_full
-    assert sum(edge.visits for edge in forest.edges(0, 0)) == 3000
+    assert sum(edge.visits for edge in forest.moves(0, 0).values()) == 3000
 
 
 def test_stopped_search_forgets_what_is_in_flight():
