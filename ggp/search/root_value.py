@@ -150,7 +150,7 @@ class _RootSearch:
         thread = threading.Thread(target=self._settle_moves, name="best moves", daemon=True)
         thread.start()
         self._watch([thread])
-        return replace(found, best_moves=moves.found.best, unsettled=moves.found.unsettled)
+        return replace(found, best_moves=tuple(moves.best), unsettled=tuple(moves.unsettled))
 
     def _settle_moves(self) -> None:
         assert self._moves is not None

@@ -20,10 +20,10 @@ from ggp.engines.once_per_game import once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.kept_circuits import with_goals
+from ggp.search.protocol import NO_SUM
 
 MAX_INPUTS = 4_000
 """Maximum gate inputs: beyond that, one settling costs about as much as the game's own circuit."""
-NO_SUM = -1
 
 
 class GoalBounds(NamedTuple):

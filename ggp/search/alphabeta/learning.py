@@ -26,7 +26,6 @@ from ggp.features.evaluation import SLOPE, LinearEvaluation, NamedFeatures, goal
 from ggp.features.learning import (
     FACTS,
     PIECES,
-    TRACE,
     FeatureWeights,
     PlayedGame,
     feature_numbers,
@@ -78,14 +77,10 @@ class LearningOptions:
     kind    of features: `pieces`, `cells`, `facts`, or `auto`: `pieces` if a role has several kinds of
             pieces, else `facts`
     games   of self-play, at most
-    trace   lambda: 1 learns from final goals alone, 0 from the next state's value alone
-    step    learning rate, relative to the largest that is stable
     """
 
     kind: str = AUTO
     games: int = 512
-    trace: float = TRACE
-    step: float = 1.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -147,13 +142,14 @@ class SelfPlayLearner:
         )
         if not weights.episodes:
             return False
-        self.scores = self._scores(weights)
+        self.scores = feature_scores(self.game, self.features, weights, self.images)
         played = 0
         nodes = NODES
         while played < self.options.games and time.monotonic() < self.deadline:
             search = self._search()
             if played == 0:
-                nodes = self._nodes(search)
+                left = self.deadline - time.monotonic()
+                nodes = round(min(NODES, search_speed(search, left / 20) * left / SEARCHES))
             if nodes < MIN_NODES:
                 break
             new = self._play(search, min(_BATCH, self.options.games - played), _DEPTH, nodes, _EXPLORATION)
@@ -179,9 +175,7 @@ class SelfPlayLearner:
         """The scores, scaled so that states differ. If most games are drawn they are otherwise so small
         that mobility, in a sum with them, decides."""
         assert self.scores is not None
-        games = list(self.recent)[-_REMEMBERED:]
-        if not games:
-            games = self._play(self._search(), _SPREAD_GAMES, 1, 1, 1.0)
+        games = list(self.recent)[-_REMEMBERED:] or self._play(self._search(), _SPREAD_GAMES, 1, 1, 1.0)
         if not games:
             return self.scores
         values = np.concatenate([played.states for played in games]) @ self.scores[:-1] + self.scores[-1]
@@ -192,15 +186,9 @@ class SelfPlayLearner:
 
     def fit(self, games: Sequence[PlayedGame], deadline: float = math.inf) -> None:
         """Fit the weights to games; keep the old ones if time runs out meanwhile."""
-        options = self.options
-        weights = learn_from_games(
-            self.game, self.features, self.kind, games, deadline, trace=options.trace, step=options.step
-        )
+        weights = learn_from_games(self.game, self.features, self.kind, games, deadline)
         if not math.isnan(weights.error) and time.monotonic() < deadline:
-            self.scores = self._scores(weights)
-
-    def _scores(self, weights: FeatureWeights) -> NDArray[np.int32]:
-        return feature_scores(self.game, self.features, weights, self.images)
+            self.scores = feature_scores(self.game, self.features, weights, self.images)
 
     def _error(self, games: Sequence[PlayedGame]) -> float:
         errors = [(goal_of_states(self.weights, each.states[:-1]) - each.goals[0]) / 100 for each in games]
@@ -213,15 +201,15 @@ class SelfPlayLearner:
     def _play(
         self, search: AlphaBeta, count: int, depth: int, nodes: int, exploration: float
     ) -> list[PlayedGame]:
-        limits = {"depth": depth, "node_limit": nodes}
         return play_games(
-            search, count, **limits, exploration=exploration, rng=self._rng, deadline=self.deadline
+            search,
+            count,
+            depth=depth,
+            node_limit=nodes,
+            exploration=exploration,
+            rng=self._rng,
+            deadline=self.deadline,
         )
-
-    def _nodes(self, search: AlphaBeta) -> int:
-        left = self.deadline - time.monotonic()
-        speed = search_speed(search, left / 20)
-        return round(min(NODES, speed * left / SEARCHES))
 
 
 def learn_evaluation(
@@ -273,7 +261,7 @@ def feature_scores(
     game: CompiledGame,
     features: Features | None,
     weights: FeatureWeights,
-    images: NDArray[np.int32] | None = None,
+    images: NDArray[np.int32],
 ) -> NDArray[np.int32]:
     """Feature weights as int32[F+1] for `Estimate`; images: symmetries, whose weights are averaged."""
     fluents, feature_of = feature_numbers(game, features, weights.kind)
@@ -282,8 +270,7 @@ def feature_scores(
     scores = np.zeros(len(game.terms.fluents) + 1)
     scores[fluents] = weights.weight[feature_of, 0]
     scores[-1] = weights.constant[0] - rest
-    if images is not None:
-        scores[:-1] = scores[images].mean(axis=0)
+    scores[:-1] = scores[images].mean(axis=0)
     return np.rint(_DAMPING * worth * SCALE * scores).astype(np.int32)
 
 

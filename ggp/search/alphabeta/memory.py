@@ -9,15 +9,17 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.rows import make_rows, width_of
+from ggp.jit.rows import make_rows
+from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.kernels import arrays
-from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, make_memory
+from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, Frames
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
-from ggp.search.alphabeta.kernels.side_circuit import side_circuit
+from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
+from ggp.solver.kernels.known_goals import no_known_goals
 
 DEFAULT_MEBIBYTES = 256
 _MIN_SLOTS = 1 << 10
@@ -35,25 +37,68 @@ def slot_count(mebibytes: int, words: int) -> int:
 
 
 def allocate_memory(
-    game: CompiledGame, images: Int32Array, mebibytes: int, words: int | None = None
+    game: CompiledGame,
+    images: Int32Array,
+    mebibytes: int,
+    words: int | None = None,
+    wins: tuple[LaneTables, LaneTables] | None = None,
+    bounds: LaneTables | None = None,
 ) -> tuple[StateCode, AlphaBetaMemory]:
     """The code of the game's states, and fresh memory without options; see `with_estimate`.
 
     images      int32[V, F]: the symmetries in use
     mebibytes   of the transposition table
     words       width of the rows; None: by the number of moves
+    wins, bounds   tables of `immediate_wins` and `goal_bounds`; None: not in use
     """
-    code = make_code(len(game.terms.fluents), game.exclusive)
+    tables, code = game.lane_tables, make_code(len(game.terms.fluents), game.exclusive)
     widest = max(map(len, game.moves))
     if words is None:
         words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
-    memory = make_memory(
-        game.lane_tables,
-        code,
-        words,
-        children=min(MAX_PLIES * widest, 1 << 21) + 64 * words,
-        slots=slot_count(mebibytes, code.word_count),
-        images=images,
+    lanes = 64 * words
+    children = min(MAX_PLIES * widest, 1 << 21) + lanes
+    slots = slot_count(mebibytes, code.word_count)
+    sides = [
+        no_circuit(tables, words) if each is None else side_circuit(each, words)
+        for each in (*(wins or (None, None)), bounds)
+    ]
+    bounded = 1 if bounds is None else children
+    move, mover, end, score, mobility = np.zeros((5, children), np.int32)
+    least, most = np.zeros((2, bounded), np.int32)
+    memory = AlphaBetaMemory(
+        node_value=value_rows(tables, words),
+        child_value=value_rows(tables, words),
+        planes=make_rows(64 * code.word_count, words),
+        live=make_rows(3, words),
+        block=np.zeros(64, np.uint64),
+        legal_move=np.zeros(max(1, tables.move_count), np.int32),
+        legal_first=np.zeros(tables.role_count + 1, np.int32),
+        following=tables.next[images],
+        key=np.zeros(children * code.word_count, np.uint64),
+        reached=np.zeros(lanes * code.word_count, np.uint64),
+        move=move,
+        mover=mover,
+        end=end,
+        score=score,
+        order=np.zeros(children, np.int64),
+        mobility=mobility,
+        frames=Frames(*np.zeros((len(Frames._fields), MAX_PLIES + 2), np.int64)),
+        killer=np.full(2 * MAX_PLIES + 4, -1, np.int64),
+        table_key=np.zeros(slots * code.word_count, np.uint64),
+        table_data=np.zeros(slots, np.uint64),
+        weight=np.zeros(tables.fluent_count + 1, np.int32),
+        known=no_known_goals(),
+        mixed=np.zeros(lanes, np.uint64),
+        formula=no_formula(),
+        degree=make_rows(1, TOGETHER),
+        network=no_network(),
+        wins=sides[0],
+        other_wins=sides[1],
+        bounds=sides[2],
+        least=least,
+        most=most,
+        option=np.zeros(arrays.OPTIONS, np.int64),
+        counter=np.zeros(arrays.COUNTERS, np.int64),
     )
     return code, memory
 
@@ -77,18 +122,6 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
     degree = make_rows(max(1, parts), TOGETHER)
     network = no_network() if estimate.network is None else tables_of(estimate.network)
     return memory._replace(formula=formula, degree=degree, network=network)
-
-
-def with_immediate_wins(memory: AlphaBetaMemory, tables: tuple[LaneTables, LaneTables]) -> AlphaBetaMemory:
-    """The same memory for a search that looks for immediate wins by `tables` (of `immediate_wins`)."""
-    words = width_of(memory.node_value)
-    return memory._replace(wins=side_circuit(tables[0], words), other_wins=side_circuit(tables[1], words))
-
-
-def with_goal_bounds(memory: AlphaBetaMemory, tables: LaneTables) -> AlphaBetaMemory:
-    """The same memory for a search with goal bounds by `tables` (of `goal_bounds`)."""
-    least, most = np.zeros((2, len(memory.move)), np.int32)
-    return memory._replace(bounds=side_circuit(tables, width_of(memory.node_value)), least=least, most=most)
 
 
 def _most_legal(game: CompiledGame) -> int:

@@ -21,7 +21,7 @@ from ggp.game import RANDOM_ROLE, Move, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.estimate import SCALE, Estimate
-from ggp.search.alphabeta.goal_bounds import NO_SUM, goal_bounds
+from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MAX_PLIES
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
@@ -31,14 +31,13 @@ from ggp.search.alphabeta.memory import (
     allocate_memory,
     slot_count,
     with_estimate,
-    with_goal_bounds,
-    with_immediate_wins,
 )
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.watched_ends import WINNING_GOAL
+from ggp.search.protocol import NO_SUM
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.slices import Slices
 
@@ -86,25 +85,15 @@ class AlphaBeta:
         if images is None:
             images = fluent_symmetries(game)
         self.images = _checked_images(images, len(game.terms.fluents))
-        self.code, self._memory = allocate_memory(game, self.images, mebibytes, words)
-        self.set_estimate(estimate or Estimate())
-        self._goals = sorted(
-            {
-                int(value)
-                for value, role in zip(game.tables.goal_value, game.tables.goal_role, strict=True)
-                if role == 0
-            }
-        )
+        self._goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
         if not self._goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
-        tables = immediate_wins(game)
-        if tables is not None:
-            self._memory = with_immediate_wins(self._memory, tables)
-        bounds = goal_bounds(game)
-        if bounds is not None:
-            self._memory = with_goal_bounds(self._memory, bounds.tables)
+        wins, bounds = immediate_wins(game), goal_bounds(game)
+        tables = None if bounds is None else bounds.tables
+        self.code, self._memory = allocate_memory(game, self.images, mebibytes, words, wins, tables)
+        self.set_estimate(estimate or Estimate())
         self._known_sum = NO_SUM if bounds is None else bounds.goal_sum
-        if tables is not None:
+        if wins is not None:
             self._known_sum = WINNING_GOAL
         self.counter[arrays.SUM] = self._known_sum
         self.depth = 0
@@ -230,8 +219,7 @@ class AlphaBeta:
         counter[arrays.STOP] = 0
         self._memory.option[arrays.NODE_LIMIT] = counter[arrays.NODES] + nodes
         self._memory.option[arrays.PASS_LIMIT] = 0 if passes is None else self.passes + passes
-        is_resumed = counter[arrays.PAUSED] > 0
-        score = (self._continue if is_resumed else self._run)(depth, *self.window)
+        score = self._resume(depth, *self.window)
         if score is None:
             counter[arrays.NODES] -= 1  # a node that was counted but not expanded
         return score
@@ -331,24 +319,20 @@ class AlphaBeta:
         below the window are upper bounds and show nothing."""
         frames = self._memory.frames
         first, tried = int(frames.first[0]), int(frames.tried[0])
-        done = self._memory.move[first : first + max(0, tried - 1)]
+        done = [self._move_of(int(m)) for m in self._memory.move[first : first + max(0, tried - 1)] if m >= 0]
         move = self.best_move
-        is_known = previous.move is None or self._move_number(previous.move) in done
+        is_known = previous.move is None or previous.move in done
         if move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
             return previous
         goal = int(frames.best[0]) * self._sign / SCALE
         return SearchResult(goal, move, False, depth, 0, 0.0, is_whole=False)
 
-    def _move_number(self, move: Move) -> int:
-        """The number of a move of the role that chooses at the root, counted over all roles."""
-        role = int(self._memory.mover[0])
-        return int(self.game.tables.first_move[role]) + self.game.moves[role].index(move)
-
     def _run(self, depth: int, low: int, high: int) -> int | None:
         self.counter[arrays.PAUSED] = 0
-        return self._continue(depth, low, high)
+        return self._resume(depth, low, high)
 
-    def _continue(self, depth: int, low: int, high: int) -> int | None:
+    def _resume(self, depth: int, low: int, high: int) -> int | None:
+        """Search the root, from where a stopped search of it has paused; None if it is stopped again."""
         score = search_tree(
             self.game.lane_tables, self.code, self.game.tables.first_move, self._memory, depth, low, high
         )

@@ -66,8 +66,8 @@ def test_search_of_best_moves_ends_with_its_deadline():
     known, *others = game.legal_moves(state, role)
     search = BestMovesSearch(AlphaBeta(game, mebibytes=4), state, 50, known)
     search.run(Budget(time.monotonic() + 0.3))
-    assert search.found.best == (known,)
-    assert search.found.unsettled == tuple(others)
+    assert search.best == [known]
+    assert search.unsettled == others
 
 
 def test_search_says_how_far_it_came():

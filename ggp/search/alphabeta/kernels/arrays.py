@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.rows import ALL_ONES, Rows, make_rows, words_of
-from ggp.lanes.keys.state_code import StateCode
-from ggp.lanes.layout import LaneTables
-from ggp.networks.kernels import NetworkTables, no_network
-from ggp.search.alphabeta.kernels.distance import TOGETHER, GoalFormula, no_formula
-from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, no_circuit
-from ggp.solver.kernels.known_goals import KnownGoals, no_known_goals
+from ggp.jit.rows import Rows
+from ggp.networks.kernels import NetworkTables
+from ggp.search.alphabeta.kernels.distance import GoalFormula
+from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
+from ggp.solver.kernels.known_goals import KnownGoals
 
 Ints = NDArray[np.int64]
 
@@ -48,33 +46,14 @@ RESOLVED = 255
 OPTIONS = 9
 
 # Indices of AlphaBetaMemory.counter.
+# STORED: entries of the table.
 # KNOWN: children that were not terminal and whose goal was known.
-# TABLE_CUTOFFS: nodes that needed no search, as the table knew a child that was good enough.
 # ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
 # them; ASKING: 1: the latest node is one of those.
 # PASSES: of lanes, for the children of nodes. PASS_LIMIT, an option, is without effect at 0.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
-(
-    NODES,
-    PROBES,
-    HITS,
-    STORED,
-    CUTOFFS,
-    FIRST_CUTOFFS,
-    HORIZON,
-    STOP,
-    FAULT,
-    SUM,
-    DEEPEST,
-    PAUSED,
-    KNOWN,
-    TABLE_CUTOFFS,
-    ASKED,
-    BOUNDED,
-    ASKING,
-    PASSES,
-) = range(18)
-COUNTERS = 18
+NODES, STORED, STOP, FAULT, SUM, PAUSED, KNOWN, ASKED, BOUNDED, ASKING, PASSES = range(11)
+COUNTERS = 11
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -169,54 +148,3 @@ class AlphaBetaMemory(NamedTuple):
     most: Int32Array
     option: Ints
     counter: Ints
-
-
-def make_memory(
-    tables: LaneTables,
-    code: StateCode,
-    words: int,
-    *,
-    children: int,
-    slots: int,
-    images: Int32Array,
-) -> AlphaBetaMemory:
-    """Fresh memory with `children` places in the arena and `slots` (a power of two) in the table."""
-    values = [make_rows(tables.row_count, words) for _ in range(2)]
-    for value in values:
-        words_of(value)[0] = ALL_ONES
-    lanes = 64 * words
-    return AlphaBetaMemory(
-        node_value=values[0],
-        child_value=values[1],
-        planes=make_rows(64 * code.word_count, words),
-        live=make_rows(3, words),
-        block=np.zeros(64, np.uint64),
-        legal_move=np.zeros(max(1, tables.move_count), np.int32),
-        legal_first=np.zeros(tables.role_count + 1, np.int32),
-        following=tables.next[images],
-        key=np.zeros(children * code.word_count, np.uint64),
-        reached=np.zeros(lanes * code.word_count, np.uint64),
-        move=np.zeros(children, np.int32),
-        mover=np.zeros(children, np.int32),
-        end=np.zeros(children, np.int32),
-        score=np.zeros(children, np.int32),
-        order=np.zeros(children, np.int64),
-        mobility=np.zeros(children, np.int32),
-        frames=Frames(*(np.zeros(MAX_PLIES + 2, np.int64) for _ in Frames._fields)),
-        killer=np.full(2 * MAX_PLIES + 4, -1, np.int64),
-        table_key=np.zeros(slots * code.word_count, np.uint64),
-        table_data=np.zeros(slots, np.uint64),
-        weight=np.zeros(tables.fluent_count + 1, np.int32),
-        known=no_known_goals(),
-        mixed=np.zeros(lanes, np.uint64),
-        formula=no_formula(),
-        degree=make_rows(1, TOGETHER),
-        network=no_network(),
-        wins=no_circuit(tables, words),
-        other_wins=no_circuit(tables, words),
-        bounds=no_circuit(tables, words),
-        least=np.zeros(1, np.int32),
-        most=np.zeros(1, np.int32),
-        option=np.zeros(OPTIONS, np.int64),
-        counter=np.zeros(COUNTERS, np.int64),
-    )

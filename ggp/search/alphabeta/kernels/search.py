@@ -108,14 +108,6 @@ def _pick_child(memory: AlphaBetaMemory, ply: Index) -> Any:
 
 
 @inlined
-def _make_killer(memory: AlphaBetaMemory, ply: Index, move: Index) -> None:
-    """Make a move that caused a cutoff the first killer of its ply; -1, the only move, is none."""
-    if move >= 0 and memory.killer[2 * ply] != move:
-        memory.killer[2 * ply + 1] = memory.killer[2 * ply]
-        memory.killer[2 * ply] = move
-
-
-@inlined
 def _remember(memory: AlphaBetaMemory, ply: Index, words: Index) -> None:
     """Store the bound of the finished node at `ply` in the transposition table."""
     frames = memory.frames
@@ -210,7 +202,6 @@ def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool
             bound = c.LOWER if bound == c.UPPER else c.UPPER if bound == c.LOWER else bound
         if bound != c.UPPER and score >= frames.beta[ply]:
             _decide(memory, ply, score, np.int64(memory.move[child]), np.int64(known != c.RESOLVED))
-            memory.counter[c.TABLE_CUTOFFS] += 1
             return True
         is_decided = bound == c.EXACT or (bound == c.UPPER and score <= frames.alpha[ply])
         if is_decided and known == c.RESOLVED:
@@ -291,7 +282,6 @@ def _enter_node(
         return LEAVE
     order_by_distance(memory, top, count)
     _rank_children(memory, ply, np.int64(memory.mover[place]))
-    counter[c.DEEPEST] = max(counter[c.DEEPEST], ply)
     return NEXT
 
 
@@ -309,9 +299,10 @@ def _take_score(memory: AlphaBetaMemory, ply: Index, score: Index, is_open: Inde
     if score < frames.beta[ply]:
         return False
     frames.is_open[ply] = is_open
-    memory.counter[c.CUTOFFS] += 1
-    memory.counter[c.FIRST_CUTOFFS] += frames.tried[ply] == 1
-    _make_killer(memory, ply, move)
+    # It becomes the first killer of its ply; -1, the only move, is none.
+    if move >= 0 and memory.killer[2 * ply] != move:
+        memory.killer[2 * ply + 1] = memory.killer[2 * ply]
+        memory.killer[2 * ply] = move
     return True
 
 
@@ -325,13 +316,6 @@ def _push_first_search(memory: AlphaBetaMemory, ply: Index) -> None:
     _push_child(memory, ply, low, low + 1 if frames.is_scouted[ply] else high)
 
 
-@inlined
-def _horizon_score(memory: AlphaBetaMemory, child: Index) -> Index:
-    if memory.option[c.EVEN_HORIZON]:
-        return np.int64(memory.option[c.NULL_SCORE])
-    return np.int64(memory.score[child])
-
-
 @stage
 def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
     """Score the next children; return DESCEND at the first one to be searched, LEAVE when no more count."""
@@ -342,13 +326,14 @@ def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
         child = _pick_child(memory, ply)
         frames.tried[ply] += 1
         frames.child[ply] = child
-        is_certain = memory.end[child] != c.NO_SCORE
-        if not is_certain and left > 1 and ply + 1 < c.MAX_PLIES:
+        is_open = np.int64(memory.end[child] == c.NO_SCORE)
+        if is_open and left > 1 and ply + 1 < c.MAX_PLIES:
             _push_first_search(memory, ply)
             return DESCEND
-        score = np.int64(memory.end[child] if is_certain else _horizon_score(memory, child))
-        is_open = np.int64(not is_certain)
-        memory.counter[c.HORIZON] += is_open
+        score = np.int64(memory.end[child])
+        if is_open:
+            is_even = memory.option[c.EVEN_HORIZON] != 0
+            score = np.int64(memory.option[c.NULL_SCORE] if is_even else memory.score[child])
         if _take_score(memory, ply, score if mover == 0 else -score, is_open):
             return LEAVE
     return LEAVE

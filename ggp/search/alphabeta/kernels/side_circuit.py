@@ -39,9 +39,14 @@ def no_circuit(tables: LaneTables, words: int) -> SideCircuit:
 
 def side_circuit(tables: LaneTables, words: int) -> SideCircuit:
     """A circuit to settle in rows of `words` words."""
+    return SideCircuit(tables, value_rows(tables, words), fluents_read(tables))
+
+
+def value_rows(tables: LaneTables, words: int) -> Rows:
+    """Rows for the values of a circuit; the first is the constant."""
     value = make_rows(tables.row_count, words)
     words_of(value)[0] = ALL_ONES
-    return SideCircuit(tables, value, fluents_read(tables))
+    return value
 
 
 @inlined

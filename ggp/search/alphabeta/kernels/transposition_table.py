@@ -12,9 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, kernel
+from ggp.jit.prefetch import prefetch
 from ggp.jit.rows import Index, prefetch
+from ggp.lanes.keys.hashing import Words, hash_of
 from ggp.lanes.keys.key_table import Words, hash_of
-from ggp.search.alphabeta.kernels.arrays import HITS, PROBES, STORED, AlphaBetaMemory
+from ggp.search.alphabeta.kernels.arrays import STORED, AlphaBetaMemory
 
 _OFFSET = 1 << 15
 _EMPTY_DATA = np.uint64(0)
@@ -58,16 +60,13 @@ def _is_at(memory: AlphaBetaMemory, slot: Index, place: Index, words: Index) -> 
 @inlined
 def probe(memory: AlphaBetaMemory, place: Index, words: Index) -> np.uint64:
     """The entry of the position at `place` of the arena; 0 if there is none."""
-    memory.counter[PROBES] += 1
     slots = np.uint64(memory.table_data.shape[0] - 1)
     slot = np.int64(hash_of(memory.key, place * words, words) & slots)
-    found = np.uint64(0)
     if memory.table_data[slot] != _EMPTY_DATA and _is_at(memory, slot, place, words):
-        found = memory.table_data[slot]
-    elif memory.table_data[slot ^ 1] != _EMPTY_DATA and _is_at(memory, slot ^ 1, place, words):
-        found = memory.table_data[slot ^ 1]
-    memory.counter[HITS] += found != _EMPTY_DATA
-    return found
+        return np.uint64(memory.table_data[slot])
+    if memory.table_data[slot ^ 1] != _EMPTY_DATA and _is_at(memory, slot ^ 1, place, words):
+        return np.uint64(memory.table_data[slot ^ 1])
+    return _EMPTY_DATA
 
 
 @inlined
