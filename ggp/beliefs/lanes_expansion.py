@@ -139,11 +139,7 @@ class LanesExpansion(Expansion):
         return found, is_complete
 
     def foreseen(
-        self,
-        weights: Weights,
-        own_move: Move,
-        history: Sequence[Observation],
-        is_over: Callable[[], bool],
+        self, weights: Weights, own_move: Move, history: Sequence[Observation], is_over: Callable[[], bool]
     ) -> tuple[Weights, UInt64Array] | None:
         """The successors after `own_move`, whatever is observed, and their keys uint64[N, R]; see `keys_of`.
         Terminal ones are left out; None if `is_over()` comes first. Needs `keep_keys`, and keeps nothing."""

@@ -55,82 +55,53 @@ Float64Array = NDArray[np.float64]
 
 
 class StepLanes(NamedTuple):
-    """The contents of each lane in a tick; scratch.
+    """The contents of each lane in a tick; scratch."""
 
-    code        of the states: a fluent a bit
-    planes      64*D rows, scratch
-    agreeing    one row: the lanes that agree
-    block       uint64[64]
-    origin      int64[L]: the state that a lane began in
-    made        int32[R, L]: the moves
-    share       float64[L]: the weight of the successor
-    observed    uint64[L]: the sum of the numbers of what one role perceives
-    key         uint64[R, L]: of what each role has observed after the step
-    reached     uint64[L*D]: the successors
-    mixed, number    uint64[*], uint32[L]: see `number_states`
-    """
-
-    code: StateCode
-    planes: Rows
-    agreeing: Rows
-    block: Words
-    origin: Int64Array
-    made: Int32Array
-    share: Float64Array
-    observed: Words
-    key: Words
-    reached: Words
-    mixed: Words
-    number: NDArray[np.uint32]
+    code: StateCode  # of the states: a fluent a bit
+    planes: Rows  # 64*D rows, scratch
+    agreeing: Rows  # one row: the lanes that agree
+    block: Words  # uint64[64]
+    origin: Int64Array  # int64[L]: the state that a lane began in
+    made: Int32Array  # int32[R, L]: the moves
+    share: Float64Array  # float64[L]: the weight of the successor
+    observed: Words  # uint64[L]: the sum of the numbers of what one role perceives
+    key: Words  # uint64[R, L]: of what each role has observed after the step
+    reached: Words  # uint64[L*D]: the successors
+    mixed: Words  # uint64[*], see `number_states`
+    number: NDArray[np.uint32]  # uint32[L]
 
 
 class Origins(NamedTuple):
     """The states before the step.
 
-    states         uint64[N*D], state by state
-    weight         float64[N]
-    key            uint64[N, R]: of what each role has observed; uint64[0, R] if keys are not kept
     first_joint    int64[N+1]: the joint moves of state n are first_joint[n] .. first_joint[n+1] - 1
     first_choice   int64[N*R+1]: those of role r are choice[first_choice[n*R+r] : first_choice[n*R+r+1]]
-    choice         int32[*], legal moves by their number among M
     """
 
-    states: Words
-    weight: Float64Array
-    key: Words
+    states: Words  # uint64[N*D], state by state
+    weight: Float64Array  # float64[N]
+    key: Words  # uint64[N, R]: of what each role has observed; uint64[0, R] if keys are not kept
     first_joint: Int64Array
     first_choice: Int64Array
-    choice: Int32Array
+    choice: Int32Array  # int32[*], legal moves by their number among M
 
 
 class Wanted(NamedTuple):
-    """What one role observed.
+    """What one role observed."""
 
-    numbers    of the percepts of all roles, and of moves
-    percepts   bool[P]: what the role observes; of the percepts of other roles not read
-    role       whose observation is compared, or -1: all successors agree
-    """
-
-    numbers: ObservationNumbers
-    percepts: BoolArray
-    role: int
+    numbers: ObservationNumbers  # of the percepts of all roles, and of moves
+    percepts: BoolArray  # bool[P]: what the role observes; of the percepts of other roles not read
+    role: int  # whose observation is compared, or -1: all successors agree
 
 
 class Reached(NamedTuple):
-    """The successors found so far, with room for more.
+    """The successors found so far, with room for more."""
 
-    known        their facts and the hash table that finds them
-    weight       float64[S]
-    likeliest    float64[S]: of several ways to a successor the greatest weight ...
-    key          uint64[S, R]: ... and what each role has observed on it
-    size         int64[1]: how many there are
-    """
-
-    known: KeyTable
-    weight: Float64Array
-    likeliest: Float64Array
-    key: Words
-    size: Int64Array
+    known: KeyTable  # their facts and the hash table that finds them
+    weight: Float64Array  # float64[S]
+    likeliest: Float64Array  # float64[S]: of several ways to a successor the greatest weight ...
+    key: Words  # uint64[S, R]: ... and what each role has observed on it
+    size: Int64Array  # int64[1]: how many there are
 
 
 def make_step_lanes(roles: int, fluents: int, words: int) -> StepLanes:

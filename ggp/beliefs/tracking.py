@@ -124,20 +124,15 @@ class StateTracker:
         if len(joint_move) != len(self._game.roles):
             return None
         try:
-            successor: Hashable = self._game.next_state(state, joint_move)
+            return self._game.next_state(state, joint_move)  # type: ignore[no-any-return]
         except (GameError, IllegalMoveError):
             return None
-        return successor
 
     def _correct_last(self, joint_move: tuple[Move, ...]) -> bool:
-        if not self._joint_moves:
-            return False
-        successor = self._successor(self._states[-2], joint_move)
+        successor = self._successor(self._states[-2], joint_move) if self._joint_moves else None
         if successor is None:
             return False
-        self._states[-1] = successor
-        self._joint_moves[-1] = joint_move
-        self._others = []
+        self._states[-1], self._joint_moves[-1], self._others = successor, joint_move, []
         return True
 
     def _skip_lost(
@@ -166,13 +161,9 @@ class StateTracker:
         """All sequences of `count` steps from `state`: the states reached and the joint moves made."""
         for joint_move in self._possible_joint_moves(state, own_move):
             between = self._successor(state, joint_move)
-            if between is None:
-                continue
-            if count == 1:
-                yield [(between, joint_move)]
-                continue
-            for rest in self._lost_steps(between, None, count - 1):
-                yield [(between, joint_move), *rest]
+            if between is not None:
+                rests = self._lost_steps(between, None, count - 1) if count > 1 else iter([[]])
+                yield from ([(between, joint_move), *rest] for rest in rests)
 
     def _possible_joint_moves(self, state: Hashable, own_move: Move | None) -> Iterator[tuple[Move, ...]]:
         choices = [legal_or_none(self._game, state, role) for role in self._game.roles]
@@ -186,24 +177,16 @@ class StateTracker:
         repaired: list[Move] = []
         for index, role in enumerate(self._game.roles):
             legal = legal_or_none(self._game, self._states[-1], role)
-            given = joint_move[index] if index < len(joint_move) else None
-            candidates = [given, own_move] if index == self._index else [given]
-            move = next((move for move in candidates if move is not None and move in legal), None)
+            given = (*joint_move[index : index + 1], *((own_move,) if index == self._index else ()))
+            move = next((move for move in (*given, *legal) if move in legal), None)
             if move is None:
-                if not legal:
-                    return None
-                move = legal[0]
+                return None
             repaired.append(move)
         return tuple(repaired)
 
     def _describe(self, note: str) -> Position:
-        return Position(
-            step=len(self._joint_moves),
-            state=self._states[-1],
-            joint_move=self._joint_moves[-1] if self._joint_moves else None,
-            legal=self._safe_moves(),
-            note=note,
-        )
+        joint_move = self._joint_moves[-1] if self._joint_moves else None
+        return Position(len(self._joint_moves), self._states[-1], joint_move, self._safe_moves(), note)
 
     def _safe_moves(self) -> tuple[Move, ...]:
         """The role's moves that are legal in every possible state; if there are none, in the likeliest."""

@@ -121,15 +121,12 @@ class Stopping:
 class _Watch:
     """Decides whether an enumeration is worth its time.
 
-    seconds        time for the whole solution
-    most_states    that memory holds
-    vague_share    share of the time during which a vague forecast suffices
     excess         how many times more states than can be afforded there are by the last forecast, if any
     """
 
-    seconds: float
-    most_states: int
-    vague_share: float
+    seconds: float  # time for the whole solution
+    most_states: int  # that memory holds
+    vague_share: float  # share of the time during which a vague forecast suffices
     excess: float | None = None
 
     def is_promising(self, progress: Progress) -> bool:
@@ -149,10 +146,7 @@ class _Watch:
 
 
 def _solution(
-    game: CompiledGame,
-    state: PackedState,
-    limits: SolverLimits,
-    decide: Callable[[Progress], None] | None,
+    game: CompiledGame, state: PackedState, limits: SolverLimits, decide: Callable[[Progress], None] | None
 ) -> Solution | None:
     try:
         solution = solve(game, limits, start=state, report=decide)

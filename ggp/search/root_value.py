@@ -123,7 +123,7 @@ class _RootSearch:
         self._watch(threads)
         if self._error is not None and not self._has_enough():
             raise self._error
-        found = self._proven(self._result or SearchResult(None, None, False, None, self.search.nodes, 0.0))
+        found = self._proven(self._result or SearchResult(nodes=self.search.nodes))
         return self._with_all_best_moves(found) if found.best_moves else found
 
     def _watch(self, threads: list[threading.Thread]) -> None:

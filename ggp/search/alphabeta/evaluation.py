@@ -107,10 +107,7 @@ def prepare_evaluations() -> None:
 
 
 def _estimate(
-    parts: list[str],
-    formula: GoalFormula | None,
-    weights: NDArray[np.int32] | None,
-    network: Network | None,
+    parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None, network: Network | None
 ) -> Estimate:
     if parts == ["mobility"]:
         return Estimate()
@@ -137,15 +134,13 @@ def _best_of(
     guess   the result if there is no time for matches
     """
     names = list(estimates)
-    if len(names) == 1:
-        return names[0]
+    left = deadline - time.monotonic()
+    if len(names) == 1 or left <= 0:
+        return guess
     searches = {
         name: AlphaBeta(game, estimate, mebibytes=TABLE_MEBIBYTES, images=images)
         for name, estimate in estimates.items()
     }
-    left = deadline - time.monotonic()
-    if left <= 0:
-        return guess
     nodes = dict.fromkeys(names, NODES)
     if is_timed:
         speeds = {name: search_speed(search, left / 40) for name, search in searches.items()}

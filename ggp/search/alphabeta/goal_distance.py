@@ -18,7 +18,8 @@ two degrees, how near it is to being true and to being false, so that a goal has
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,11 +63,11 @@ def goal_formula(
         latches = latches_of_goals(game)
     else:
         latches = find_latches(game, [leaf >> 1 for leaf in leaves if not leaf & 1], deadline)
-    ways = _Ways(features) if features is not None else None
+    ways = None if features is None else _ways(features)
     sources: list[list[tuple[int, float]]] = []
     away: list[float] = []
     for leaf in leaves:
-        found, otherwise = ([], NEAR) if leaf & 1 or ways is None else ways.to(leaf >> 1)
+        found, otherwise = ([], NEAR) if leaf & 1 or ways is None else ways(leaf >> 1)
         sources.append(found)
         away.append(0.0 if leaf & 1 and (leaf >> 1) in latches.stays else otherwise)
     blocked = [[] if leaf & 1 else latches.blockers.get(leaf >> 1, []) for leaf in leaves]
@@ -129,36 +130,30 @@ def _numbered(
     return [literal - 2 for literal in known], number, [[number[i] for i in each] for each in inputs]
 
 
-class _Ways:
-    """The cells from which pieces can reach a cell."""
+def _ways(features: Features) -> Callable[[int], tuple[list[tuple[int, float]], float]]:
+    """For a fluent: the fluents from which it is reached, nearest first, with its degree then; its degree
+    otherwise. Pieces reach a cell from others."""
+    before: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for family in features.families:
+        for move in family.moves:
+            for target in features.targets_of[move]:
+                before[family.role, target].add(int(features.source_of[move]))
+    placing = {f.role for f in features.families if f.source is None or f.target is None}
 
-    def __init__(self, features: Features) -> None:
-        self.features = features
-        self.before: dict[tuple[int, int], set[int]] = {}
-        self.placing = {f.role for f in features.families if f.source is None or f.target is None}
-        for family in features.families:
-            for move in family.moves:
-                for target in features.targets_of[move]:
-                    self.before.setdefault((family.role, target), set()).add(int(features.source_of[move]))
-
-    def to(self, fluent: int) -> tuple[list[tuple[int, float]], float]:
-        """(fluents from which it is reached, nearest first, with its degree then; its degree otherwise)."""
-        owner = self.features.owner_of(fluent)
-        if owner == NOTHING or owner in self.placing:
+    def ways_to(fluent: int) -> tuple[list[tuple[int, float]], float]:
+        owner = features.owner_of(fluent)
+        if owner == NOTHING or owner in placing:
             return [], NEAR
-        cell = int(self.features.cell_of[fluent])
         found: list[tuple[int, float]] = []
-        seen, front = {cell}, {cell}
+        seen = front = {int(features.cell_of[fluent])}
         for steps in range(1, MAX_STEPS + 1):
-            front = {c for f in front for c in self.before.get((owner, f), ())} - seen
-            seen |= front
-            for source in sorted(front):
-                found += [
-                    (int(f), NEAR**steps)
-                    for f in self.features.fluents_at(source)
-                    if self.features.owner_of(int(f)) == owner
-                ]
+            front = {c for f in front for c in before.get((owner, f), ())} - seen
+            seen = seen | front
+            held = [int(f) for source in sorted(front) for f in features.fluents_at(source)]
+            found += [(f, NEAR**steps) for f in held if features.owner_of(f) == owner]
         return found, 0.0
+
+    return ways_to
 
 
 def _offsets(parts: Sequence[Sequence[object]]) -> NDArray[np.int32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,13 +29,11 @@ _TOGETHER = 2048
 class Latches:
     """Proven properties of a game's fluents, by number.
 
-    stays      once they hold, they always will
-    gone       once they do not hold, they never will
     blockers   fluent → members of `stays` that keep it from ever holding
     """
 
-    stays: frozenset[int] = frozenset()
-    gone: frozenset[int] = frozenset()
+    stays: frozenset[int] = frozenset()  # once they hold, they always will
+    gone: frozenset[int] = frozenset()  # once they do not hold, they never will
     blockers: dict[int, list[int]] = field(default_factory=dict)
 
 
@@ -63,20 +62,19 @@ def find_latches(
 def latches_of_goals(game: CompiledGame) -> Latches:
     """The latches of a game, with blockers for the fluents that goals depend on; found once. Questions about
     blockers are limited by MAX_WORK."""
-    most = min(MAX_QUESTIONS, MAX_WORK // max(1, len(game.tables.input)))
-    return find_latches(game, _fluents_of_goals(game.tables), most_questions=most)
+    tables = game.tables
 
-
-def _fluents_of_goals(tables: CircuitTables) -> list[int]:
-
-    def inputs(node: int) -> list[int]:
+    def inputs(node: int) -> Sequence[int]:
         gate = node - tables.gate0
         if gate < 0:
-            return []
-        return tables.input[tables.first_input[gate] : tables.first_input[gate + 1]].tolist()  # type: ignore[no-any-return]
+            return ()
+        first, end = tables.first_input[gate : gate + 2]
+        return tables.input[first:end].tolist()  # type: ignore[no-any-return]
 
-    nodes = cone_of(tables.goal_literal.tolist(), inputs)
-    return [node - 1 for node in nodes if node <= tables.fluent_count]
+    cone = cone_of(tables.goal_literal.tolist(), inputs)
+    fluents = [node - 1 for node in cone if node <= tables.fluent_count]
+    most = min(MAX_QUESTIONS, MAX_WORK // max(1, len(tables.input)))
+    return find_latches(game, fluents, most_questions=most)
 
 
 def _can_be(
@@ -96,13 +94,11 @@ def _blockers(
     game: CompiledGame, fluents: Sequence[int], stays: frozenset[int], most: int, deadline: float
 ) -> dict[int, list[int]]:
     """By fluent: latches of the same kind that keep it from ever holding."""
-    kinds: dict[tuple[str, int], list[int]] = {}
-    terms, tables = game.terms.fluents, game.tables
+    tables, kinds = game.tables, defaultdict(list)
+    kind_of = [(term.name, len(arguments_of(term))) for term in game.terms.fluents]
     for g in sorted(stays):
-        kinds.setdefault((terms[g].name, len(arguments_of(terms[g]))), []).append(g)
-    pairs = [
-        (f, g) for f in fluents for g in kinds.get((terms[f].name, len(arguments_of(terms[f]))), ()) if f != g
-    ][:most]
+        kinds[kind_of[g]].append(g)
+    pairs = [(f, g) for f in fluents for g in kinds[kind_of[f]] if f != g][:most]
     if not pairs:
         return {}
     holding = sorted({g for _, g in pairs})
@@ -114,8 +110,8 @@ def _blockers(
     pairs.sort(key=lambda pair: pair[1])
     questions = [Question(None, (g,), (f,), illegal[g]) for f, g in pairs]
     can_come = _can_be(tables, questions, tables.next[[f for f, _ in pairs]][:, None], deadline)[:, 0]
-    blockers: dict[int, list[int]] = {}
-    for (f, g), can in zip(pairs, can_come, strict=True):
-        if not can:
-            blockers.setdefault(f, []).append(g)
-    return blockers
+    blockers: dict[int, list[int]] = defaultdict(list)
+    for place in np.flatnonzero(~can_come).tolist():
+        f, g = pairs[place]
+        blockers[f].append(g)
+    return dict(blockers)

@@ -258,10 +258,7 @@ def _fast_weights(
 
 
 def feature_scores(
-    game: CompiledGame,
-    features: Features | None,
-    weights: FeatureWeights,
-    images: NDArray[np.int32],
+    game: CompiledGame, features: Features | None, weights: FeatureWeights, images: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """Feature weights as int32[F+1] for `Estimate`; images: symmetries, whose weights are averaged."""
     fluents, feature_of = feature_numbers(game, features, weights.kind)

@@ -109,10 +109,9 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
         (arrays.EVEN_HORIZON, estimate.is_for_order),
         (arrays.GOAL_WEIGHT, estimate.goal_weight),
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
-        (arrays.NULL_SCORE, estimate.null_score),
         (arrays.HAS_WEIGHTS, estimate.weights is not None),
-        (arrays.DISTANCE_WEIGHT, estimate.distance_weight if estimate.formula else 0),
-        (arrays.NETWORK_WEIGHT, estimate.network_weight if estimate.network else 0),
+        (arrays.HAS_FORMULA, estimate.formula is not None),
+        (arrays.HAS_NETWORK, estimate.network is not None),
     ):
         memory.option[place] = int(setting)
     if estimate.weights is not None:

@@ -37,21 +37,19 @@ class _StoppedError(Exception):
 class MultiRoleSearch:
     """One role's search in one game. `nodes` counts states visited.
 
-    method    "maxn" or "paranoid"
     error     probability, 0..1, of a random move of each role of the other side (with "maxn": of each other
               role); nothing is pruned below such moves
     members   indices of the roles of a coalition, with "paranoid"; None: the searching role alone. A role
               that is not a member searches for the side that minimizes the coalition's sum.
-    is_cut    whether the latest search reached its horizon
     """
 
     game: Game[Any]
     role: Role
-    method: str = "paranoid"
+    method: str = "paranoid"  # "maxn" or "paranoid"
     error: float = 0.0
     members: frozenset[int] | None = None
     nodes: int = 0
-    is_cut: bool = False
+    is_cut: bool = False  # whether the latest search reached its horizon
     budget: Budget = NO_LIMIT
 
     def __post_init__(self) -> None:

@@ -23,10 +23,10 @@ class SearchResult:
                 best move of the previous iteration among them; `goal` is a lower bound of the best of them
     """
 
-    goal: float | None
-    move: Move | None
-    is_proven: bool
-    depth: int | None
-    nodes: int
-    seconds: float
+    goal: float | None = None
+    move: Move | None = None
+    is_proven: bool = False
+    depth: int | None = None
+    nodes: int = 0
+    seconds: float = 0.0
     is_whole: bool = True

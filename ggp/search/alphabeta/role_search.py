@@ -18,7 +18,6 @@ AnyAlphaBeta: TypeAlias = AlphaBeta | ReferenceSearch
 
 POLL_SECONDS = 0.003
 """Interval at which a search that can be stopped checks whether it is."""
-NOTHING_FOUND = SearchResult(None, None, False, None, 0, 0.0)
 
 
 class RoleSearch:
@@ -41,12 +40,12 @@ class RoleSearch:
         self._is_first = role == game.roles[0]
         self._depth = depth
         self._state: Any = game.initial_state()
-        self._result = NOTHING_FOUND
+        self._result = SearchResult()
         self.simulation_count = 0
 
     def move_to(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> None:
         """Search `state`, which is not terminal, from now on."""
-        self._state, self._result = state, NOTHING_FOUND
+        self._state, self._result = state, SearchResult()
 
     def run(self, budget: Budget) -> int:
         """Search within the budget; return the positions expanded. Raises AlphaBetaError."""

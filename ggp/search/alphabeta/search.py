@@ -26,12 +26,7 @@ from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MAX_PLIES
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
 from ggp.search.alphabeta.kernels.transposition_table import copy_entries
-from ggp.search.alphabeta.memory import (
-    DEFAULT_MEBIBYTES,
-    allocate_memory,
-    slot_count,
-    with_estimate,
-)
+from ggp.search.alphabeta.memory import DEFAULT_MEBIBYTES, allocate_memory, slot_count, with_estimate
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import NO_LIMIT, Budget
@@ -168,7 +163,7 @@ class AlphaBeta:
         self.put_root(state)
         self._memory.option[arrays.NODE_LIMIT] = budget.nodes or ENDLESS_NODES
         start = time.perf_counter()
-        result = SearchResult(None, None, False, None, 0, 0.0)
+        result = SearchResult()
         self._compile()
         with self._stopping(budget.deadline):
             for limit in _depths(depth):
@@ -178,7 +173,7 @@ class AlphaBeta:
                     result = self._unfinished(limit, result)
                     break
                 goal = score * self._sign / SCALE
-                result = SearchResult(goal, self.best_move, self.is_proven, limit, 0, 0.0)
+                result = SearchResult(goal, self.best_move, self.is_proven, limit)
                 if result.is_proven or self._is_interrupted:
                     break
         return replace(result, nodes=self.nodes, seconds=time.perf_counter() - start)
@@ -325,7 +320,7 @@ class AlphaBeta:
         if move is None or not is_known or frames.best[0] <= frames.alpha0[0]:
             return previous
         goal = int(frames.best[0]) * self._sign / SCALE
-        return SearchResult(goal, move, False, depth, 0, 0.0, is_whole=False)
+        return SearchResult(goal, move, False, depth, is_whole=False)
 
     def _run(self, depth: int, low: int, high: int) -> int | None:
         self.counter[arrays.PAUSED] = 0

@@ -80,7 +80,7 @@ def compare(
             while not game.is_terminal(state) and length < LONGEST:
                 if time.monotonic() > deadline:
                     return _share(points), played
-                place = first ^ (_mover(game, state) or 0)
+                place = first ^ _mover(game, state)
                 state = _after_move(searches[place], state, rng, node_limits[place])
                 length += 1
             for seat, role in enumerate(game.roles):
@@ -101,8 +101,9 @@ def random_opening(game: CompiledGame, rng: random.Random) -> PackedState:
     return state
 
 
-def _mover(game: CompiledGame, state: PackedState) -> int | None:
-    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), None)
+def _mover(game: CompiledGame, state: PackedState) -> int:
+    """The role that chooses; the first one if none does."""
+    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), 0)
 
 
 def _after_move(
@@ -116,8 +117,8 @@ def _after_move(
     game = search.game
     joint = [game.legal_moves(state, role)[0] for role in game.roles]
     mover = _mover(game, state)
-    if mover is not None:
-        legal = game.legal_moves(state, game.roles[mover])
+    legal = game.legal_moves(state, game.roles[mover])
+    if len(legal) > 1:
         move = None
         if node_limit is not None:
             move = search.search(state, Budget(nodes=node_limit), depth=depth).move

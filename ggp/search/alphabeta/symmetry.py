@@ -62,11 +62,8 @@ def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np
     if circuit.literal_count <= MAX_INPUTS:
         place = {term: f for f, term in enumerate(fluents)}
         for permutation in automorphisms(circuit, time.monotonic() + seconds):
-            image = [
-                place.get(circuit.terms.fluents[permutation[1 + f] - 1], -1)
-                for f, term in enumerate(circuit.terms.fluents)
-                if term in place
-            ]
+            built = circuit.terms.fluents
+            image = [place.get(built[permutation[1 + f] - 1], -1) for f, t in enumerate(built) if t in place]
             if min(image, default=0) >= 0:
                 images.append(np.array(image, np.int32))
     found = _known[game] = np.stack(images)

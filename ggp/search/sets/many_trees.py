@@ -283,12 +283,7 @@ class ManyTreeSearch:
     """
 
     def __init__(
-        self,
-        game: CompiledGame,
-        role: Role,
-        *,
-        seed: int = 0,
-        options: MctsOptions | None = None,
+        self, game: CompiledGame, role: Role, *, seed: int = 0, options: MctsOptions | None = None
     ) -> None:
         """Set up the lanes. options: those of UCT count, and threads and memory."""
         options = options or MctsOptions()

@@ -38,7 +38,8 @@ RAMP = 8
 STUCK, FULL = -2, -3
 """In place of a set: the role has no legal move; there is no room for a new set."""
 
-TICK, LEFT, LANES_BUSY, FREE_LANES, FINISHED, ROOT_VISITS, SETS, EDGES, REFUSED = range(9)
+COUNTERS = 9
+TICK, LEFT, LANES_BUSY, FREE_LANES, FINISHED, ROOT_VISITS, SETS, EDGES, REFUSED = range(COUNTERS)
 """Indices of `SetMemory.counter`.
 
 TICK                   joint moves that all lanes have made
@@ -47,88 +48,56 @@ LANES_BUSY, FREE_LANES lanes at work, and height of the stack of the others
 ROOT_VISITS            playouts that ended since the search of this root began
 SETS, EDGES, REFUSED   of the table; how often it had no room
 """
-COUNTERS = 9
 
 
 class SetTrees(NamedTuple):
-    """The trees of all roles.
+    """The trees of all roles."""
 
-    bucket       int32[power of two]: open hash table of sets counted from 1; 0: nothing there
-    key          uint64[S]: of the role and its observations
-    first_edge, edge_count   int32[S]
-    slot         int32[E]: slot of the move, see `LaneTables`
-    visits, flight   int32[E]: playouts through the edge that have ended, and that have not
-    total        float64[E]: sum of the role's goals in `visits` playouts
-    """
-
-    bucket: Int32Array
-    key: NDArray[np.uint64]
-    first_edge: Int32Array
-    edge_count: Int32Array
-    slot: Int32Array
-    visits: Int32Array
-    flight: Int32Array
-    total: Float64Array
+    bucket: Int32Array  # int32[power of two]: open hash table of sets counted from 1; 0: nothing there
+    key: NDArray[np.uint64]  # uint64[S]: of the role and its observations
+    first_edge: Int32Array  # int32[S]
+    edge_count: Int32Array  # int32[S]
+    slot: Int32Array  # int32[E]: slot of the move, see `LaneTables`
+    visits: Int32Array  # int32[E]: playouts through the edge that have ended ...
+    flight: Int32Array  # int32[E]: ... and that have not
+    total: Float64Array  # float64[E]: sum of the role's goals in `visits` playouts
 
 
 class SetLanes(NamedTuple):
-    """The match in each lane.
+    """The match in each lane."""
 
-    key          uint64[R, L]: of what each role has observed
-    root_key     uint64[R, L]: the same in the lane's root state
-    root         F rows: the root states
-    start        int64[L]: tick of the first move
-    depth        int32[L]: edges of the path
-    path_edge, path_role   int32[L, D]
-    at, made     int32[R, L]: set of each role, and slot of its move, in this tick
-    observed     uint64[L]: scratch
-    free         int32[L]: stack of the free lanes
-    """
-
-    key: NDArray[np.uint64]
-    root_key: NDArray[np.uint64]
-    root: Rows
-    start: NDArray[np.int64]
-    depth: Int32Array
-    path_edge: Int32Array
-    path_role: Int32Array
-    at: Int32Array
-    made: Int32Array
-    observed: NDArray[np.uint64]
-    free: Int32Array
+    key: NDArray[np.uint64]  # uint64[R, L]: of what each role has observed
+    root_key: NDArray[np.uint64]  # uint64[R, L]: the same in the lane's root state
+    root: Rows  # F rows: the root states
+    start: NDArray[np.int64]  # int64[L]: tick of the first move
+    depth: Int32Array  # int32[L]: edges of the path
+    path_edge: Int32Array  # int32[L, D]
+    path_role: Int32Array  # int32[L, D]
+    at: Int32Array  # int32[R, L]: the set of each role in this tick
+    made: Int32Array  # int32[R, L]: the slot of its move
+    observed: NDArray[np.uint64]  # uint64[L]: scratch
+    free: Int32Array  # int32[L]: stack of the free lanes
 
 
 class SetRules(NamedTuple):
-    """Settings of the search, and the numbers of which keys are made.
+    """Settings of the search, and the numbers of which keys are made."""
 
-    exploration      C of UCT, on the scale of the goals
-    step_limit       joint moves of a playout, then it ends without counting as played out
-    chance           index of the role `random`, or -1
-    choice_planes    `ggp.lanes.choose.choice_planes` of the game
-    """
-
-    exploration: float
-    step_limit: int
-    chance: int
-    choice_planes: int
+    exploration: float  # C of UCT, on the scale of the goals
+    step_limit: int  # joint moves of a playout, then it ends without counting as played out
+    chance: int  # index of the role `random`, or -1
+    choice_planes: int  # `ggp.lanes.choose.choice_planes` of the game
     numbers: ObservationNumbers
 
 
 class SetMemory(NamedTuple):
-    """Everything that one search works on. counter: int64[COUNTERS]."""
+    """Everything that one search works on."""
 
     tables: LaneTables
     arrays: SearchArrays
     trees: SetTrees
     lanes: SetLanes
     rules: SetRules
-    counter: NDArray[np.int64]
-
-
-@inlined
-def key_of_set(key: np.uint64, role: Index) -> np.uint64:
-    """The key of a role's set: roles that have observed the same choose in different sets."""
-    return mixed_number(key + np.uint64(role))
+    counter: NDArray[np.int64]  # int64[COUNTERS]
 
 
 @inlined
@@ -148,7 +117,8 @@ def _set_of(memory: SetMemory, role: Index, lane: Index) -> tuple[Index, bool]:
     """The set in which the role chooses, made if need be, STUCK or FULL; and whether it is a new choice."""
     tables, trees, counter = memory.tables, memory.trees, memory.counter
     value = memory.arrays.value
-    key = key_of_set(memory.lanes.key[role, lane], role)
+    # Roles that have observed the same choose in different sets.
+    key = mixed_number(memory.lanes.key[role, lane] + np.uint64(role))
     found, place = _find_set(trees, key)
     if found >= 0:
         return found, False

@@ -39,7 +39,7 @@ def percepts(*texts):
     return tuple(map(parse_term, texts))
 
 
-def test_belief_holds_every_possible_state():
+def test_belief_holds_every_possible_state_and_drops_those_that_disagree():
     tracker = new_tracker()
     tracker.advance(None, None, FAR)
     position = tracker.advance((), NOOP, FAR)
@@ -47,28 +47,18 @@ def test_belief_holds_every_possible_state():
     assert position.step == 1
     assert parse_term("(guess a)") in position.legal
     assert tracker.is_exact
-
-
-def test_belief_drops_states_that_disagree():
-    tracker = new_tracker()
-    tracker.advance((), NOOP, FAR)
     tracker.advance(percepts("(looked a)"), parse_term("(peek a)"), FAR)
     assert facts(tracker) == {frozenset({"play", f"(coin {cup})"}) for cup in "bc"}
     tracker.advance(percepts("(looked b)", "found"), parse_term("(peek b)"), FAR)
     assert facts(tracker) == {frozenset({"play", "(coin b)"})}
 
 
-def test_belief_notes_that_its_role_made_another_move():
+def test_belief_notes_another_move_of_its_role_and_impossible_percepts():
     tracker = new_tracker()
     tracker.advance((), NOOP, FAR)
     position = tracker.advance(percepts("(looked c)", "found"), parse_term("(peek a)"), FAR)
     assert facts(tracker) == {frozenset({"play", "(coin c)"})}
     assert "own move" in position.note
-
-
-def test_belief_survives_impossible_percepts():
-    tracker = new_tracker()
-    tracker.advance((), NOOP, FAR)
     position = tracker.advance(percepts("(the end)", "nonsense"), parse_term("(peek a)"), FAR)
     assert position.note
     assert position.legal
@@ -86,27 +76,30 @@ def test_belief_samples_beyond_its_bound(limit, monkeypatch):
     assert facts(tracker) == {frozenset({"play", "(coin a)"})}
 
 
-# --- exact beliefs, on lanes and by the definition
+def match_steps(game, seed):
+    """A random match: each state that is not terminal, the joint move made there and the state after it."""
+    rng, state = random.Random(seed), game.initial_state()
+    while not game.is_terminal(state):
+        joint = tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
+        following = game.next_state(state, joint)
+        yield state, joint, following
+        state = following
 
 
 def followed(game, seed, make, max_states=3000):
     """Beliefs of all roles along a random match, each next to that of the naive definition."""
-    rng, state = random.Random(seed), game.initial_state()
     pairs = {role: (make(game, role), first_belief(game)) for role in game.roles if role != ggp.RANDOM_ROLE}
-    while True:
-        joint_move = [rng.choice(game.legal_moves(state, role)) for role in game.roles]
-        following = game.next_state(state, joint_move)
+    for state, joint, following in match_steps(game, seed):
         if game.is_terminal(following):
             return
         for role, (belief, naive) in list(pairs.items()):
-            own, seen = joint_move[game.roles.index(role)], game.percepts(state, joint_move, role)
+            own, seen = joint[game.roles.index(role)], game.percepts(state, joint, role)
             belief.advance(seen, own, FAR)
             naive = step(game, role, naive, own, seen)
             pairs[role] = belief, naive
             yield game, belief, naive
             if len(naive) > max_states:
                 del pairs[role]
-        state = following
 
 
 def new_belief(game, role):
@@ -135,20 +128,14 @@ def test_plain_belief_is_exact_too(name):
             assert belief.probabilities == pytest.approx({state: float(p) for state, p in naive.items()})
 
 
-def distance(belief, naive):
-    """Total variation distance."""
-    found = belief.probabilities
-    return sum(abs(found.get(state, 0.0) - float(p)) for state, p in naive.items()) / 2
-
-
 def test_sampled_belief_is_close_to_the_exact_one(monkeypatch):
     monkeypatch.setattr(LanesExpansion, "most_states", 5)
     monkeypatch.setattr(LanesExpansion, "sample_size", 2000)
-    distances = [
-        distance(belief, naive)
-        for _, belief, naive in followed(ggp.load("krieg_tictactoe"), 3, new_belief)
-        if not belief.is_exact
-    ]
+    distances = []
+    for _, belief, naive in followed(ggp.load("krieg_tictactoe"), 3, new_belief):
+        if not belief.is_exact:  # total variation distance
+            found = belief.probabilities
+            distances.append(sum(abs(found.get(state, 0.0) - float(p)) for state, p in naive.items()) / 2)
     assert distances
     assert max(distances) < 0.1
 
@@ -222,14 +209,11 @@ class NaiveHistories:
     "name", ["kuhn_poker", "leduc_poker", "liars_dice", "goofspiel_hidden", "battleship"]
 )
 def test_belief_with_keys_has_the_probabilities_of_all_histories(name):
-    game, rng = ggp.load(name, engine="lanes"), random.Random(4)
+    game = ggp.load(name, engine="lanes")
     role = game.roles[1]
     belief, naive = new_belief(game, role), NaiveHistories(game, role)
     belief.keep_keys()
-    state = game.initial_state()
-    for _ in range(4):
-        joint = tuple(rng.choice(game.legal_moves(state, each)) for each in game.roles)
-        following = game.next_state(state, joint)
+    for state, joint, following in itertools.islice(match_steps(game, 4), 4):
         if game.is_terminal(following) or len(naive.held) > 200:
             break
         own = observe_step(game, state, joint, role)
@@ -237,7 +221,6 @@ def test_belief_with_keys_has_the_probabilities_of_all_histories(name):
         naive.held = naive.advance(own.own_move, own.percepts)
         belief.advance(own.percepts, own.own_move, FAR)
         assert belief.probabilities == pytest.approx(naive.probabilities())
-        state = following
 
 
 def check_foreseen(belief, naive, own_move):
@@ -256,42 +239,30 @@ def check_foreseen(belief, naive, own_move):
     assert {state for state, *_ in found} == {state for state, *_ in known}
 
 
-def test_a_step_of_too_many_joint_moves_is_not_foreseen(monkeypatch):
-    monkeypatch.setattr(belief_module, "_MAX_FORESEEN", 8)
+def test_a_step_is_not_foreseen_with_too_many_joint_moves_or_once_others_have_chosen(monkeypatch):
     game = ggp.load("goofspiel_hidden", engine="lanes")
     belief = new_belief(game, game.roles[0])
     belief.keep_keys()
-    move = game.legal_moves(game.initial_state(), game.roles[0])[0]
-    count = len(game.legal_moves(game.initial_state(), game.roles[1]))
-    assert len(belief.foreseen(move, FAR)[0]) == count
-    monkeypatch.setattr(belief_module, "_MAX_FORESEEN", 1)
-    assert count > 2
-    assert belief.foreseen(move, FAR) is None
-
-
-def test_foreseeing_ends_when_others_have_chosen():
-    game = ggp.load("dark_hex_3x3", engine="lanes")
-    belief = new_belief(game, game.roles[0])
-    belief.keep_keys()
-    move = game.legal_moves(game.initial_state(), game.roles[0])[0]
-    assert belief.foreseen(move, FAR, lambda: True) is None
-    assert belief.foreseen(move, -1.0) is None
+    moves = [game.legal_moves(game.initial_state(), role) for role in game.roles]
+    assert belief.foreseen(moves[0][0], FAR, lambda: True) is None
+    assert belief.foreseen(moves[0][0], -1.0) is None
+    for limit, count in ((len(moves[1]), len(moves[1])), (len(moves[1]) - 1, None)):
+        monkeypatch.setattr(belief_module, "_MAX_FORESEEN", limit)
+        found = belief.foreseen(moves[0][0], FAR)
+        assert (found and len(found[0])) == count
 
 
 @pytest.mark.parametrize("name", ["leduc_poker", "liars_dice"])
 def test_keys_are_kept_where_another_move_than_the_answer_was_made(name):
-    game, rng = ggp.load(name, engine="lanes"), random.Random(5)
+    game = ggp.load(name, engine="lanes")
     role, other = game.roles[0], game.roles[1]
     belief, seen = new_belief(game, role), []
     belief.keep_keys()
-    state = game.initial_state()
-    for _ in range(3):
-        joint = [rng.choice(game.legal_moves(state, each)) for each in game.roles]
-        own = observe_step(game, state, tuple(joint), role)
-        seen.append(observe_step(game, state, tuple(joint), other))
+    for state, joint, _ in itertools.islice(match_steps(game, 5), 3):
+        own = observe_step(game, state, joint, role)
+        seen.append(observe_step(game, state, joint, other))
         legal = game.legal_moves(state, role)
         answered = next((move for move in legal if move != own.own_move), own.own_move)
-        state = game.next_state(state, tuple(joint))
         belief.advance(own.percepts, answered, FAR)
     key = ObservationKeys(game, 1).of(seen)
     assert key in belief.keys()[:, 1].tolist()
@@ -303,21 +274,18 @@ def test_states_agree_with_the_percepts_even_without_any_time(name, monkeypatch)
     monkeypatch.setattr(belief_module, "PATIENCE_SECONDS", 60.0)
     partial = 0
     for seed in range(4):
-        game, rng = ggp.load(name, engine="lanes"), random.Random(seed)
-        role, state = game.roles[0], game.initial_state()
+        game = ggp.load(name, engine="lanes")
+        role = game.roles[0]
         expansion = LanesExpansion(game, role, words=1)  # 64 joint moves at once
         belief, naive = Belief(game, role, random.Random(1), expansion), first_belief(game)
-        while len(naive) < 2000:
-            joint = [rng.choice(game.legal_moves(state, each)) for each in game.roles]
-            following = game.next_state(state, joint)
-            if game.is_terminal(following):
+        for state, joint, following in match_steps(game, seed):
+            if game.is_terminal(following) or len(naive) >= 2000:
                 break
-            own, seen = joint[0], game.percepts(state, joint, role)
-            naive = step(game, role, naive, own, seen)
-            position = belief.advance(seen, own, -1.0)
+            seen = game.percepts(state, joint, role)
+            naive = step(game, role, naive, joint[0], seen)
+            position = belief.advance(seen, joint[0], -1.0)
             assert position.note in ("", "histories sampled again from the start")
             assert set(belief.states) <= set(naive)
             assert set(position.legal) == set(game.legal_moves(following, role))
             partial += not belief.is_exact
-            state = following
     assert partial

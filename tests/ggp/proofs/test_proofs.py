@@ -11,6 +11,7 @@ from ggp.lanes.keys.state_code import decode_keys
 from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, Deepening, MatchProofs, Straight
 from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
 from ggp.solver import solve
+from tests.ggp.search.alphabeta.positions import after, mover_of
 
 PLENTY = 10_000_000
 WITHOUT_SHORTCUTS = ("tictactoe", "othello_4x4")
@@ -22,8 +23,8 @@ def solved(name):
     return solve(load(name, "lanes"))
 
 
-def mover(game, state):
-    return next((r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1), None)
+def has_choice(game, state):
+    return any(len(game.legal_moves(state, role)) > 1 for role in game.roles)
 
 
 def some_states(name, step):
@@ -31,12 +32,7 @@ def some_states(name, step):
     solution = solved(name)
     keys = solution.space.keys.reshape(-1, solution.space.code.word_count)[1::step]
     states = map(solution.game.pack, decode_keys(solution.space.code, keys))
-    return [s for s in states if not solution.game.is_terminal(s) and mover(solution.game, s) is not None]
-
-
-def after(game, state, move):
-    legal = [game.legal_moves(state, role) for role in game.roles]
-    return game.next_state(state, tuple(move if move in moves else moves[0] for moves in legal))
+    return [s for s in states if not solution.game.is_terminal(s) and has_choice(solution.game, s)]
 
 
 def line_of(kind, game, state=None, mebibytes=8):
@@ -75,7 +71,7 @@ def test_proofs_have_the_value_and_keep_it_and_deepening_wins_fast_and_loses_slo
     outcomes = set()
     straight = Straight(game, 2)
     for state in some_states(name, step):
-        role = mover(game, state)
+        role = mover_of(game, state)
         depth = {each.move: each.depth for each in solution.stage(state).best_moves[game.roles[role]]}
         straight.move_to(state)
         deepening = line_of(Deepening, game, state, mebibytes=2)
@@ -280,7 +276,7 @@ def test_slices_prove_the_value(name):
     assert proofs.proven.goal == solution.values()[0]
     assert proofs.spent_seconds > 0.0
     state = solution.game.initial_state()
-    role = solution.game.roles[mover(solution.game, state)]
+    role = solution.game.roles[mover_of(solution.game, state)]
     best = {rated.move for rated in solution.stage(state).best_moves[role]}
     assert proofs.proven.move in best or proofs.proven.move is None
     assert {move for move, goal in proofs.root_goals.items() if goal == proofs.proven.goal} <= best
@@ -298,10 +294,7 @@ def test_a_long_way_is_proven_straight_and_a_short_one_by_deepening():
 def test_a_lost_state_is_defended_for_as_long_as_deepening_could_see():
     """A corner answered on the edge loses: whatever follows is proven bad."""
     game = load("tictactoe", "lanes")
-    state = game.initial_state()
-    for text in ("(mark 1 1)", "(mark 1 2)", "(mark 2 2)"):
-        moves = {str(m): m for role in game.roles for m in game.legal_moves(state, role)}
-        state = after(game, state, moves[text])
+    state = after(game, game.initial_state(), "(mark 1 1)", "(mark 1 2)", "(mark 2 2)")
     proofs = MatchProofs(game, mebibytes=32)
     proofs.move_to(state)
     proofs.deepening.advance(2)

@@ -11,6 +11,7 @@ from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.search import LanesSearch
 from ggp.solver import solve
+from tests.ggp.search.alphabeta.positions import after
 
 SMALL = MctsOptions(is_solving=True, words=1, memory_mebibytes=16)
 
@@ -133,12 +134,7 @@ def test_hidden_information_is_left_alone():
 def threatened():
     """Tic-tac-toe in which the second role must block: two positions prove that all else loses."""
     game = load("tictactoe", "lanes")
-    state = game.initial_state()
-    for text in ("(mark 1 1)", "(mark 2 2)", "(mark 1 2)"):
-        legal = [{str(move): move for move in game.legal_moves(state, role)} for role in game.roles]
-        state = game.next_state(
-            state, tuple(moves.get(text) or next(iter(moves.values())) for moves in legal)
-        )
+    state = after(game, game.initial_state(), "(mark 1 1)", "(mark 2 2)", "(mark 1 2)")
     prover = Prover(game, 1, mebibytes=32)
     prover.move_to(state)
     prover.prove_counted(4)

@@ -32,18 +32,17 @@ RESOLVED = 255
 """Depth of table entries whose subtree was searched to the end of the game."""
 
 # Indices of AlphaBetaMemory.option: limits of the search, and how the horizon is scored.
+OPTIONS = 8
 (
     NODE_LIMIT,
     PASS_LIMIT,
     GOAL_WEIGHT,
     MOBILITY_WEIGHT,
     HAS_WEIGHTS,
-    NULL_SCORE,
-    DISTANCE_WEIGHT,
-    NETWORK_WEIGHT,
+    HAS_FORMULA,
+    HAS_NETWORK,
     EVEN_HORIZON,
-) = range(9)
-OPTIONS = 9
+) = range(OPTIONS)
 
 # Indices of AlphaBetaMemory.counter.
 # STORED: entries of the table.
@@ -62,89 +61,57 @@ EMPTY, EXACT, LOWER, UPPER = range(4)
 
 
 class Frames(NamedTuple):
-    """The stack of nodes under search; int64[Y] each.
+    """The stack of nodes under search; int64[Y] each."""
 
-    place      the node's place in the arena, given by its parent
-    depth      plies left to the horizon
-    alpha, beta, alpha0   the window, and the lower bound it began with
-    best, best_move       best score so far and its move (counted over all roles), -1
-    first, children, tried   the node's children in the arena: where, how many, how many picked
-    child      the current child
-    is_scouted   1: it is searched with a null window, to be searched again if it fails high
-    is_open    1: a score that counts comes from the horizon, so nothing is proven
-    table_move the transposition table's move, or -1
-    """
-
-    place: Ints
-    depth: Ints
-    alpha: Ints
+    place: Ints  # the node's place in the arena, given by its parent
+    depth: Ints  # plies left to the horizon
+    alpha: Ints  # the window: alpha, beta ...
     beta: Ints
-    alpha0: Ints
-    best: Ints
-    best_move: Ints
-    first: Ints
-    children: Ints
-    tried: Ints
-    child: Ints
-    is_scouted: Ints
-    is_open: Ints
-    table_move: Ints
+    alpha0: Ints  # ... and the alpha that it began with
+    best: Ints  # best score so far ...
+    best_move: Ints  # ... and its move, counted over all roles; -1
+    first: Ints  # the node's children in the arena: where, ...
+    children: Ints  # ... how many, ...
+    tried: Ints  # ... how many picked
+    child: Ints  # the current child
+    is_scouted: Ints  # 1: it is searched with a null window, to be searched again if it fails high
+    is_open: Ints  # 1: a score that counts comes from the horizon, so nothing is proven
+    table_move: Ints  # the transposition table's move, or -1
 
 
 class AlphaBetaMemory(NamedTuple):
-    """All arrays of a search.
+    """All arrays of a search."""
 
-    node_value, child_value   K+1 rows each: the node in all lanes, each with a move; the children
-    planes                    64*D rows; also scratch for counts of moves
-    live, block, legal_move   scratch: 3 rows, uint64[64], int32[M]
-    legal_first               int32[R+1]: where the moves of each role begin in legal_move
-    following                 int32[V, F]: literal of fluent f in image v of the next state; 0: itself
-    key, reached              uint64[C*D]: keys of nodes; uint64[L*D], scratch
-    move, mover, end, score, order, mobility   int32[C] (order int64[C]): the move to a child (-1: forced),
-                              who moves there, its score for role 0 if it needs no search (below the root
-                              perhaps a bound that suffices) or NO_SCORE, its static score for role 0, its
-                              rank, the moves of its mover
-    killer                    int64[2*Y]
-    table_key, table_data     uint64[S*D], uint64[S]; see `ggp.search.alphabeta.kernels.transposition_table`
-    weight                    int32[F+1]: static score of each fluent for role 0, and the constant
-    known, mixed              states that count as ends because their goals are known; uint64[L], scratch
-    formula, degree           the goals as a formula, used with `DISTANCE_WEIGHT`; a row per part, scratch
-    network                   a taught network, used with `NETWORK_WEIGHT`
-    wins, other_wins          which children are won at once by role 0, and by role 1, if they move there
-    bounds                    which goals of role 0 children can still end with
-    least, most               int32[C]: these bounds as scores for role 0, until a child is made in that place
-    """
-
-    node_value: Rows
-    child_value: Rows
-    planes: Rows
-    live: Rows
-    block: NDArray[np.uint64]
-    legal_move: Int32Array
-    legal_first: Int32Array
-    following: Int32Array
-    key: NDArray[np.uint64]
-    reached: NDArray[np.uint64]
-    move: Int32Array
-    mover: Int32Array
-    end: Int32Array
-    score: Int32Array
-    order: Ints
-    mobility: Int32Array
+    node_value: Rows  # K+1 rows: the node in all lanes, each with a move
+    child_value: Rows  # K+1 rows: its children
+    planes: Rows  # 64*D rows; also scratch for counts of moves
+    live: Rows  # 3 rows, scratch
+    block: NDArray[np.uint64]  # uint64[64], scratch
+    legal_move: Int32Array  # int32[M], scratch
+    legal_first: Int32Array  # int32[R+1]: where the moves of each role begin in legal_move
+    following: Int32Array  # int32[V, F]: literal of fluent f in image v of the next state; 0: itself
+    key: NDArray[np.uint64]  # uint64[C*D]: keys of nodes
+    reached: NDArray[np.uint64]  # uint64[L*D], scratch
+    move: Int32Array  # int32[C], as the next five: the move to a child; -1: forced
+    mover: Int32Array  # who moves there
+    end: Int32Array  # its score for role 0 if it needs no search (perhaps a bound that suffices), or NO_SCORE
+    score: Int32Array  # its static score for role 0
+    order: Ints  # int64[C]: its rank
+    mobility: Int32Array  # the moves of its mover
     frames: Frames
-    killer: Ints
-    table_key: NDArray[np.uint64]
-    table_data: NDArray[np.uint64]
-    weight: Int32Array
-    known: KnownGoals
-    mixed: NDArray[np.uint64]
-    formula: GoalFormula
-    degree: Rows
-    network: NetworkTables
-    wins: SideCircuit
-    other_wins: SideCircuit
-    bounds: SideCircuit
-    least: Int32Array
+    killer: Ints  # int64[2*Y]
+    table_key: NDArray[np.uint64]  # uint64[S*D], see `ggp.search.alphabeta.kernels.transposition_table`
+    table_data: NDArray[np.uint64]  # uint64[S]
+    weight: Int32Array  # int32[F+1]: static score of each fluent for role 0, and the constant
+    known: KnownGoals  # states that count as ends because their goals are known
+    mixed: NDArray[np.uint64]  # uint64[L], scratch
+    formula: GoalFormula  # the goals as a formula, used with `HAS_FORMULA`
+    degree: Rows  # a row per part of the formula, scratch
+    network: NetworkTables  # a taught network, used with `HAS_NETWORK`
+    wins: SideCircuit  # which children are won at once by role 0, if it moves there
+    other_wins: SideCircuit  # the same for role 1
+    bounds: SideCircuit  # which goals of role 0 children can still end with
+    least: Int32Array  # int32[C]: these bounds as scores for role 0, until a child is made in that place
     most: Int32Array
     option: Ints
     counter: Ints

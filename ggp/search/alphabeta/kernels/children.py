@@ -43,6 +43,7 @@ from ggp.lanes.step import (
     store_successors,
 )
 from ggp.networks.kernels import read_state, value_of
+from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
@@ -210,30 +211,19 @@ def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: 
 
 
 @inlined
-def _add_network(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    option = memory.option
-    for lane in range(lanes):
-        if not has_lane(memory.live, 0, lane):
-            read_state(memory.network, memory.child_value, lane)
-            worth = np.int64(round(10000 * value_of(memory.network, 0)))
-            memory.score[top + lane] += option[c.NETWORK_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
-
-
-@inlined
 def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """Score the children statically for role 0; `end` of nonterminal ones becomes NO_SCORE."""
     option = memory.option
     for lane in range(lanes):
         child = top + lane
         goal = memory.end[child]
-        is_terminal = has_lane(memory.live, 0, lane)
-        score = option[c.NULL_SCORE]
+        score = np.int64(EVEN)
         if goal != c.NO_SCORE:
-            score += option[c.GOAL_WEIGHT] * (goal - option[c.NULL_SCORE]) // 100
+            score += option[c.GOAL_WEIGHT] * (goal - EVEN) // 100
         mobility = option[c.MOBILITY_WEIGHT] * memory.mobility[child]
         score += mobility if memory.mover[child] == 0 else -mobility
         memory.score[child] = score
-        if not is_terminal:
+        if not has_lane(memory.live, 0, lane):
             memory.end[child] = c.NO_SCORE
     if option[c.HAS_WEIGHTS]:
         fluents = tables.fluent_count
@@ -243,30 +233,28 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
             weight = memory.weight[f]
             if weight != 0:
                 _enter_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight, True)
-    if option[c.NETWORK_WEIGHT]:
-        _add_network(memory, top, lanes)
+    if option[c.HAS_NETWORK]:
+        for lane in range(lanes):
+            if not has_lane(memory.live, 0, lane):
+                read_state(memory.network, memory.child_value, lane)
+                memory.score[top + lane] += np.int64(round(10000 * value_of(memory.network, 0))) - EVEN
 
 
 @inlined
 def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """Add the goal distances of the children, whose states are in `child_value`."""
-    option = memory.option
     for first in range(0, lanes, TOGETHER):
         set_degrees(memory.formula, memory.child_value, memory.degree, np.int64(first))
         for lane in range(first, min(first + TOGETHER, lanes)):
             worth = distance_score(memory.formula, memory.degree, np.int64(lane - first))
-            memory.score[top + lane] += option[c.DISTANCE_WEIGHT] * (worth - option[c.NULL_SCORE]) // 100
+            memory.score[top + lane] += worth - EVEN
 
 
 @inlined
 def _is_postponed(memory: AlphaBetaMemory, count: Index) -> bool:
     """Whether the distance of a node's children is left to `order_by_distance`: it costs the most."""
-    option = memory.option
-    return bool(
-        option[c.DISTANCE_WEIGHT] != 0
-        and option[c.EVEN_HORIZON] != 0
-        and count <= 64 * word_count(memory.child_value)
-    )
+    option, lanes = memory.option, 64 * word_count(memory.child_value)
+    return bool(option[c.HAS_FORMULA] != 0 and option[c.EVEN_HORIZON] != 0 and count <= lanes)
 
 
 @piece
@@ -387,9 +375,8 @@ def make_children(
         settle_states(tables, memory.child_value)
         store(memory.live, 0, literal(memory.child_value, np.int64(tables.terminal)))
         for lane in range(lanes):
-            is_forced = count == 1
             chosen = memory.legal_move[memory.legal_first[mover] + first + lane]
-            memory.move[here + lane] = -1 if is_forced else chosen
+            memory.move[here + lane] = -1 if count == 1 else chosen
         # Each lane of child_value holds a child with its gates settled; keys and moves are in the arena.
         _find_movers(tables, first_move, memory, here, lanes)
         _read_goals(tables, memory, here, lanes)
@@ -402,7 +389,7 @@ def make_children(
             _note_wins(tables, memory, here, lanes)
         if memory.counter[c.ASKING]:
             _note_bounds(memory, here, lanes)
-        if memory.option[c.DISTANCE_WEIGHT] and not _is_postponed(memory, count):
+        if memory.option[c.HAS_FORMULA] and not _is_postponed(memory, count):
             _add_distance(memory, here, lanes)
         for lane in range(lanes):
             memory.score[here + lane] = min(max(memory.score[here + lane], 1), 9999)

@@ -40,51 +40,30 @@ _ALL_TOGETHER = np.uint64((1 << TOGETHER) - 1)
 class GoalFormula(NamedTuple):
     """The goals that the roles want, as gates over leaves; a leaf means that a fluent holds, or does not.
 
-    leaf            int32[V]: literal 2 * fluent + negated, fluents from 0
-    away            float64[V]: degree of a leaf that does not hold, nor any of its sources
-    first_source    int32[V+1]; the sources of leaf v are source[first_source[v] : first_source[v+1]]:
-    source, degree  int32[*], float64[*]: fluents from which it can be reached, nearest first, and its degree
-                    where that is the nearest one that holds
-    first_blocker, blocker   int32[V+1], int32[*]: fluents that keep a leaf from ever holding
-    is_any          uint8[G]: 1: a disjunction; 0: a conjunction
-    first_input, input       int32[G+1], int32[*]: parts; a gate's inputs lie before it
-    wanted          int32[2]: the part that each role wants; -1 for a role that does not exist
-    near            float64[1]: degree of what is one step away
+    The sources of leaf v are source[first_source[v] : first_source[v+1]]; its blockers and the inputs of
+    gates are found alike. The inputs of a gate lie before it.
     """
 
-    leaf: Int32Array
-    away: Degrees
-    first_source: Int32Array
-    source: Int32Array
-    degree: Degrees
-    first_blocker: Int32Array
-    blocker: Int32Array
-    is_any: NDArray[np.uint8]
-    first_input: Int32Array
-    input: Int32Array
-    wanted: Int32Array
-    near: Degrees
+    leaf: Int32Array  # int32[V]: literal 2 * fluent + negated, fluents from 0
+    away: Degrees  # float64[V]: degree of a leaf that does not hold, nor any of its sources
+    first_source: Int32Array  # int32[V+1]
+    source: Int32Array  # int32[*]: fluents from which a leaf can be reached, nearest first
+    degree: Degrees  # float64[*]: the leaf's degree if that is the nearest one that holds
+    first_blocker: Int32Array  # int32[V+1]
+    blocker: Int32Array  # int32[*]: fluents that keep a leaf from ever holding
+    is_any: NDArray[np.uint8]  # uint8[G]: 1: a disjunction; 0: a conjunction
+    first_input: Int32Array  # int32[G+1]
+    input: Int32Array  # int32[*]: parts
+    wanted: Int32Array  # int32[2]: the part that each role wants; -1 for a role that does not exist
+    near: Degrees  # float64[1]: degree of what is one step away
 
 
 def no_formula() -> GoalFormula:
     """A formula without parts, for searches that do not use one."""
-    zero = np.zeros(1, np.int32)
-    empty = np.zeros(0, np.int32)
-    none = np.zeros(0, np.float64)
-    return GoalFormula(
-        leaf=empty,
-        away=none,
-        first_source=zero,
-        source=empty,
-        degree=none,
-        first_blocker=zero,
-        blocker=empty,
-        is_any=np.zeros(0, np.uint8),
-        first_input=zero,
-        input=empty,
-        wanted=np.full(2, -1, np.int32),
-        near=np.ones(1, np.float64),
-    )
+    zero, empty, none = np.zeros(1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float64)
+    no_gate = np.zeros(0, np.uint8)
+    unwanted, near = np.full(2, -1, np.int32), np.ones(1, np.float64)
+    return GoalFormula(empty, none, zero, empty, none, zero, empty, no_gate, zero, empty, unwanted, near)
 
 
 @inlined

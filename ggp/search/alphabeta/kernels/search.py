@@ -22,6 +22,7 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index
 from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
+from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.children import make_children, order_by_distance
@@ -332,8 +333,7 @@ def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
             return DESCEND
         score = np.int64(memory.end[child])
         if is_open:
-            is_even = memory.option[c.EVEN_HORIZON] != 0
-            score = np.int64(memory.option[c.NULL_SCORE] if is_even else memory.score[child])
+            score = np.int64(EVEN if memory.option[c.EVEN_HORIZON] else memory.score[child])
         if _take_score(memory, ply, score if mover == 0 else -score, is_open):
             return LEAVE
     return LEAVE

@@ -20,16 +20,11 @@ from ggp.search.decisive.immediate_wins import fluents_read
 
 
 class SideCircuit(NamedTuple):
-    """A circuit whose only outputs are goals.
+    """A circuit whose only outputs are goals."""
 
-    tables   of the circuit
-    value    its rows
-    fluent   int32[*]: the fluents that it reads; none if unused
-    """
-
-    tables: LaneTables
-    value: Rows
-    fluent: Int32Array
+    tables: LaneTables  # of the circuit
+    value: Rows  # its rows
+    fluent: Int32Array  # int32[*]: the fluents that it reads; none if unused
 
 
 def no_circuit(tables: LaneTables, words: int) -> SideCircuit:

@@ -74,11 +74,10 @@ def cut_off_by_goals(memory: Memory, node: Node) -> bool:
     Both hold whatever the horizon. Source: `ggp.search.alphabeta.goal_bounds`. (The kernels ask at fewer
     nodes where that is of little use.)
     """
-    goal_range = memory.knowledge.goal_range
-    assert goal_range is not None
     mover = node.position.mover
+    assert memory.goal_range is not None
     for child in node.open_children():
-        low, high = sorted(signed(SCALE * goal, mover) for goal in goal_range(child.state))
+        low, high = sorted(signed(SCALE * goal, mover) for goal in memory.goal_range(child.state))
         if low >= node.beta:
             node.decide(low, child.choice, is_open=False)
             memory.show(EventKind.GOAL_CUTOFF, node, child, low)

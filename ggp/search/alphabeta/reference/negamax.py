@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.reference import bounds, ordering, selective
 from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, EventKind, Memory, Node
 from ggp.search.alphabeta.reference.position import Position, signed
@@ -41,7 +42,7 @@ def is_cut_off(memory: Memory, node: Node) -> bool:
     use = memory.refinements
     if node.ply == 0:
         return False
-    if use.goal_bounds and memory.knowledge.goal_range is not None and bounds.cut_off_by_goals(memory, node):
+    if memory.goal_range is not None and bounds.cut_off_by_goals(memory, node):
         return True
     return use.enhanced_cutoffs and use.transpositions and bounds.cut_off_by_table(memory, node)
 
@@ -55,9 +56,8 @@ def search_children(memory: Memory, node: Node) -> None:
             score, is_open = signed(child.end, mover), False
             memory.show(EventKind.LEAF, node, child, score)
         elif left <= 0 or node.ply + 1 >= MAX_PLIES:
-            estimate = memory.estimate
-            static = estimate.null_score if estimate.is_for_order else child.score
-            score, is_open = signed(static, mover), True
+            score = signed(EVEN if memory.estimate.is_for_order else child.score, mover)
+            is_open = True
             memory.show(EventKind.LEAF, node, child, score)
         elif selective.is_pruned(memory, node):
             node.is_open = True

@@ -12,10 +12,12 @@ from ggp.game import Game, Move
 from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.reference.position import (
     Choice,
-    Knowledge,
     Position,
+    goal_bounding,
     immediate_win,
+    mirroring,
     position_of,
+    possible_goals,
     static_score,
     successors,
 )
@@ -67,8 +69,6 @@ class Event(NamedTuple):
 
     ply, depth    plies from the root, and to the horizon
     alpha, beta   the window: of the node's beginning for ENTER, TABLE_HIT and LEAVE, else the present one
-    move          see `EventKind`; None at the root, or where there is only one
-    score         None where there is none yet
     """
 
     kind: EventKind
@@ -77,8 +77,8 @@ class Event(NamedTuple):
     alpha: int
     beta: int
     mover: int
-    move: Move | None
-    score: int | None = None
+    move: Move | None  # see `EventKind`; None at the root, or where there is only one
+    score: int | None = None  # None where there is none yet
 
     @property
     def bound(self) -> str:
@@ -128,29 +128,23 @@ class Entry(NamedTuple):
 class Node:
     """A node under search. Scores are hundredths of a goal for its mover.
 
-    depth         plies to the horizon
     alpha, beta   the window; floor: alpha at the beginning
-    best          best score so far; in the end the result, see `negamax`
-    is_open       whether a score that counts comes from the horizon, so that nothing is proven
-    tried         children picked so far
-    excluded      a move left out, for the test of singular extensions
-    extends       which children are searched one ply deeper: `all`, the `table` move, or none
     """
 
     position: Position
     ply: int
-    depth: int
+    depth: int  # plies to the horizon
     alpha: int
     beta: int
-    excluded: Choice | None = None
+    excluded: Choice | None = None  # a move left out, for the test of singular extensions
     floor: int = field(init=False)
-    best: int = -INFINITE
+    best: int = -INFINITE  # best score so far; in the end the result, see `negamax`
     best_choice: Choice | None = None
-    is_open: bool = False
+    is_open: bool = False  # whether a score that counts comes from the horizon, so that nothing is proven
     table_choice: Choice | None = None
     children: list[Position] = field(default_factory=list)
-    tried: int = 0
-    extends: str = ""
+    tried: int = 0  # children picked so far
+    extends: str = ""  # which children are searched one ply deeper: `all`, the `table` move, or none
 
     def __post_init__(self) -> None:
         self.floor = self.alpha
@@ -173,24 +167,27 @@ class Node:
 class Memory:
     """One search: the game, its settings, and its memory between nodes.
 
-    table     state → entry; holds all positions
     killers   ply → the two moves that last caused cutoffs there
     history   move → sum of depth² of its cutoffs
-    nodes     positions expanded or answered by the table, in the present search
     """
 
     game: Game[Any]
     refinements: Refinements
     estimate: Estimate
-    knowledge: Knowledge
     listener: Listener | None = None
-    table: dict[Hashable, Entry] = field(default_factory=dict)
+    table: dict[Hashable, Entry] = field(default_factory=dict)  # state → entry; holds all positions
     killers: dict[int, list[Choice]] = field(default_factory=lambda: defaultdict(list))
     history: dict[Choice, int] = field(default_factory=lambda: defaultdict(int))
     goal_sum: int | None = None
     root_depth: int = 0
-    nodes: int = 0
+    nodes: int = 0  # positions expanded or answered by the table, in the present search
     budget: Budget = NO_LIMIT
+
+    def __post_init__(self) -> None:
+        use = self.refinements
+        self.goals = possible_goals(self.game)
+        self.canonical = mirroring(self.game) if use.symmetries else lambda state: state
+        self.goal_range = goal_bounding(self.game) if use.goal_bounds else None
 
     def visit(self, node: Node) -> None:
         """Count a node. Raises StoppedError."""
@@ -217,15 +214,15 @@ class Memory:
             choice = Choice(position.mover, move) if position.mobility > 1 else None
             if choice is not None and choice == node.excluded:
                 continue
-            child = position_of(self.game, self.knowledge.canonical(state), choice)
+            child = position_of(self.game, self.canonical(state), choice)
             if child.end is not None:
                 self._check_sum(child.state)
             else:
                 child.score = static_score(self.game, child, self.estimate)
                 if self.refinements.immediate_wins and len(self.game.roles) == 2:
                     child.end = immediate_win(self.game, child.state)
-                if self.refinements.goal_bounds and self.knowledge.goal_range and child.end is None:
-                    low, high = self.knowledge.goal_range(child.state)
+                if self.goal_range is not None and child.end is None:
+                    low, high = self.goal_range(child.state)
                     child.end = SCALE * low if low == high else None
             children.append(child)
         return children

@@ -15,7 +15,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Game, GameError, Move
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import encode_states, make_code
-from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.estimate import EVEN, SCALE, Estimate
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.result import AlphaBetaError
@@ -31,23 +31,15 @@ class Choice(NamedTuple):
 
 @dataclass(eq=False)
 class Position:
-    """A state as a child of a node. Scores are hundredths of a goal for the first role.
-
-    mover      the role that chooses here; 0 if none does
-    choice     the move that led here; None: at the root, or if it was the only one
-    end        the score if the position needs no search; None else
-    score      static score
-    mobility   legal moves of the mover
-    rank       place in the order of search: the highest comes first
-    """
+    """A state as a child of a node. Scores are hundredths of a goal for the first role."""
 
     state: Any
-    mover: int = 0
-    choice: Choice | None = None
-    end: int | None = None
-    score: int = 0
-    mobility: int = 1
-    rank: int = 0
+    mover: int = 0  # the role that chooses here; 0 if none does
+    choice: Choice | None = None  # the move that led here; None: at the root, or if it was the only one
+    end: int | None = None  # the score if the position needs no search; None else
+    score: int = 0  # static score
+    mobility: int = 1  # legal moves of the mover
+    rank: int = 0  # place in the order of search: the highest comes first
 
 
 def signed(score: int, mover: int) -> int:
@@ -92,11 +84,10 @@ def immediate_win(game: Game[Any], state: Any) -> int | None:
 def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int:
     """Hundredths of a goal for the first role; between those of a lost and a won game, unless it only orders.
     Weights, formula and network need a compiled game."""
-    even = estimate.null_score
-    score = even + signed(estimate.mobility_weight * position.mobility, position.mover)
+    score = EVEN + signed(estimate.mobility_weight * position.mobility, position.mover)
     try:
         goal = game.goal(position.state, game.roles[0])
-        score += estimate.goal_weight * (SCALE * goal - even) // 100
+        score += estimate.goal_weight * (SCALE * goal - EVEN) // 100
     except GameError:
         pass
     if estimate.weights is not None or estimate.formula is not None or estimate.network is not None:
@@ -105,10 +96,9 @@ def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int
             score += int(estimate.weights[:-1][held].sum() + estimate.weights[-1])
         if estimate.network is not None:
             value = float(estimate.network.evaluate(held[None, :])[0][0, 0])
-            score += estimate.network_weight * (round(100 * SCALE * value) - even) // 100
+            score += round(100 * SCALE * value) - EVEN
         if estimate.formula is not None:
-            worth = round(SCALE * distance_goal(estimate.formula, held))
-            score += estimate.distance_weight * (worth - even) // 100
+            score += round(SCALE * distance_goal(estimate.formula, held)) - EVEN
     return score if estimate.is_for_order else min(max(score, 1), 100 * SCALE - 1)
 
 
@@ -147,31 +137,18 @@ def degrees(formula: GoalFormula, state: NDArray[np.bool_]) -> list[float]:
     return part
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """Properties of the game that the search relies on; those of a compiled game are proven on its circuit.
-
-    goals        that the first role can get, ascending
-    canonical    state → the state that stands for all its mirror images
-    goal_range   state that is not terminal → the least and the greatest goal the first role can still get;
-                 None: not known
-    """
-
-    goals: tuple[int, ...] = tuple(range(101))
-    canonical: Callable[[Any], Any] = lambda state: state
-    goal_range: Callable[[Any], tuple[int, int]] | None = None
-
-
-def knowledge_of(game: Game[Any], *, symmetries: bool) -> Knowledge:
-    """What is known of the game; nothing unless it is compiled."""
+def possible_goals(game: Game[Any]) -> list[int]:
+    """The goals that the first role can get, ascending, by the circuit; without one all numbers to 100."""
     if not isinstance(game, CompiledGame):
-        return Knowledge()
-    goals = game.tables.goal_value[game.tables.goal_role == 0]
-    canonical = _canonical(game) if symmetries else Knowledge.canonical
-    return Knowledge(tuple(np.unique(goals).tolist()), canonical, _goal_range(game))
+        return list(range(101))
+    goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
+    return goals
 
 
-def _canonical(game: CompiledGame) -> Callable[[PackedState], PackedState]:
+def mirroring(game: Game[Any]) -> Callable[[Any], Any]:
+    """State → the state that stands for all its mirror images; of a compiled game."""
+    if not isinstance(game, CompiledGame):
+        return lambda state: state
     images, code = fluent_symmetries(game), make_code(len(game.terms.fluents), game.exclusive)
 
     def canonical(state: PackedState) -> PackedState:
@@ -182,9 +159,11 @@ def _canonical(game: CompiledGame) -> Callable[[PackedState], PackedState]:
     return canonical
 
 
-def _goal_range(game: CompiledGame) -> Callable[[PackedState], tuple[int, int]] | None:
-    bounds = goal_bounds(game)
-    if bounds is None:
+def goal_bounding(game: Game[Any]) -> Callable[[Any], tuple[int, int]] | None:
+    """State that is not terminal → the least and the greatest goal that the first role can still get; None if
+    the circuit does not show that."""
+    bounds = goal_bounds(game) if isinstance(game, CompiledGame) else None
+    if bounds is None or not isinstance(game, CompiledGame):
         return None
     tables, lanes, goals = bounds.tables, Lanes(bounds.tables, words=1), np.asarray(bounds.tables.goal_value)
 

@@ -48,11 +48,7 @@ class Refinements:
     kept_moves: int = _count("kept_moves", 1_000_000, "Number of moves searched at each node; 0: all.")
     singular_extension: bool = _off("singular_extension", "Search a clearly best move one ply deeper.")
     forced_extension: bool = _off("forced_extension", "Search an only move one ply deeper.")
-    quiescence: int = _count(
-        "quiescence",
-        100,
-        "Search on after score changes of this many goals; 0: never.",
-    )
+    quiescence: int = _count("quiescence", 100, "Search on after score changes of this many goals; 0: never.")
 
     def __post_init__(self) -> None:
         check_table(self)

@@ -14,7 +14,7 @@ from ggp.game import RANDOM_ROLE, Game, hides_information
 from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.reference.negamax import negamax
 from ggp.search.alphabeta.reference.node import MAX_PLIES, UNLIMITED, Listener, Memory, Node, StoppedError
-from ggp.search.alphabeta.reference.position import Position, knowledge_of, position_of
+from ggp.search.alphabeta.reference.position import Position, position_of
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.budget import NO_LIMIT, Budget
@@ -49,9 +49,7 @@ class ReferenceSearch:
             raise AlphaBetaError("alpha-beta needs one role, or two without chance")
         if hides_information(game):
             raise AlphaBetaError("alpha-beta needs roles that see everything")
-        use = refinements or Refinements()
-        known = knowledge_of(game, symmetries=use.symmetries)
-        self.memory = Memory(game, use, estimate or Estimate(), known, listener)
+        self.memory = Memory(game, refinements or Refinements(), estimate or Estimate(), listener)
         self.windows = 0
         self._root: Node | None = None
 
@@ -65,7 +63,7 @@ class ReferenceSearch:
         memory.nodes, self.windows = 0, 0
         memory.budget = budget
         position = position_of(memory.game, state)
-        result = SearchResult(None, None, False, None, 0, 0.0)
+        result = SearchResult()
         for limit in depths(depth, deepens=memory.refinements.iterative_deepening):
             reached = None if limit >= UNLIMITED else limit
             sign = 1 if position.mover == 0 else -1
@@ -77,7 +75,7 @@ class ReferenceSearch:
                     result = unfinished(self._root, result, depth=reached, sign=sign)
                 break
             move = None if root.best_choice is None else root.best_choice.move
-            result = SearchResult(sign * root.best / SCALE, move, not root.is_open, reached, 0, 0.0)
+            result = SearchResult(sign * root.best / SCALE, move, not root.is_open, reached)
             if result.is_proven:
                 break
         return replace(result, nodes=memory.nodes, seconds=time.perf_counter() - start)
@@ -97,7 +95,7 @@ class ReferenceSearch:
 
     def _iterate(self, position: Position, depth: int, previous: SearchResult, sign: int) -> Node:
         """The root searched to one depth, by the window that the refinements ask for."""
-        use, goals = self.memory.refinements, [sign * goal for goal in self.memory.knowledge.goals]
+        use, goals = self.memory.refinements, [sign * goal for goal in self.memory.goals]
         lowest, highest = SCALE * min(goals), SCALE * max(goals)
 
         def run(alpha: int, beta: int) -> Node:
@@ -176,4 +174,4 @@ def unfinished(root: Node, previous: SearchResult, *, depth: int | None, sign: i
     if root.best_choice is None or not is_known or root.best <= root.floor:
         return previous
     goal = sign * root.best / SCALE
-    return SearchResult(goal, root.best_choice.move, False, depth, 0, 0.0, is_whole=False)
+    return SearchResult(goal, root.best_choice.move, False, depth, is_whole=False)

@@ -9,7 +9,7 @@ from ggp.engines.loading import load
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.budget import Budget
 from ggp.solver import solve
-from tests.ggp.search.alphabeta.positions import random_states
+from tests.ggp.search.alphabeta.positions import after, mover_of, random_states
 
 GAMES = ["tictactoe", "nim", "bucket", "halving", "hex_3x3", "othello_4x4", "maze"]
 
@@ -29,11 +29,7 @@ def test_search_finds_the_value_and_a_move_that_keeps_it(name):
         assert result.is_proven
         assert result.goal == solution.worth(state).values[0]
         if result.move is not None:
-            joint = [
-                result.move if result.move in legal else legal[0]
-                for legal in (game.legal_moves(state, role) for role in game.roles)
-            ]
-            assert solution.worth(game.next_state(state, joint)).values[0] == result.goal
+            assert solution.worth(after(game, state, result.move)).values[0] == result.goal
 
 
 @pytest.mark.parametrize("name", ["nim", "breakthrough_4x4", "connectfour_4x4", "pentago"])
@@ -45,13 +41,11 @@ def test_children_have_the_movers_and_as_many_moves_as_the_rules_give_them(name)
         search.forget()
         search.search(state, depth=1)
         first, count = int(search.frames.first[0]), int(search.frames.children[0])
-        legal = [game.legal_moves(state, role) for role in game.roles]
         mover = int(search._memory.mover[0])
-        assert count == len(legal[mover])
+        assert count == len(game.legal_moves(state, game.roles[mover]))
         for child in range(first, first + count):
             made = game.moves[mover][search._memory.move[child] - game.tables.first_move[mover]]
-            joint = [made if r == mover else moves[0] for r, moves in enumerate(legal)]
-            following = game.next_state(state, tuple(joint))
+            following = after(game, state, made)
             counts = [len(game.legal_moves(following, role)) for role in game.roles]
             assert search._memory.mobility[child] == max(1, *counts)
             assert max(counts) < 2 or search._memory.mover[child] == counts.index(max(counts))
@@ -111,5 +105,4 @@ def test_search_stopped_at_the_root_shows_nothing_of_an_earlier_one():
     for state in random_states(game, 8, seed=6):
         result = search.search(state, Budget(nodes=1))
         assert (result.depth, result.is_whole) == (1, True)
-        role = next(r for r in game.roles if len(game.legal_moves(state, r)) > 1)
-        assert result.move in game.legal_moves(state, role)
+        assert result.move in game.legal_moves(state, game.roles[mover_of(game, state)])

@@ -18,6 +18,7 @@ from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.alphabeta.self_play import compare, play_games
 from ggp.search.budget import NO_LIMIT
+from tests.ggp.search.alphabeta.positions import random_states
 
 
 @lru_cache
@@ -117,27 +118,18 @@ def test_result_depends_on_the_seed_only():
     assert repr(first[1]) == repr(again[1])
 
 
-def test_requested_evaluation_is_used():
+def test_requested_evaluation_is_used_if_there_is_time(caplog):
     name, estimate = found("connectfour_4x4", evaluation="distance+mobility")
     assert name == "distance+mobility"
     assert estimate.formula is not None
     assert estimate.weights is None
     assert found("connectfour_4x4", evaluation="mobility")[1] == Estimate()
-
-
-def test_unavailable_evaluation_is_logged(caplog):
-    game, search = searcher("breakthrough_small")
-    options = EvaluationOptions(evaluation="features+mobility")
-    name, _ = find_estimate(game, options, search.images, deadline=time.monotonic())
-    assert name == "mobility"
-    assert "evaluation by features unavailable" in caplog.text
-
-
-def test_without_time_there_is_still_an_estimate():
     game, search = searcher("breakthrough_small")
     begin = time.monotonic()
-    name, _ = find_estimate(game, EvaluationOptions(), search.images, deadline=begin)
-    assert name in TRIED
+    assert find_estimate(game, EvaluationOptions(), search.images, deadline=begin)[0] in TRIED
+    options = EvaluationOptions(evaluation="features+mobility")
+    assert find_estimate(game, options, search.images, deadline=begin)[0] == "mobility"
+    assert "evaluation by features unavailable" in caplog.text
     assert time.monotonic() - begin < 10
 
 
@@ -178,20 +170,13 @@ def test_a_network_scores_the_horizon_as_its_twin_does():
 
 def test_goals_count_more_than_what_a_network_says():
     game = load("connectfour_4x4", "lanes")
-    rng = random.Random(1)
     plain, taught = (
         AlphaBeta(game, estimate=estimate, mebibytes=1)
         for estimate in (Estimate(), Estimate(network=Network.random(game, seed=2)))
     )
-    for _ in range(5):
-        state = game.initial_state()
-        for _ in range(8):
-            if game.is_terminal(state):
-                break
-            state = game.next_state(state, [rng.choice(game.legal_moves(state, role)) for role in game.roles])
-        if not game.is_terminal(state):
-            goals = [search.search(state).goal for search in (plain, taught)]
-            assert goals[0] == goals[1]
+    for state in random_states(game, 5, seed=1)[1:]:
+        goals = [search.search(state).goal for search in (plain, taught)]
+        assert goals[0] == goals[1]
 
 
 @pytest.mark.slow

@@ -75,21 +75,14 @@ def test_circuit_agrees_with_three_valued_logic(name):
         values = {0: {True}}
         for f in range(len(held)):
             is_closed = f in latches.gone or any(held[g] for g in latches.blockers.get(f, ()))
-            if held[f]:
-                values[1 + f] = {True} if f in latches.stays else {True, False}
-            else:
-                values[1 + f] = {False} if is_closed else {True, False}
+            is_fixed = f in latches.stays if held[f] else is_closed
+            values[1 + f] = {bool(held[f])} if is_fixed else {True, False}
         for move in range(circuit.move0, circuit.gate0):
             values[move] = {True, False}
         for gate, inputs in enumerate(circuit.gates):
             each = [{value ^ bool(x & 1) for value in values[x >> 1]} for x in inputs]
-            values[circuit.gate0 + gate] = (
-                {True}
-                if all(value == {True} for value in each)
-                else {False}
-                if any(value == {False} for value in each)
-                else {True, False}
-            )
+            is_false, is_true = any(v == {False} for v in each), all(v == {True} for v in each)
+            values[circuit.gate0 + gate] = {is_true} if is_false or is_true else {True, False}
         return values
 
     for state in states_of_matches(game, 3, seed=5):
@@ -103,13 +96,9 @@ def test_circuit_agrees_with_three_valued_logic(name):
         assert possible_goals(tables, lanes, held) == expected
 
 
-@pytest.mark.parametrize("name", ["nim", "sheepandwolf", "breakthrough", "minichess"])
-def test_games_whose_goals_no_latch_decides_have_none(name):
+@pytest.mark.parametrize("name", ["nim", "sheepandwolf", "breakthrough", "minichess", "hex_7x7"])
+def test_games_whose_goals_no_latch_decides_or_are_too_large_have_none(name):
     assert goal_bounds(load(name, "lanes")) is None
-
-
-def test_too_large_goals_have_none():
-    assert goal_bounds(load("hex_7x7", "lanes")) is None
 
 
 TRAP = """
@@ -165,9 +154,8 @@ def test_latches_of_tic_tac_toe():
     game = load("tictactoe", "lanes")
     names = [str(fluent) for fluent in game.terms.fluents]
     latches = find_latches(game, range(len(names)))
-    assert {names[f] for f in latches.stays} == {n for n in names if n.startswith("(cell") and n[-2] in "xo"}
-    assert {names[f] for f in latches.gone} == {
-        n for n in names if n.startswith("(cell") and n[-2] not in "xo"
-    }
+    marks = {name: name[-2] in "xo" for name in names if name.startswith("(cell")}
+    assert {names[f] for f in latches.stays} == {name for name, is_mark in marks.items() if is_mark}
+    assert {names[f] for f in latches.gone} == {name for name, is_mark in marks.items() if not is_mark}
     blocked = {names[f]: [names[g] for g in by] for f, by in latches.blockers.items()}
     assert blocked["(cell 1 1 x)"] == ["(cell 1 1 o)"]

@@ -1,7 +1,5 @@
 """Goal distance: the formula against its twin, and what it says of positions that are easy to judge."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,7 @@ from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.reference.position import degrees, distance_goal
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
+from tests.ggp.search.alphabeta.positions import after, mover_of, random_states
 
 GAMES = ["tictactoe", "connectfour_4x4", "hex_3x3", "breakthrough_small", "nim", "eightpuzzle"]
 
@@ -17,21 +16,6 @@ GAMES = ["tictactoe", "connectfour_4x4", "hex_3x3", "breakthrough_small", "nim",
 def formula_of(name):
     game = load(name, "lanes")
     return game, goal_formula(game, recognize_features(game))
-
-
-def random_states(game, count, seed=0):
-    rng = random.Random(seed)
-    states = []
-    while len(states) < count:
-        state = game.initial_state()
-        for _ in range(rng.randrange(14)):
-            if game.is_terminal(state):
-                break
-            state = game.next_state(
-                state, tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
-            )
-        states.append(state)
-    return states
 
 
 def state_with(game, *facts):
@@ -47,19 +31,15 @@ def test_kernel_agrees_with_its_plain_twin(name):
     search = AlphaBeta(game, estimate, mebibytes=1)
     compared = 0
     for state in random_states(game, 12):
-        if game.is_terminal(state):
-            continue
         search.forget()
         search.search(state, depth=1)
         first, count = int(search.frames.first[0]), int(search.frames.children[0])
         children = slice(first, first + count)
         memory = search._memory
         scores = dict(zip(memory.move[children].tolist(), memory.score[children].tolist(), strict=True))
-        moves = [game.legal_moves(state, role) for role in game.roles]
-        mover = next((r for r, each in enumerate(moves) if len(each) > 1), 0)
-        for move in moves[mover]:
-            joint = tuple(move if r == mover else each[0] for r, each in enumerate(moves))
-            following = game.next_state(state, joint)
+        mover = mover_of(game, state)
+        for move in game.legal_moves(state, game.roles[mover]):
+            following = after(game, state, move)
             number = int(game.tables.first_move[mover]) + game.moves[mover].index(move) if count > 1 else -1
             if not game.is_terminal(following):
                 worth = distance_goal(formula, game.unpack(following))
@@ -71,7 +51,7 @@ def test_kernel_agrees_with_its_plain_twin(name):
 @pytest.mark.parametrize("name", GAMES)
 def test_degree_is_one_exactly_where_the_goal_is_reached(name):
     game, formula = formula_of(name)
-    for state in random_states(game, 40, seed=1):
+    for state in random_states(game, 40, seed=1, ends=True):
         part = degrees(formula, game.unpack(state))
         for place, role in enumerate(game.roles):
             assert all(0 <= degree <= 1 for degree in part)
@@ -94,17 +74,9 @@ def test_pieces_count_by_their_way_to_the_goal():
 
 def test_lines_that_cannot_be_completed_count_nothing():
     game, formula = formula_of("tictactoe")
-    state = state_with(
-        game,
-        "(cell 1 1 x)",
-        "(cell 2 1 o)",
-        "(cell 3 1 x)",
-        "(cell 1 2 o)",
-        "(cell 2 2 o)",
-        "(cell 3 2 x)",
-        "(cell 1 3 o)",
-        "(cell 2 3 x)",
-    )
+    lines = ("xox", "oox", "ox-")
+    marks = {(x, y): mark for y, line in enumerate(lines, 1) for x, mark in enumerate(line, 1) if mark != "-"}
+    state = state_with(game, *(f"(cell {x} {y} {mark})" for (x, y), mark in marks.items()))
     assert len(formula.blocker) == 18
     part = degrees(formula, state)
     # Only the right column is left to x, and o has no line at all.

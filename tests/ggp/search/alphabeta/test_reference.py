@@ -1,7 +1,7 @@
 """The readable alpha-beta: against minimax, and node by node against the kernels."""
 
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -11,7 +11,7 @@ from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import encode_states
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.players.factory import make_player
-from ggp.search.alphabeta.estimate import Estimate
+from ggp.search.alphabeta.estimate import EVEN, Estimate
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.reference.node import UNLIMITED, EventKind
@@ -25,20 +25,9 @@ from ggp.search.budget import Budget
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.solver import solve
 from tests.conftest import mostly_slow
-from tests.ggp.search.alphabeta.positions import random_states
+from tests.ggp.search.alphabeta.positions import after, mover_of, random_states
 
-PLAIN = Refinements(
-    transpositions=False,
-    order_by_table=False,
-    killers=False,
-    static_order=False,
-    principal_variation=False,
-    iterative_deepening=False,
-    symmetries=False,
-    enhanced_cutoffs=False,
-    immediate_wins=False,
-    goal_bounds=False,
-)
+PLAIN = Refinements(**{each.name: False for each in fields(Refinements) if each.default is True})
 """Alpha-beta as Knuth and Moore (1975) describe it."""
 
 ALONE = {
@@ -104,14 +93,9 @@ class TracedKernel:
         keys = self.search._memory.table_key.reshape(-1, self.search.code.word_count)
         found = {}
         for key, entry in zip(keys[data != 0], map(int, data[data != 0]), strict=True):
-            depth = entry >> 18 & 255
-            depth = None if depth == arrays.RESOLVED else depth
-            found[tuple(key.tolist())] = (
-                (entry & 0xFFFF) - (1 << 15),
-                entry >> 16 & 3,
-                depth,
-                (entry >> 26) - 1,
-            )
+            depth = None if entry >> 18 & 255 == arrays.RESOLVED else entry >> 18 & 255
+            rest = entry >> 16 & 3, depth, (entry >> 26) - 1
+            found[tuple(key.tolist())] = (entry & 0xFFFF) - (1 << 15), *rest
         return found
 
 
@@ -140,18 +124,18 @@ class TracedReference:
         return root.best, move, not root.is_open
 
     def entries(self):
-        first_move, moves = self.game.tables.first_move, self.game.moves
         return {
             self.key(state): (
                 entry.score,
                 int(entry.bound),
                 None if entry.is_resolved else entry.depth,
-                -1
-                if entry.choice is None
-                else int(first_move[entry.choice.role]) + moves[entry.choice.role].index(entry.choice.move),
+                -1 if entry.choice is None else self.number(*entry.choice),
             )
             for state, entry in self.search.memory.table.items()
         }
+
+    def number(self, role, move):
+        return int(self.game.tables.first_move[role]) + self.game.moves[role].index(move)
 
 
 def compare(name, depths, states, estimate, **refinements):
@@ -239,15 +223,7 @@ def test_no_refinement_changes_the_value(name, refinement):
             assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"late_move_reduction": True},
-        {"singular_extension": True},
-        {"forced_extension": True, "quiescence": 5},
-        {"kept_moves": 2, "iterative_deepening": False},
-    ],
-)
+@pytest.mark.parametrize("settings", [*SELECTIVE, {"kept_moves": 2, "iterative_deepening": False}])
 @pytest.mark.parametrize("name", mostly_slow(["nim", "tictactoe", "othello_4x4"], 2))
 def test_selective_search_proves_true_values(name, settings):
     solution = solved(name)
@@ -257,18 +233,13 @@ def test_selective_search_proves_true_values(name, settings):
         assert (result.goal, result.is_proven) == (solution.worth(state).values[0], True)
 
 
-def mover_of(game, state):
-    moves = [game.legal_moves(state, role) for role in game.roles]
-    return 0 if len(moves[0]) > 1 or len(moves[-1]) == 1 else 1
-
-
 def static_score(game, state, estimate):
     """The score at the horizon for the first role; goals of terminal states."""
     goal = game.goal(state, game.roles[0])
     if game.is_terminal(state):
         return 100 * goal
     mover = mover_of(game, state)
-    score = estimate.null_score + estimate.goal_weight * (100 * goal - estimate.null_score) // 100
+    score = EVEN + estimate.goal_weight * (100 * goal - EVEN) // 100
     mobility = estimate.mobility_weight * len(game.legal_moves(state, game.roles[mover]))
     return min(max(score + (1 - 2 * mover) * mobility, 1), 9999)
 
@@ -282,7 +253,7 @@ def limited_minimax(game, state, depth, estimate, settings=PLAIN, ply=0, max_pli
     is_forced = settings.forced_extension and len(moves[mover]) == 1
     values = []
     for move in moves[mover]:
-        child = game.next_state(state, (move, *moves[1][:1]) if mover == 0 else (moves[0][0], move))
+        child = after(game, state, move)
         static = static_score(game, child, estimate)
         change = abs(static - static_score(game, state, estimate))
         is_unquiet = 0 < 100 * settings.quiescence <= change and depth == 1
@@ -323,13 +294,7 @@ def test_extended_search_is_extended_minimax(extension):
 @pytest.mark.parametrize("settings", SELECTIVE)
 def test_selective_search_takes_a_win_in_three(settings):
     game = load("connectfour", "lanes")
-    state = game.initial_state()
-    for column in (4, 1, 3, 1):
-        legal = [game.legal_moves(state, role) for role in game.roles]
-        moves = {str(move): move for each in legal for move in each}
-        state = game.next_state(
-            state, [moves[f"(drop {column})"] if len(each) > 1 else each[0] for each in legal]
-        )
+    state = after(game, game.initial_state(), *(f"(drop {column})" for column in (4, 1, 3, 1)))
     result = ReferenceSearch(game, Refinements(**settings)).search(state, depth=5)
     assert (result.goal, str(result.move)) in [(100, "(drop 5)"), (100, "(drop 2)")]
 
@@ -404,21 +369,17 @@ def test_unfinished_iteration_counts_once_it_has_searched_the_old_best_move():
             continue
         assert not result.is_proven
         known = {
-            move: worth_of(game, search, state, move, result.depth) for move in (before.move, result.move)
+            move: worth_of(game, search, after(game, state, move), result.depth)
+            for move in (before.move, result.move)
         }
         assert result.goal == known[result.move]
-        mover = next(r for r, role in enumerate(game.roles) if len(game.legal_moves(state, role)) > 1)
-        sign = 1 - 2 * mover
+        sign = 1 - 2 * mover_of(game, state)
         assert sign * known[result.move] >= sign * known[before.move]
     assert min(seen.values()) >= 3
 
 
-def worth_of(game, search, state, move, depth):
-    """What a search of so many plies finds behind one move of the role that has a choice."""
-    joint = [
-        move if move in legal else legal[0] for legal in (game.legal_moves(state, r) for r in game.roles)
-    ]
-    following = game.next_state(state, joint)
+def worth_of(game, search, following, depth):
+    """What a search of so many plies finds behind the move to a state."""
     if game.is_terminal(following):
         return game.goal(following, game.roles[0])
     return search.search(following, depth=depth - 1).goal
@@ -441,9 +402,9 @@ def test_events_of_a_node_begin_with_its_window_and_end_with_its_bound():
             within = event.alpha < event.score < event.beta
             assert (event.bound == "exact") == within
     assert depth == 0
-    for event, after in pairwise(events):
+    for event, following in pairwise(events):
         if event.kind is EventKind.RE_SEARCH:
-            assert (after.kind, after.ply) == (EventKind.ENTER, event.ply + 1)
+            assert (following.kind, following.ply) == (EventKind.ENTER, event.ply + 1)
 
 
 @pytest.mark.parametrize(("name", "message"), [("dicerace", "chance"), ("morra", "same time")])

@@ -1,7 +1,6 @@
 """Symmetries are symmetries, and those of well-known boards are found."""
 
 import math
-import random
 import threading
 import time
 
@@ -16,6 +15,7 @@ from ggp.search.alphabeta import symmetry
 from ggp.search.alphabeta.symmetry import fluent_symmetries, symmetries_in_time
 from ggp.solver import solve
 from tests.ggp.players.asking import advisor_of
+from tests.ggp.search.alphabeta.positions import random_states
 
 
 @pytest.mark.parametrize(
@@ -28,27 +28,16 @@ def test_symmetries_of_boards_are_found(name, count):
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
-def test_mirrored_states_have_the_same_value(name):
+def test_mirrored_states_have_the_same_value_and_the_initial_one_is_its_own_mirror_image(name):
     solution = solve(load(name, "lanes"))
     game = solution.game
-    rng = random.Random(5)
-    for image in fluent_symmetries(game):
-        for _ in range(20):
-            state = game.initial_state()
-            for _ in range(rng.randrange(9)):
-                if game.is_terminal(state):
-                    break
-                state = rng.choice(game.successors(state).states)
-            mirrored = game.pack(game.unpack(state)[image])
-            assert solution.worth(mirrored).values == solution.worth(state).values
-            assert game.is_terminal(mirrored) == game.is_terminal(state)
-
-
-def test_no_symmetry_moves_the_initial_state():
-    game = load("tictactoe", "lanes")
     initial = game.unpack(game.initial_state())
     for image in fluent_symmetries(game):
         np.testing.assert_array_equal(initial[image], initial)
+        for state in random_states(game, 20, seed=5, ends=True):
+            mirrored = game.pack(game.unpack(state)[image])
+            assert solution.worth(mirrored).values == solution.worth(state).values
+            assert game.is_terminal(mirrored) == game.is_terminal(state)
 
 
 def test_symmetries_that_take_too_long_are_left_to_a_later_match(monkeypatch):
@@ -77,20 +66,19 @@ def test_a_start_clock_ends_though_symmetries_are_still_looked_for(monkeypatch):
     player = make_player("alphabeta")
     player.prepare(load("tictactoe", "lanes"))
     monkeypatch.setattr(symmetry, "ground", lambda program: may_ground.wait() and ground(program))
-    now = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), now + 1)
-    assert len(advisor_of(player, AlphaBetaAdvisor).search.images) == 1
+    assert images_at_start(player, game, 1) == 1
     assert player.choose(game.initial_state(), time.monotonic() + 1, None) in game.legal_moves(
         game.initial_state(), game.roles[0]
     )
     may_ground.set()
     assert len(symmetries_in_time(game, math.inf)) == 8
-    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic() + 1)
-    assert len(advisor_of(player, AlphaBetaAdvisor).search.images) == 8
+    assert images_at_start(player, game, 1) == 8
 
 
 def test_a_counted_search_has_its_symmetries_whatever_the_clock():
-    game = load("tictactoe", "lanes")
-    player = make_player("alphabeta:depth=2")
-    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic())
-    assert len(advisor_of(player, AlphaBetaAdvisor).search.images) == 8
+    assert images_at_start(make_player("alphabeta:depth=2"), load("tictactoe", "lanes"), 0) == 8
+
+
+def images_at_start(player, game, seconds):
+    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic() + seconds)
+    return len(advisor_of(player, AlphaBetaAdvisor).search.images)

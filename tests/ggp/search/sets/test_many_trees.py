@@ -64,8 +64,7 @@ def test_all_lanes_count_every_playout_once_and_leave_nothing_in_flight(name):
 
 
 def test_search_goes_on_without_room_for_new_sets():
-    game = load("dark_hex_3x3", engine="lanes")
-    forest = forest_at_start(game, mebibytes=0.001)
+    forest = forest_at_start(load("dark_hex_3x3", engine="lanes"), mebibytes=0.001)
     assert forest.grow(3000)
     assert forest.is_full
     assert sum(edge.visits for edge in forest.moves(0, 0).values()) == 3000
@@ -133,10 +132,9 @@ def test_a_second_search_of_the_match_finds_the_sets_of_the_first():
     game = load("dark_hex_3x3", engine="lanes")
     search = ManyTreeSearch(game, game.roles[0], seed=1)
     keys = np.zeros((1, 2), np.uint64)
-    search.look_at({game.initial_state(): 1.0}, keys)
-    search.run(Budget(simulations=500))
-    search.look_at({game.initial_state(): 1.0}, keys)
-    search.run(Budget(simulations=500))
+    for _ in range(2):
+        search.look_at({game.initial_state(): 1.0}, keys)
+        search.run(Budget(simulations=500))
     report = search.report()
     assert report.playouts == 500
     assert sum(move.visits for move in report.moves) == 1000
