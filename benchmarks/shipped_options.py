@@ -17,7 +17,7 @@ from ggp.engines.loading import read_program
 from ggp.files import write_text
 from ggp.knowledge.folder import find_kept_file, read_knowledge
 from ggp.knowledge.tuned import FILE_NAME, SHIPPED, SHIPPED_FORMAT, TunedOptions, Tuning
-from ggp.solver.work_folder import rules_digest
+from ggp.solver.saved_header import rules_digest
 
 
 def main() -> None:

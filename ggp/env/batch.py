@@ -45,7 +45,7 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.playout import make_arrays
-from ggp.solver.work_folder import rules_digest
+from ggp.solver.saved_header import rules_digest
 
 _INT32 = np.dtype(np.int32)
 NO_LIMIT = 2**31 - 1

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, cast
 from gdl.program import Program
 from ggp.files import make_private_folder, user_data_folder, write_text
 from ggp.game import Game
+from ggp.solver.saved_header import rules_digest
 
 ENDINGS_FILE_NAME = "endings.solution"
 """A table of endings, in the format of saved solutions: see `ggp.solver.endings`."""
@@ -36,8 +37,6 @@ def kept_file(program: Program, name: str) -> Path | None:
     folder = user_data_folder()
     if folder is None:
         return None
-    from ggp.solver.work_folder import rules_digest
-
     return folder / "games" / rules_digest(program) / name
 
 
@@ -92,42 +91,29 @@ class Knowledge:
     @classmethod
     def empty(cls, game: Game[Any], *values: Any, **named: Any) -> Self:
         """Empty knowledge; further values are those of the other fields."""
-        from ggp.solver.work_folder import rules_digest
-
         make: Any = cls
         return cast("Self", make(game.name, rules_digest(game.program), *values, **named))
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote. Raises OSError, KnowledgeFileError."""
+    def load(cls, path: str | Path, program: Program | None = None) -> Self:
+        """Read what `save` wrote, of these rules only. Raises OSError, KnowledgeFileError."""
         content = read_knowledge(path, cls.file_format)
         try:
-            return cls._checked(content)
+            found = cls._checked(content)
         except (ValueError, KeyError, TypeError, OverflowError, AttributeError) as error:
             raise KnowledgeFileError(f"{path}: incomplete or damaged ({error})") from None
+        if program is not None and found.rules != rules_digest(program):
+            raise KnowledgeFileError(f"{cls.kind} of other rules ({found.game})")
+        return found
 
     @classmethod
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         """The content of a file. Raises ValueError, KeyError, TypeError, OverflowError, AttributeError."""
         raise NotImplementedError
 
-    @classmethod
-    def load_of(cls, path: str | Path, program: Program) -> Self:
-        """`load`, of these rules only."""
-        found = cls.load(path)
-        found.require_rules(program)
-        return found
-
     def save(self, path: Path) -> None:
         """Write atomically. Raises OSError."""
         write_knowledge(path, {"format": self.file_format, **asdict(self)})
-
-    def require_rules(self, program: Program) -> None:
-        """Raise KnowledgeFileError unless it is of these rules."""
-        from ggp.solver.work_folder import rules_digest
-
-        if self.rules != rules_digest(program):
-            raise KnowledgeFileError(f"{self.kind} of other rules ({self.game})")
 
 
 def checked_text(value: Any) -> str:
@@ -141,6 +127,13 @@ def checked_count(value: Any, most: int | None = None) -> int:
     """`value` if it is an integer from 0 to `most`. Raises ValueError."""
     if type(value) is not int or value < 0 or (most is not None and value > most):
         raise ValueError("a whole number is missing or out of range")
+    return value
+
+
+def checked_list(value: Any, most: int) -> list[Any]:
+    """`value` if it is a list of at most `most` items. Raises ValueError."""
+    if not isinstance(value, list) or len(value) > most:
+        raise ValueError("a list is missing or too long")
     return value
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame
 from ggp.knowledge.folder import NETWORK_FORMAT, KnowledgeFileError, read_knowledge, write_knowledge
 from ggp.networks.network import Network
+from ggp.solver.saved_header import rules_digest
 
 FILE_NAME = "network.json"
 MAX_WEIGHTS = 1 << 24
@@ -67,8 +68,6 @@ class TaughtNetwork:
     @classmethod
     def load(cls, path: str | Path, game: CompiledGame) -> TaughtNetwork:
         """Read what `save` wrote, for this game. Raises OSError, KnowledgeFileError."""
-        from ggp.solver.work_folder import rules_digest
-
         content = read_knowledge(path, NETWORK_FORMAT)
         try:
             weights = {each.name: _array(content["weights"][each.name]) for each in fields(Network)}

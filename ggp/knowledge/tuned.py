@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from gdl.program import Program
-from ggp.knowledge.folder import Knowledge, checked_count, checked_number, checked_text, read_knowledge
+from ggp.knowledge.folder import (
+    Knowledge,
+    checked_count,
+    checked_list,
+    checked_number,
+    checked_text,
+    read_knowledge,
+)
+from ggp.solver.saved_header import rules_digest
 
 FILE_NAME = "tuned.json"
 SHIPPED = Path(__file__).with_name("shipped_options.json")
@@ -26,8 +34,6 @@ MAX_EXPLORATION = 10_000.0
 class TunedOptions:
     """The choices of tuning: the policy and C of UCT, and whether alpha-beta chooses the moves instead.
 
-    >>> str(TunedOptions("mast", 20.0))
-    'policy=mast,c=20'
     >>> str(TunedOptions(has_alphabeta=True))
     'policy=uniform,c=40,alphabeta=on'
     """
@@ -41,11 +47,7 @@ class TunedOptions:
 
 
 def read_options(content: Mapping[str, Any]) -> TunedOptions:
-    """Options as JSON, checked. Raises ValueError, KeyError, TypeError, AttributeError.
-
-    >>> str(read_options({"policy": "mast", "exploration": 20}))
-    'policy=mast,c=20'
-    """
+    """Options as JSON, checked. Raises ValueError, KeyError, TypeError, AttributeError."""
     (policy,) = _policies([content["policy"]])
     exploration = checked_number(content["exploration"], MAX_EXPLORATION)
     return TunedOptions(policy, exploration, content.get("has_alphabeta") is True)
@@ -60,10 +62,7 @@ def shipped_table(place: Path = SHIPPED) -> Mapping[str, TunedOptions]:
 
 def shipped_options(program: Program) -> TunedOptions | None:
     """The shipped options for these rules; None without any."""
-    from ggp.solver.work_folder import rules_digest
-
-    table = shipped_table()
-    return table.get(rules_digest(program)) if table else None
+    return shipped_table().get(rules_digest(program))
 
 
 def shipped_policies() -> list[str]:
@@ -109,9 +108,7 @@ class Tuning(Knowledge):
 
     @classmethod
     def _checked(cls, content: Mapping[str, Any]) -> Self:
-        comparisons, seed = content["comparisons"], content["seed"]
-        if not isinstance(comparisons, list) or len(comparisons) > MAX_COMPARISONS:
-            raise ValueError("comparisons: not a list, or too long")
+        seed = content["seed"]
         if type(seed) is not int:
             raise ValueError("the seed is missing")
         rates = {name: checked_number(content["rates"][name]) for name in _policies(content["rates"])}
@@ -124,26 +121,22 @@ class Tuning(Knowledge):
             seed,
             rates,
             read_options(content["best"]),
-            [_comparison(each) for each in comparisons],
+            [_comparison(each) for each in checked_list(content["comparisons"], MAX_COMPARISONS)],
             content["is_finished"] is True,
         )
 
 
 def _comparison(content: Mapping[str, Any]) -> Comparison:
-    scores = content["scores"]
-    if not isinstance(scores, list) or len(scores) > MAX_SCORES:
-        raise ValueError("scores: not a list, or too long")
     return Comparison(
         read_options(content["challenger"]),
         read_options(content["champion"]),
-        [checked_number(score, 1.0) for score in scores],
+        [checked_number(score, 1.0) for score in checked_list(content["scores"], MAX_SCORES)],
         checked_text(content["verdict"]),
         content["is_better"] is True,
     )
 
 
 def _policies(names: Any) -> list[str]:
-    found = list(names)
-    if any(name not in POLICIES for name in found):
+    if not set(names) <= set(POLICIES):
         raise ValueError("unknown policy")
-    return found
+    return list(names)

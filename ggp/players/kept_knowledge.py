@@ -78,7 +78,7 @@ def open_kept(
 
 def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
     """The book for this game by the option `book`; None without one."""
-    load, consequence = lambda path: Book.load_of(path, game.program), "playing without a book"
+    load, consequence = lambda path: Book.load(path, game.program), "playing without a book"
     book = open_kept(game, option, FILE_NAME, load, consequence, may_use_kept=not is_counted)
     if book is not None:
         _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
@@ -112,14 +112,14 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
 
     They may be the default; None if the game was never tuned.
     """
-    load, consequence = lambda path: Tuning.load_of(path, game.program), "playing with default options"
+    load, consequence = lambda path: Tuning.load(path, game.program), "playing with default options"
     tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, consequence)
     return shipped_options(game.program) if tuning is None else tuning.best
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:
     """The trial matches kept for the game, with any network or tree."""
-    load, consequence = lambda path: Trial.load_of(path, game.program), "trial matches begin again"
+    load, consequence = lambda path: Trial.load(path, game.program), "trial matches begin again"
     return open_kept(game, AUTO, TRIAL_FILE_NAME, load, consequence)
 
 

@@ -8,10 +8,8 @@ kernels/       expanding states and backing values up
 work_folder    where an enumeration is kept on disk
 space          the reachable states and their transitions
 reachable      finds them, breadth first
-projection     states without clocks and idle facts
-plans          one role: the shortest way to the best end
-matrix_games   exact equilibria of one simultaneous stage
-correlated     correlated equilibria of stages of three and more roles
+plans          one role: the shortest way to the best end, without clocks and idle facts
+matrix_games   exact equilibria of one simultaneous stage, correlated ones of three and more roles
 stages         optimal moves in one state, given values
 cfr/           games with hidden information: counterfactual regret minimization
 solution       from states to values: `solve`
@@ -33,22 +31,7 @@ if TYPE_CHECKING:
     from ggp.solver.reachable import reachable_states
     from ggp.solver.saved import Tablebase, save_solution
     from ggp.solver.saved_header import SavedSolutionError
-    from ggp.solver.solution import Solution, solve, value_states
-
-_HOME_OF = {
-    "Progress": "limits",
-    "SavedSolutionError": "saved_header",
-    "Solution": "solution",
-    "SolverError": "limits",
-    "SolverLimitError": "limits",
-    "SolverLimits": "limits",
-    "Tablebase": "saved",
-    "UnsolvableError": "limits",
-    "reachable_states": "reachable",
-    "save_solution": "saved",
-    "solve": "solution",
-    "value_states": "solution",
-}
+    from ggp.solver.solution import Solution, solve
 
 __all__ = [
     "Progress",
@@ -62,12 +45,12 @@ __all__ = [
     "reachable_states",
     "save_solution",
     "solve",
-    "value_states",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'ggp.solver' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(f"ggp.solver.{_HOME_OF[name]}"), name)
-    return value
+    for home in ("limits", "saved_header", "solution", "saved"):  # the first two import no numba
+        module = importlib.import_module(f"ggp.solver.{home}") if name in __all__ else None
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise AttributeError(f"module 'ggp.solver' has no attribute {name!r}")

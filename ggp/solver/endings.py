@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,26 +64,13 @@ class EndingMeasure:
 
 
 def recognize_ending_measure(game: CompiledGame) -> EndingMeasure | None:
-    """The ending measure of `game`; None without a board, or if nothing runs out in random playouts.
-
-    >>> import ggp
-    >>> recognize_ending_measure(ggp.load("tictactoe")).counted
-    'empty cells'
-    >>> recognize_ending_measure(ggp.load("breakthrough_small")).counted
-    'pieces'
-    >>> recognize_ending_measure(ggp.load("nim"))
-    """
+    """The ending measure of `game`; None without a board, or if nothing runs out in random playouts."""
     board = find_board(game.program, game.facts(game.initial_state()))
     if board is None:
         return None
-    placed = [board.place(fluent) for fluent in game.terms.fluents]
-    pieces = [
-        fluent
-        for fluent, place in enumerate(placed)
-        if place is not None and place[2] != board.blanks[place[0]]
-    ]
-    cells = {place[1] for place in placed if place is not None}
-    facts = np.array(pieces, np.int64)
+    placed = [(f, place) for f, fluent in enumerate(game.terms.fluents) if (place := board.place(fluent))]
+    facts = np.array([f for f, place in placed if place[2] != board.blanks[place[0]]], np.int64)
+    cells = {place[1] for _, place in placed}
     watched = record_playouts(game, facts)
     has_risen = has_fallen = False
     for word in range(watched.words.shape[2]):
@@ -102,7 +90,7 @@ def draw_endings(
     most: int,
     playouts: int,
     seed: int = 0,
-    deadline: float = math.inf,
+    deadline: float | None = None,
 ) -> dict[int, BoolArray]:
     """For each number up to `most` the states bool[N, F] in which random playouts first had this few.
 
@@ -111,7 +99,7 @@ def draw_endings(
     playouts   as many, rounded up to full lanes
     deadline   time.monotonic() seconds
     """
-    lanes = Lanes(game.lane_tables, seed=seed)
+    lanes, deadline = Lanes(game.lane_tables, seed=seed), math.inf if deadline is None else deadline
     facts = np.arange(len(game.terms.fluents))
     found: dict[int, list[BoolArray]] = {}
     for _ in range(math.ceil(playouts / lanes.lane_count)):
@@ -128,13 +116,10 @@ def draw_endings(
 def in_batches(endings: dict[int, BoolArray]) -> Iterator[BoolArray]:
     """The states by ascending number, in batches that grow, so that little is lost if one is too much."""
     size = FIRST_BATCH
-    for number in sorted(endings):
-        states = endings[number]
-        first = 0
-        while first < len(states):
-            yield states[first : first + size]
-            first += size
-            size = min(2 * size, MAX_BATCH)
+    for _, states in sorted(endings.items()):
+        while len(states):
+            yield states[:size]
+            states, size = states[size:], min(2 * size, MAX_BATCH)
 
 
 def _is_before_the_end(watched: RecordedPlayouts, word: int) -> BoolArray:
@@ -144,15 +129,12 @@ def _is_before_the_end(watched: RecordedPlayouts, word: int) -> BoolArray:
     return (step <= length) | (length < 0)
 
 
-def _entries(
-    numbers: NDArray[np.int64], is_played: BoolArray, most: int
-) -> Iterator[tuple[int, tuple[NDArray[np.int64], NDArray[np.int64]]]]:
-    """Number → (steps, lanes) of the states that are the first with this number in their playouts."""
+def _entries(numbers: NDArray[np.int64], is_played: BoolArray, most: int) -> Iterator[tuple[int, BoolArray]]:
+    """Number, and bool[steps, lanes]: the states that are the first with this number in their playouts."""
     before = np.vstack([np.full((1, numbers.shape[1]), most + 1), numbers[:-1]])
     is_entry = is_played & (numbers <= most) & (numbers < before)
     for number in np.unique(numbers[is_entry]).tolist():
-        steps, lanes = np.nonzero(is_entry & (numbers == number))
-        yield number, (steps, lanes)
+        yield number, is_entry & (numbers == number)
 
 
 @dataclass(frozen=True)
@@ -166,25 +148,17 @@ class EndingTerms:
 
 @dataclass(frozen=True)
 class SolvedEndings:
-    """Endings and their values.
-
-    counted   what their number is of: "pieces" or "empty cells"
-    counts    number of pieces or empty cells → number of positions
-    """
+    """Endings and their values; `counts`: number of what is `counted`, PIECES or EMPTY_CELLS → positions."""
 
     solution: Solution
     counted: str
     counts: dict[int, int]
 
-    @property
-    def part(self) -> str:
-        """The positions in words."""
-        most = max(self.counts)
-        return f"positions with at most {most} {self.counted}, as far as they were found, and all that follow"
-
     def save(self, path: Path) -> None:
         """Write what `EndingTable` reads. Raises OSError."""
-        save_solution(self.solution, path, part=self.part)
+        most = f"at most {max(self.counts)} {self.counted}"
+        part = f"positions with {most}, as far as they were found, and all that follow"
+        save_solution(self.solution, path, part=part)
 
 
 def solve_endings(
@@ -201,23 +175,15 @@ def solve_endings(
     SolverLimitError if a limit leaves nothing.
 
     >>> import ggp
-    >>> found = solve_endings(ggp.load("tictactoe"), EndingTerms(most=2))
-    >>> found.part.partition(",")[0], found.solution.concept
-    ('positions with at most 2 empty cells', 'minimax')
+    >>> solve_endings(ggp.load("tictactoe"), EndingTerms(most=2)).counted
+    'empty cells'
     """
     require_perfect_information(game)
     terms, limits = terms or EndingTerms(), limits or SolverLimits()
     measure = recognize_ending_measure(game)
     if measure is None:
         raise UnsolvableError("no board was recognized on which pieces disappear or cells fill up")
-    endings = draw_endings(
-        game,
-        measure,
-        most=terms.most,
-        playouts=terms.playouts,
-        seed=terms.seed,
-        deadline=limits.deadline if limits.deadline is not None else math.inf,
-    )
+    endings = draw_endings(game, measure, **vars(terms), deadline=limits.deadline)
     if not endings:
         raise UnsolvableError(
             f"none of {terms.playouts:,} random playouts came to {terms.most} {measure.counted} or fewer"
@@ -229,12 +195,10 @@ def solve_endings(
 
 def _counts(space: StateSpace, measure: EndingMeasure) -> dict[int, int]:
     keys = space.keys.reshape(-1, space.code.word_count)
-    counts = np.zeros(1, np.int64)
+    counts: Counter[int] = Counter()
     for first in range(0, len(keys), _DECODED):
-        numbers = measure.of(decode_keys(space.code, keys[first : first + _DECODED]))
-        found = np.bincount(numbers, minlength=len(counts))
-        counts = found + np.pad(counts, (0, len(found) - len(counts)))
-    return {number: int(count) for number, count in enumerate(counts) if count}
+        counts.update(measure.of(decode_keys(space.code, keys[first : first + _DECODED])).tolist())
+    return dict(sorted(counts.items()))
 
 
 class EndingTable:

@@ -18,13 +18,7 @@ DEFAULT_MEBIBYTES = 8192
 
 
 class SolverError(Exception):
-    """The game was not solved.
-
-    >>> import ggp
-    >>> ggp.solve(ggp.load("kuhn_poker"))
-    Traceback (most recent call last):
-    ggp.solver.limits.UnsolvableError: the game has hidden information (`sees`), so ...
-    """
+    """The game was not solved."""
 
 
 class SolverLimitError(SolverError):
@@ -47,10 +41,9 @@ class Progress:
 
 
 class Stop(Protocol):
-    """A stop signal, such as a `threading.Event`."""
+    """A stop signal, such as a `threading.Event`; polled every few milliseconds."""
 
-    def is_set(self) -> bool:
-        """Whether to stop; polled every few milliseconds."""
+    def is_set(self) -> bool: ...
 
 
 @dataclass(frozen=True)
@@ -87,14 +80,10 @@ class SolverLimits:
     may_use_disk: bool = True
 
     def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, mebibytes=0, states=0, histories=0, estimated_states=0, estimate_from=0)
 
     def check_time(self, so_far: str) -> None:
-        """Raise SolverLimitError if stopped or past the deadline.
-
-        so_far   what has been done until then, for the message: "5,478 states found"
-        """
+        """Raise SolverLimitError if stopped or past the deadline; `so_far` is done: "5,478 states found"."""
         if self.stop is not None and self.stop.is_set():
             raise SolverLimitError(f"{so_far} when stopped")
         if self.deadline is not None and time.monotonic() > self.deadline:

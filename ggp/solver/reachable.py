@@ -15,7 +15,7 @@ import mmap
 import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,10 @@ from ggp.solver.kernels.expand import (
     make_expansion,
 )
 from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLimits, UnsolvableError
+from ggp.solver.saved_header import rules_digest
 from ggp.solver.slices import Slices
 from ggp.solver.space import StateSpace
-from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code, rules_digest
+from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code
 
 _logger = logging.getLogger("ggp.solver")
 CHUNK_STATES = 1 << 18
@@ -72,10 +73,9 @@ def reachable_states(
 
     start        None: the initial state. From another one, an enumeration cannot be resumed
     report       called once per chunk
-    is_lenient   for checking rules: accept faulty rules (see `StateSpace`), and return what was found when a
-                 limit is reached
-    Raises SolverLimitError; UnsolvableError if the rules leave a role without a move or a goal. If lenient,
-    the latter only if a role may have more moves than can be counted.
+    is_lenient   accept faulty rules (see `StateSpace`), and return what was found when a limit is reached
+    Raises SolverLimitError; UnsolvableError if the rules leave a role without a move or a goal, if lenient
+    only if a role may have more moves than can be counted.
     """
     return _Enumeration(game, limits or SolverLimits(), start, report, is_lenient=is_lenient).run()
 
@@ -119,15 +119,6 @@ def projected_states(
     return _Enumeration(game, limits, start, report, is_lenient=True, code_at=code_at, enough=enough).run()
 
 
-class _Extent(NamedTuple):
-    """How far an enumeration is when no state is left to expand."""
-
-    states: int
-    chunks: int
-    layers: int
-    backward: int
-
-
 class _Enumeration:
     def __init__(
         self,
@@ -141,17 +132,13 @@ class _Enumeration:
         enough: int | None = None,
     ) -> None:
         assert start is None or limits.work_folder is None
+        self.game, self.limits, self.report, self.is_lenient = game, limits, report, is_lenient
+        self.code_at, self.enough = code_at, enough
         self.tables = tables = game.lane_tables
-        self.is_lenient = is_lenient
-        self.may_overflow = bool((np.diff(game.tables.first_move) > MAX_MOVES).any())
-        self.chunk_states = 1 << 10
-        self.game = game
-        self.root = game.initial_state() if start is None else start
-        self.limits = limits
-        self.report = report
         self.roles = tables.role_count
-        self.code_at = code_at
-        self.enough = enough
+        self.may_overflow = bool((np.diff(game.tables.first_move) > MAX_MOVES).any())
+        self.root = game.initial_state() if start is None else start
+        self.chunk_states = 1 << 10
         self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, game.exclusive)
         self.words = self.code.word_count
         self.expansion = make_expansion(tables, self.code, game.words)
@@ -162,8 +149,7 @@ class _Enumeration:
         self.edge = np.zeros(FIRST_CAPACITY, np.uint32)
         self.chunks: list[Chunk] = []
         self.layer_ends = [1]
-        self.expanded = 0
-        self.transitions = 0
+        self.expanded = self.transitions = 0
         self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
         self.is_resumable = limits.work_folder is not None
         self.start = time.perf_counter()
@@ -191,17 +177,21 @@ class _Enumeration:
     def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
         """See `closed_states`."""
         self.layer_ends = []
-        closed: _Extent | None = None
+        counter = self.expansion.counter
+        closed: tuple[int, int, int, int] | None = None
         try:
             for batch in batches:
                 self._add(encode_states(self.code, batch))
                 self._expand_all()
-                backward = int(self.expansion.counter[BACKWARD])
-                closed = _Extent(self.states, len(self.chunks), len(self.layer_ends), backward)
+                closed = self.states, int(counter[BACKWARD]), len(self.chunks), len(self.layer_ends)
         except (SolverLimitError, MemoryError):
             if closed is None:
                 raise
-            self._cut(closed)
+            # Forget all that was found after the last closed set. Earlier states never lead to later ones.
+            counter[STATES], counter[BACKWARD], chunks, layers = closed
+            del self.chunks[chunks:], self.layer_ends[layers:]
+            self.expanded = self.states
+            self._fill_table()
         return self._space()
 
     def _add(self, keys: NDArray[np.uint64]) -> None:
@@ -215,15 +205,6 @@ class _Enumeration:
         self.expansion.counter[STATES] = before + len(new)
         self._fill_table()
         self.layer_ends.append(self.states)
-
-    def _cut(self, closed: _Extent) -> None:
-        """Forget all that was found after `closed`. Earlier states never lead to later ones."""
-        self.expansion.counter[STATES] = closed.states
-        self.expansion.counter[BACKWARD] = closed.backward
-        del self.chunks[closed.chunks :]
-        del self.layer_ends[closed.layers :]
-        self.expanded = closed.states
-        self._fill_table()
 
     def _fill_table(self) -> None:
         slots = max(len(self.table), 2 * FIRST_CAPACITY)
@@ -281,24 +262,21 @@ class _Enumeration:
         """Expand some passes of lanes in the chunk of states first .. end-1; return whether it is done."""
         counter = self.expansion.counter
         counter[PASSES] = self.passes.size
+        space = SpaceArrays(KeyTable(self.table, self.keys, self.words), self.edge, self.goal)
+        given = self.tables, self.code, self.game.tables.first_move, self.expansion, space
         start = time.perf_counter()
         with announced_compilation() if not first and self.passes.size == 1 else nullcontext():
-            is_done = expand(
-                self.tables,
-                self.code,
-                self.game.tables.first_move,
-                self.expansion,
-                SpaceArrays(KeyTable(self.table, self.keys, self.words), self.edge, self.goal),
-                first,
-                end,
-                moves.reshape(-1),
-            )
+            is_done = expand(*given, first, end, moves.reshape(-1))
         if counter[PASSES] == 0:
             self.passes.note(time.perf_counter() - start)
         return is_done
 
     def _check_time(self) -> None:
         self.limits.check_time(f"{self.states:,} states found")
+
+    def _no_memory(self) -> SolverLimitError:
+        room = f"{self.limits.mebibytes} MiB of memory"
+        return SolverLimitError(f"{self.states:,} states found; {room} hold no more")
 
     def _make_room(self, wanted: int) -> None:
         """Make `edge`, `keys` and `table` large enough for `wanted` more transitions."""
@@ -338,17 +316,13 @@ class _Enumeration:
             if not isinstance(chunk.edge, np.memmap):
                 self._spill(place)
         if self._bytes() + more > allowed:
-            raise SolverLimitError(
-                f"{self.states:,} states found; {self.limits.mebibytes} MiB of memory hold no more"
-            )
+            raise self._no_memory()
 
     def _spill(self, place: int) -> None:
         """Move chunk number `place` to disk; if that is full, it stays in memory, with a warning. Raises
         SolverLimitError if memory is full and moving is not allowed or fails."""
         if not self.limits.may_use_disk:
-            raise SolverLimitError(
-                f"{self.states:,} states found; {self.limits.mebibytes} MiB of memory hold no more"
-            )
+            raise self._no_memory()
         chunk = self.chunks[place]
         try:
             if self.folder is None:
@@ -372,10 +346,8 @@ class _Enumeration:
     def _check_limits(self) -> None:
         limits = self.limits
         if self.report is not None:
-            seconds = time.perf_counter() - self.start
-            self.report(
-                Progress(self.states, self.expanded, self.transitions, tuple(self.layer_ends), seconds)
-            )
+            layers, seconds = tuple(self.layer_ends), time.perf_counter() - self.start
+            self.report(Progress(self.states, self.expanded, self.transitions, layers, seconds))
         last = self.chunks[-1]
         goals = self.goal[last.first * self.roles :: self.roles][: last.state_count]
         if self.enough is not None and (goals == self.enough).any():
@@ -398,34 +370,29 @@ class _Enumeration:
             seconds=time.perf_counter() - self.start,
             chunks=[(chunk.first, chunk.state_count, len(chunk.edge)) for chunk in self.chunks],
         )
+        keys, goal = self.keys[: self.states * self.words], self.goal[: self.states * self.roles]
         try:
-            folder.save(
-                checkpoint, self.keys[: self.states * self.words], self.goal[: self.states * self.roles]
-            )
+            folder.save(checkpoint, keys, goal)
         except OSError as error:
             self._give_up_resuming(error)
 
     def _resume(self, folder: WorkFolder) -> bool:
         """Resume the enumeration in `folder`, if any. Raises SolverError if it is of another game."""
+        own = rules_digest(self.game.program), describe_code(self.code)
         try:
-            found = folder.load()
-        except (ValueError, OSError) as error:
-            raise SolverError(f"{folder.path}: damaged ({error})") from None
-        if found is None:
-            return False
-        checkpoint, keys, goal = found
-        if checkpoint.rules != rules_digest(self.game.program) or checkpoint.code != describe_code(self.code):
-            raise SolverError(f"{folder.path}: holds the states of another game or version")
-        if len(keys) != checkpoint.states * self.words or len(goal) != checkpoint.states * self.roles:
-            raise SolverError(f"{folder.path}: damaged (array lengths disagree)")
-        try:
+            checkpoint = folder.load()
+            if checkpoint is None:
+                return False
+            if (checkpoint.rules, checkpoint.code) != own:
+                raise SolverError(f"{folder.path}: holds the states of another game or version")
+            self.keys = folder.read("keys", np.uint64, checkpoint.states * self.words)
+            self.goal = folder.read("goal", np.uint8, checkpoint.states * self.roles)
             self.chunks = [
                 self._stored_chunk(folder, place, *sizes, states=checkpoint.states)
                 for place, sizes in enumerate(checkpoint.chunks)
             ]
         except (ValueError, OSError) as error:
             raise SolverError(f"{folder.path}: damaged ({error})") from None
-        self.keys, self.goal = keys, goal
         self.layer_ends = checkpoint.layer_ends
         self.expanded = sum(chunk.state_count for chunk in self.chunks)
         self.transitions = sum(len(chunk.edge) for chunk in self.chunks)

@@ -1,10 +1,8 @@
 """Saved solutions: a file with the value of every reachable state, or of a part of them that no move leaves.
 
-The file is a line naming the format, a line of JSON (what `ggp games info` shows), and arrays: the keys in
-ascending order, and for each the values and the depth. It is memory-mapped, so opening it
-is free and a lookup touches a few pages. Nothing in it is executed.
-
-How it begins is read by `ggp.solver.saved_header`.
+The file is a line naming the format, a line of JSON (what `ggp games info` shows; see
+`ggp.solver.saved_header`), and arrays: the keys in ascending order, and for each the values and the depth. It
+is memory-mapped, so opening it is free and a lookup touches a few pages. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -20,16 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.program import Program
+from gdl.syntax.parser import parse_term
 from ggp.engines.compiled import CompiledGame
 from ggp.files import replacing
 from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.key_table import insert_states
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
-from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header
+from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header, rules_digest
 from ggp.solver.solution import CORRELATED, Solution
 from ggp.solver.stages import Stage, Worth, rate_stage
-from ggp.solver.work_folder import describe_code, rules_digest
+from ggp.solver.work_folder import describe_code
 
 _ALIGNMENT = 64
 MAX_GOAL = 100
@@ -96,9 +95,9 @@ class Tablebase:
         self.path = Path(path)
         self.header, start = read_header(self.path)
         try:
-            self._keys = self._array("keys", start)
-            self._value = self._array("value", start)
-            self._depth = self._array("depth", start)
+            self._keys, self._value, self._depth = (
+                self._array(name, start) for name in ("keys", "value", "depth")
+            )
             coded = self.header["code"]
             arrays = (np.array(coded[name], np.int32) for name in StateCode._fields[1:])
             self._code = StateCode(int(coded["word_count"]), *arrays)
@@ -114,30 +113,23 @@ class Tablebase:
     def worth(self, facts: Iterable[Fact]) -> Worth:
         """The worth of the state with these facts. Raises KeyError if it is not in the file."""
         state = np.zeros((1, len(self._fluent)), np.bool_)
-        for fact in facts:
-            fluent = self._fluent.get(str(fact))
-            if fluent is not None:
-                state[0, fluent] = True
-        place = self._find(encode_states(self._code, state)[0])
-        return Worth(tuple(float(worth) for worth in self._value[place]), int(self._depth[place]))
+        state[0, [self._fluent[text] for text in map(str, facts) if text in self._fluent]] = True
+        keys, wanted = self._keys, encode_states(self._code, state)[0].tolist()
+        place = bisect_left(range(len(keys)), wanted, key=lambda place: keys[place].tolist())
+        if place == len(keys) or keys[place].tolist() != wanted:
+            raise KeyError("not a state of this solution")
+        return Worth(tuple(map(float, self._value[place])), int(self._depth[place]))
 
     def stage(self, game: Game[Any], state: Any) -> Stage:
         """The optimal moves in a state of `game`, on any engine; see `rate_stage`."""
+        is_correlated = self.header["concept"] == CORRELATED
         return rate_stage(
-            game,
-            state,
-            lambda successor: self.worth(game.facts(successor)),
-            is_correlated=self.header["concept"] == CORRELATED,
+            game, state, lambda after: self.worth(game.facts(after)), is_correlated=is_correlated
         )
 
     def values(self) -> dict[Role, float]:
         """Role → its value in the initial state. Raises KeyError if only a part of the game was solved."""
-        from gdl.syntax.parser import parse_term
-
-        return {
-            parse_term(role): worth
-            for role, worth in zip(self.header["roles"], self.header["values"], strict=True)
-        }
+        return dict(zip(map(parse_term, self.header["roles"]), self.header["values"], strict=True))
 
     def known_goals(self, game: CompiledGame) -> KnownGoals | None:
         """The goals of the first role, in memory, for a search of `game` on lanes.
@@ -158,19 +150,9 @@ class Tablebase:
         if values.max(initial=0) > MAX_GOAL or not has_sum:
             raise SavedSolutionError(f"{self.path}: incomplete or damaged (impossible values)")
         keys = np.array(self._keys).reshape(-1)
-        slots = 2
-        while slots < 2 * len(values):
-            slots *= 2
-        table = np.zeros(slots, np.uint64)
+        table = np.zeros(2 << max(0, len(values) - 1).bit_length(), np.uint64)
         insert_states(table, keys, code.word_count, 0, len(values))
         return KnownGoals(table, keys, np.ascontiguousarray(values[:, 0]))
-
-    def _find(self, key: NDArray[np.uint64]) -> int:
-        keys, wanted = self._keys, key.tolist()
-        place = bisect_left(range(len(keys)), wanted, key=lambda place: keys[place].tolist())
-        if place == len(keys) or keys[place].tolist() != wanted:
-            raise KeyError("not a state of this solution")
-        return place
 
     def _array(self, name: str, start: int) -> NDArray[Any]:
         place, dtype, shape = self.header["arrays"][name]

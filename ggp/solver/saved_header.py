@@ -1,12 +1,11 @@
 """The header of a saved solution: a line with the format, and a line of JSON about the solution.
 
 All that can be wrong with such a file but its numbers is found here, without numpy, which takes its time.
-
-    SavedSolutionError    the file is not a saved solution, or belongs to other rules
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -14,6 +13,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from gdl.program import Program
+from gdl.syntax.printer import to_kif
 
 MAGIC = b"ggp-solution 1\n"
 DAMAGED = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
@@ -41,6 +43,11 @@ _ITEM_BYTES: Mapping[str, Mapping[str, int]] = {
     "depth": {"<u2": 2},
 }
 """Types of the arrays, with bytes per item; any other is not mapped."""
+
+
+def rules_digest(program: Program) -> str:
+    """SHA-256 of the rules as canonical KIF; comments and layout do not matter."""
+    return hashlib.sha256(to_kif(program).encode()).hexdigest()
 
 
 class SavedSolutionError(Exception):
@@ -79,7 +86,6 @@ def read_header(path: Path) -> tuple[Mapping[str, Any], int]:
 
 
 def _checked_header(header: Any) -> Mapping[str, Any]:
-    """`header` if all its entries have their types. Raises ValueError, KeyError, TypeError."""
     if not isinstance(header, dict):
         raise ValueError("no header")
     is_part = "part" in header

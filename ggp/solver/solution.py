@@ -28,7 +28,6 @@ from ggp.game import RANDOM_ROLE, Game, Role, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
 from ggp.solver.chunk import Chunk
-from ggp.solver.correlated import correlated_equilibrium
 from ggp.solver.kernels.backup import (
     EDGES_LEFT,
     ENDLESS,
@@ -49,7 +48,7 @@ from ggp.solver.kernels.matrix import (
     make_stage,
 )
 from ggp.solver.limits import Progress, SolverLimits, UnsolvableError
-from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
+from ggp.solver.matrix_games import NoEquilibriumFoundError, correlated_equilibrium, solve_bimatrix
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace
 from ggp.solver.stages import Stage, Worth, rate_stage, rounded
@@ -108,13 +107,11 @@ class Solution:
             f"{role} {value:g}" for role, value in zip(self.game.roles, self.values(), strict=True)
         )
         depth = "without end" if self.depth[0] == ENDLESS else f"{self.depth[0]:,} joint moves"
-        return (
-            f"<Solution of {self.game.name}: {values} by {self.concept}; {len(self.value):,} states, {depth}>"
-        )
+        of = f"<Solution of {self.game.name}: {values} by {self.concept}"
+        return f"{of}; {len(self.value):,} states, {depth}>"
 
     @property
     def game(self) -> CompiledGame:
-        """The game that was solved."""
         return self.space.game
 
     @property
@@ -129,16 +126,14 @@ class Solution:
 
     def values(self, state: PackedState | None = None) -> tuple[float, ...]:
         """Each role's goal under best play, in role order. Raises KeyError for unreachable states."""
-        if state is not None:
-            return self.worth(state).values
-        return tuple(float(worth) for worth in self.value[0])
+        return tuple(map(float, self.value[0])) if state is None else self.worth(state).values
 
     def worth(self, state: PackedState) -> Worth:
         """Values and depth of a state. Raises KeyError for unreachable states."""
         number = self.number(state)
         if number is None:
             raise KeyError("not a reachable state")
-        return Worth(tuple(float(worth) for worth in self.value[number]), int(self.depth[number]))
+        return Worth(tuple(map(float, self.value[number])), int(self.depth[number]))
 
     def stage(self, state: PackedState) -> Stage:
         """The optimal moves in a state that is not terminal; see `rate_stage`."""
@@ -161,13 +156,24 @@ class _Valuation:
         self.endless: float | None = None
         self.is_correlated = is_correlated
         self.correlated_stages = 0
-        self.sum = constant_sum(space, self.players, self._check_time)
+        self.sum = self._constant_sum() if len(self.players) == 2 else None
 
     def _chunks(self) -> Iterator[Chunk]:
         """The chunks from the last to the first. Raises SolverLimitError between two of them."""
         for chunk in reversed(self.space.chunks):
             self._check_time()
             yield chunk
+
+    def _constant_sum(self) -> int | None:
+        """The sum of two players' goals if it is the same in all terminal states, else None."""
+        sums: set[int] = set()
+        for first in range(0, len(self.space.goal), AT_ONCE):
+            own, other = self.space.goal[first : first + AT_ONCE, self.players].T.astype(np.int64)
+            sums.update(np.unique((own + other)[own != UNKNOWN]).tolist())
+            if len(sums) > 1:
+                return None
+            self._check_time()
+        return next(iter(sums), None)
 
     def _walk(self, walk: Callable[[Chunk, NDArray[np.int64]], bool]) -> int:
         """Walk over all states in slices, from last to first; return the count found, see `back_up`."""
@@ -181,11 +187,10 @@ class _Valuation:
 
     def run(self) -> tuple[Values, str]:
         is_simultaneous = any(
-            int((chunk.move_count[:, self.players] > 1).sum(axis=1).max(initial=0)) > 1
-            for chunk in self._chunks()
+            ((chunk.move_count[:, self.players] > 1).sum(axis=1) > 1).any() for chunk in self._chunks()
         )
         has_chance = self.chance >= 0 and any(
-            int(chunk.move_count[:, self.chance].max(initial=0)) > 1 for chunk in self._chunks()
+            (chunk.move_count[:, self.chance] > 1).any() for chunk in self._chunks()
         )
         if is_simultaneous or has_chance:
             return self._mixed(is_simultaneous)
@@ -243,12 +248,11 @@ class _Valuation:
         value = self._terminal_values()
         is_constant = self.sum is not None and len(self.players) == 2
         most = max(
-            int(chunk.move_count.astype(np.int64).prod(axis=1).max(initial=1)) for chunk in self._chunks()
+            int(chunk.move_count.prod(axis=1, dtype=np.int64).max(initial=1)) for chunk in self._chunks()
         )
         widest = max(int(chunk.move_count.max(initial=1)) for chunk in self._chunks())
         stage = make_stage(self.roles, most, widest)
-        by_hand = 0
-        report = np.zeros(REPORTS, np.int64)
+        by_hand, report = 0, np.zeros(REPORTS, np.int64)
 
         def walk(chunk: Chunk, cursor: NDArray[np.int64]) -> bool:
             nonlocal by_hand
@@ -313,7 +317,7 @@ class _Valuation:
 def _mixed_weights(
     payoff: NDArray[np.float64], moves: list[int], check: Callable[[], None]
 ) -> NDArray[np.float64]:
-    """Probabilities of the joint moves of two players; payoff[joint, player]. check: as `solve_bimatrix`."""
+    """Probabilities of the joint moves of two players; payoff[joint, player]."""
     matrices = [[[Fraction(worth) for worth in line] for line in each.reshape(moves)] for each in payoff.T]
     found = solve_bimatrix(*matrices, check=check)
     return np.outer([float(p) for p in found.row], [float(p) for p in found.column]).reshape(-1)
@@ -323,28 +327,6 @@ def _correlated_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArra
     """`_mixed_weights` for three and more players."""
     exact = [[rounded(float(worth)) for worth in joint] for joint in payoff]
     return np.array([float(p) for p in correlated_equilibrium(exact, moves)])
-
-
-def constant_sum(
-    space: StateSpace, players: list[int], check: Callable[[], None] = lambda: None
-) -> int | None:
-    """The sum of two players' goals if it is the same in all terminal states, else None.
-
-    check   called every few milliseconds
-    """
-    if len(players) != 2:
-        return None
-    sums: set[int] = set()
-    for first in range(0, len(space.goal), AT_ONCE):
-        own, other = space.goal[first : first + AT_ONCE, players].T
-        ended = own != UNKNOWN
-        found = own[ended].astype(np.int64) + other[ended]
-        if len(found):
-            sums.update((int(found.min()), int(found.max())))
-        if len(sums) > 1:
-            return None
-        check()
-    return next(iter(sums), None)
 
 
 def solve(
@@ -381,9 +363,8 @@ def solve(
 def require_perfect_information(game: CompiledGame) -> None:
     """Raise UnsolvableError for games in which some role does not see everything."""
     if hides_information(game):
-        raise UnsolvableError(
-            "the game has hidden information (`sees`), so states have no values of their own"
-        )
+        hidden = "the game has hidden information (`sees`)"
+        raise UnsolvableError(f"{hidden}, so states have no values of their own")
 
 
 def value_states(

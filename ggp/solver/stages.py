@@ -9,9 +9,15 @@ from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, Move, Role
-from ggp.solver.correlated import correlated_equilibrium, marginals
 from ggp.solver.limits import UnsolvableError
-from ggp.solver.matrix_games import Mix, NoEquilibriumFoundError, solve_bimatrix, solve_zero_sum
+from ggp.solver.matrix_games import (
+    Mix,
+    NoEquilibriumFoundError,
+    correlated_equilibrium,
+    marginals,
+    solve_bimatrix,
+    solve_zero_sum,
+)
 
 TOLERANCE = 1e-9
 """Goals closer than this count as equal."""

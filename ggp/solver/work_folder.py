@@ -7,7 +7,6 @@ A folder of raw arrays: `edge-7` and `moves-7` belong to chunk 7, `keys` and `go
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import tempfile
 from dataclasses import dataclass
@@ -17,8 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.program import Program
-from gdl.syntax.printer import to_kif
 from ggp.files import write_text
 from ggp.lanes.keys.state_code import StateCode
 
@@ -36,11 +33,6 @@ class Checkpoint:
     backward: int
     seconds: float
     chunks: list[tuple[int, int, int]]
-
-
-def rules_digest(program: Program) -> str:
-    """SHA-256 of the rules as canonical KIF; comments and layout do not matter."""
-    return hashlib.sha256(to_kif(program).encode()).hexdigest()
 
 
 def describe_code(code: StateCode) -> dict[str, Any]:
@@ -76,19 +68,23 @@ class WorkFolder:
         goal.tofile(self.path / "goal")
         write_text(self.path / _CHECKPOINT, json.dumps(checkpoint.__dict__))
 
-    def load(self) -> tuple[Checkpoint, NDArray[np.uint64], NDArray[np.uint8]] | None:
-        """What `save` wrote; None if there is nothing. Raises ValueError if it is damaged."""
+    def load(self) -> Checkpoint | None:
+        """The checkpoint that `save` wrote; None if there is none. Raises ValueError if it is damaged."""
         try:
             text = (self.path / _CHECKPOINT).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
         try:
-            checkpoint = Checkpoint(**json.loads(text))
+            return _checked(Checkpoint(**json.loads(text)))
         except (TypeError, RecursionError) as error:
             raise ValueError(str(error)) from None
-        keys = np.fromfile(self.path / "keys", np.uint64)
-        goal = np.fromfile(self.path / "goal", np.uint8)
-        return _checked(checkpoint, len(keys), len(goal)), keys, goal
+
+    def read(self, name: str, dtype: Any, length: int) -> NDArray[Any]:
+        """An array that `save` wrote. Raises OSError, ValueError if it has another length."""
+        found: NDArray[Any] = np.fromfile(self.path / name, dtype)
+        if len(found) != length:
+            raise ValueError("array lengths disagree")
+        return found
 
     def clear(self) -> None:
         """Remove our files from the folder, and the folder if it is empty then."""
@@ -99,15 +95,15 @@ class WorkFolder:
             self.path.rmdir()
 
 
-def _checked(checkpoint: Checkpoint, keys: int, goals: int) -> Checkpoint:
-    """`checkpoint` if its numbers fit each other and the lengths of the arrays. Raises ValueError."""
+def _checked(checkpoint: Checkpoint) -> Checkpoint:
+    """`checkpoint` if its numbers fit each other. Raises ValueError."""
     states, ends = checkpoint.states, checkpoint.layer_ends
     sizes = [number for chunk in checkpoint.chunks for number in chunk]
     numbers = [states, checkpoint.backward, *ends, *sizes]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("numbers of another type")
-    if not states or keys % states or goals % states or not keys or not goals:
-        raise ValueError("array lengths disagree")
+    if not states:
+        raise ValueError("no states")
     first = 0
     for chunk_first, count, _ in checkpoint.chunks:
         if chunk_first != first:

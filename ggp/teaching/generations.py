@@ -22,6 +22,7 @@ from ggp.knowledge.taught import TaughtNetwork
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
+from ggp.solver.saved_header import rules_digest
 from ggp.teaching.play import Comparison, PlayPlan, Taught, compare
 from ggp.teaching.players import PLAYING_SHARE, MatchesAhead, Pool, guided_forest, playout_forest
 from ggp.teaching.samples import joined_samples
@@ -105,8 +106,6 @@ class Teaching:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Raises TeacherMissingError without torch, ValueError for a state of another game."""
-        from ggp.solver.work_folder import rules_digest
-
         self.game = game
         self.options = options
         self._clock = clock

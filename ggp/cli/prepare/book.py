@@ -39,8 +39,7 @@ def command(file: str, plies: int, seconds: float, out: Path | None) -> None:
 
     with reported_as(game.name, BookError, GameError, KnowledgeFileError):
         place = kept_place(game, FILE_NAME, out)
-        book = Book.load(place) if place.exists() else Book.empty(game)
-        book.require_rules(game.program)
+        book = Book.load(place, game.program) if place.exists() else Book.empty(game)
         kept = len(book.moves)
         beginning = f"{game.name}: preparing"
         with (

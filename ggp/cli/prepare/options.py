@@ -50,8 +50,8 @@ def command(file: str, repetitions: int) -> None:
     place = kept_place(game, FILE_NAME)
     beginning = f"{game.name}: measuring the speed of policies"
     with reported_as(game.name, GameError, KnowledgeFileError, TuningError):
-        tuning = Tuning.load(place) if place.exists() else Tuning.empty(game, SIMULATIONS, seed=0)
-        tuning.require_rules(game.program)
+        is_begun = place.exists()
+        tuning = Tuning.load(place, game.program) if is_begun else Tuning.empty(game, SIMULATIONS, seed=0)
         with (
             interruptible(game.name) as work,
             kept_progress(beginning, text, lambda: tuning.save(place)) as report,

@@ -10,7 +10,6 @@ import numpy as np
 from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import make_rows
-from ggp.lanes.keys.packing import StateCode
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
 from ggp.networks.kernels import no_network, tables_of

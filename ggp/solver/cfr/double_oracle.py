@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ggp.solver.cfr.minimization import CfrOptions, Floats, find_equilibrium, response_worth
-from ggp.solver.cfr.sequence_form import SequenceForm, Treeplex, sequence_form
-from ggp.solver.cfr.state_graph import Int64Array, StateGraph
+from ggp.solver.cfr.sequence_form import MoveTable, SequenceForm, Treeplex, sequence_form
+from ggp.solver.cfr.state_graph import StateGraph
 from ggp.solver.limits import SolverLimitError, SolverLimits, UnsolvableError
 
 OPENING = 3
@@ -55,7 +55,6 @@ class OracleRound:
 
     @property
     def exploitability(self) -> float:
-        """Exploitability of the best strategies so far, in goals."""
         return (self.bounds[1] - self.bounds[0]) / 2
 
 
@@ -70,40 +69,6 @@ class OracleBounds:
     graph: StateGraph
     last: OracleRound
     reason: str
-
-
-class MoveTable:
-    """Shares of moves by information set. K sets known, M moves at most; a `Restriction`.
-
-    In other sets all moves are allowed in the opening, and later the first legal move.
-
-    identity   int64[K], ascending
-    share      float64[K, M]
-    """
-
-    def __init__(self, width: int, *, is_strategy: bool, opening: int = 0) -> None:
-        self.is_strategy, self.opening = is_strategy, opening
-        self.identity = np.zeros(0, np.int64)
-        self.share = np.zeros((0, width))
-
-    def shares(self, identity: Int64Array, move_count: Int64Array, depth: int) -> Floats:
-        """See `Restriction`."""
-        open_moves = move_count if depth < self.opening else np.ones_like(move_count)
-        found = (np.arange(self.share.shape[1]) < open_moves[:, None]).astype(np.float64)
-        if depth >= self.opening and len(self.identity):
-            place = np.minimum(np.searchsorted(self.identity, identity), len(self.identity) - 1)
-            is_known = (self.identity[place] == identity) & (move_count > 1)
-            found[is_known] = self.share[place[is_known]]
-        return found
-
-    def put(self, identity: Int64Array, share: Floats, *, is_added: bool = False) -> None:
-        """Set the shares of some sets; if added, moves that had a share before keep the larger one."""
-        every = np.union1d(self.identity, identity)
-        table = np.zeros((len(every), self.share.shape[1]))
-        table[np.searchsorted(every, self.identity)] = self.share
-        place = np.searchsorted(every, identity)
-        table[place] = np.maximum(table[place], share) if is_added else share
-        self.identity, self.share = every, table
 
 
 def find_bounds(
@@ -191,9 +156,8 @@ class _DoubleOracle:
         value = by_set(plex, worth, self.width, default=-np.inf)
         before = allowed.shares(plex.identity, np.full(plex.set_count, 2), OPENING) > 0
         best = value.argmax(axis=1)
-        gained = value.max(axis=1, initial=-np.inf) - np.where(before, value, -np.inf).max(
-            axis=1, initial=-np.inf
-        )
+        known = np.where(before, value, -np.inf)
+        gained = value.max(axis=1, initial=-np.inf) - known.max(axis=1, initial=-np.inf)
         chosen = np.flatnonzero(gained > MIN_GAIN * self.gain)
         share = np.zeros((len(chosen), self.width))
         share[np.arange(len(chosen)), best[chosen]] = 1

@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,12 +66,10 @@ class Treeplex:
 
     @property
     def set_count(self) -> int:
-        """Information sets in which the agent has a choice."""
         return len(self.parent)
 
     @property
     def sequence_count(self) -> int:
-        """Sequences, the empty one included."""
         return int(self.first[-1])
 
 
@@ -86,11 +84,6 @@ class SequenceForm:
     payoff      float64[P]: what agent 0 gets above half the constant sum, times the chances of the ends
     histories   how many histories were unrolled, equal ones counted once
     seconds     time it took to unroll them
-
-    >>> import ggp
-    >>> from ggp.solver.cfr.state_graph import make_state_graph
-    >>> sequence_form(make_state_graph(ggp.load("kuhn_poker")))
-    <SequenceForm of kuhn_poker: 6 and 6 information sets, 30 payoffs>
     """
 
     graph: StateGraph
@@ -117,23 +110,46 @@ class UnrollingProgress:
     seconds: float
 
 
-class Restriction(Protocol):
-    """The moves that an agent may make, or their probabilities."""
+class MoveTable:
+    """The moves that an agent may make, or their probabilities. K information sets known, M moves at most.
 
-    is_strategy: bool
-    """The moves are drawn with these probabilities, so the agent has no information sets of its own."""
+    In other sets all moves are allowed in the opening, and later the first legal move.
+
+    is_strategy   moves are drawn with these probabilities, so the agent has no information sets of its own
+    identity      int64[K], ascending
+    share         float64[K, M]: probabilities; or 1 for moves that may be made, 0 for others
+    """
+
+    def __init__(self, width: int, *, is_strategy: bool, opening: int = 0) -> None:
+        self.is_strategy, self.opening = is_strategy, opening
+        self.identity = np.zeros(0, np.int64)
+        self.share = np.zeros((0, width))
 
     def shares(self, identity: Int64Array, move_count: Int64Array, depth: int) -> NDArray[np.float64]:
-        """float64[X, M] for observation histories and their numbers of legal moves, at most M. Probabilities
-        of moves; or 1 for moves that may be made, 0 for others."""
-        ...
+        """float64[X, M] for observation histories and their numbers of legal moves, at most M."""
+        open_moves = move_count if depth < self.opening else np.ones_like(move_count)
+        found = (np.arange(self.share.shape[1]) < open_moves[:, None]).astype(np.float64)
+        if depth >= self.opening and len(self.identity):
+            place = np.minimum(np.searchsorted(self.identity, identity), len(self.identity) - 1)
+            is_known = (self.identity[place] == identity) & (move_count > 1)
+            found[is_known] = self.share[place[is_known]]
+        return found
+
+    def put(self, identity: Int64Array, share: NDArray[np.float64], *, is_added: bool = False) -> None:
+        """Set the shares of some sets; if added, moves that had a share before keep the larger one."""
+        every = np.union1d(self.identity, identity)
+        table = np.zeros((len(every), self.share.shape[1]))
+        table[np.searchsorted(every, self.identity)] = self.share
+        place = np.searchsorted(every, identity)
+        table[place] = np.maximum(table[place], share) if is_added else share
+        self.identity, self.share = every, table
 
 
 def sequence_form(
     graph: StateGraph,
     limits: SolverLimits | None = None,
     report: Callable[[UnrollingProgress], None] | None = None,
-    restrictions: tuple[Restriction | None, ...] = (None, None),
+    restrictions: tuple[MoveTable | None, ...] = (None, None),
 ) -> SequenceForm:
     """Unroll a state graph into its sequence form.
 
@@ -145,14 +161,9 @@ def sequence_form(
     return _Unrolling(graph, limits or SolverLimits(), report, restrictions).run()
 
 
-@dataclass(frozen=True)
-class _Layer:
-    """Unfinished histories of equal length. N histories, A agents.
-
-    state     int32[N]
-    view      by agent int64[N]: number of its observation history within the layer
-    chance    float64[N]
-    """
+class _Layer(NamedTuple):
+    """Unfinished histories of equal length: states, by agent its observation history within the layer, and
+    chances."""
 
     state: Int32Array
     view: list[Int64Array]
@@ -162,26 +173,17 @@ class _Layer:
 class _Views:
     """What one agent observes: histories layer by layer, and the information sets among them."""
 
-    def __init__(self, agent: int, graph: StateGraph, restriction: Restriction | None = None) -> None:
-        self.restriction = restriction
-        self.identity = np.zeros(1, np.int64)
-        """int64[views of the layer]: see `Treeplex`."""
-        self.share = np.zeros((0, 0))
-        """float64[views, M]: of each move, if the agent is restricted."""
-        self.rank = np.zeros((0, 0), np.int64)
-        """int64[views, M]: place of each move among those allowed, if the agent is restricted."""
-        self.agent, self.percepts = agent, max(1, len(graph.percept_sets[agent]))
-        if not graph.percept_sets[agent]:
-            self.percepts = int(np.diff(graph.first_edge).max(initial=1))
-        self.moves = [len(legal) for legal in graph.legal_sets[agent]]
-        self.offset = 0
-        """Number of the first observation history of the current layer."""
-        self.following_offset = 1
-        self.sequences = 1
-        self.sequence = np.zeros(1, np.int64)
-        """int64[views of the layer]: the last own sequence."""
-        self.opening = np.zeros(0, np.int64)
-        """int64[views]: the first sequence of the information set; -1 if there is no choice."""
+    def __init__(self, agent: int, graph: StateGraph, restriction: MoveTable | None = None) -> None:
+        self.agent, self.restriction = agent, restriction
+        self.percepts = len(graph.percept_sets[agent]) or int(np.diff(graph.first_edge).max(initial=1))
+        self.moves: Int64Array = np.array([len(legal) for legal in graph.legal_sets[agent]], np.int64)
+        self.most_moves = int(self.moves.max())
+        # Of the current layer: the number of its first observation history, and by view the hash (see
+        # `Treeplex`), the last own sequence, the first one of the information set (-1 without a choice); if
+        # the agent is restricted, [views, M] the share of each move and its place among those allowed.
+        self.offset, self.following_offset, self.sequences = 0, 1, 1
+        self.identity, self.sequence, self.opening = (np.zeros(1, np.int64) for _ in range(3))
+        self.share, self.rank = np.zeros((0, 0)), np.zeros((0, 0), np.int64)
         names = ["count", "parent", "history", "origin", "slot", "percept", "known", "moves", "identity"]
         self.parts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
         self._append(origin=np.array([-1]), slot=np.array([0]), percept=np.array([0]))
@@ -201,7 +203,7 @@ class _Views:
                 f"{role} cannot tell from its percepts which moves are legal:"
                 " states that it cannot tell apart must have the same"
             )
-        moves = np.array(self.moves, np.int64)[known]
+        moves = self.moves[known]
         bits = (1 << moves) - 1
         if self.restriction is not None:
             self.share = self.restriction.shares(self.identity, moves, depth)
@@ -231,13 +233,13 @@ class _Views:
 
     def key(self, view: Int64Array, slot: Int64Array, percept: Int64Array) -> Int64Array:
         """One number for the view before, own move and percepts."""
-        return (view * max(self.moves) + slot) * self.percepts + percept
+        return (view * self.most_moves + slot) * self.percepts + percept
 
     def follow(self, keys: Int64Array) -> Int64Array:
         """Go to the next layer by the keys of its histories; return the views of these."""
         different, view = np.unique(keys, return_inverse=True)
         rest, percept = np.divmod(different, self.percepts)
-        before, slot = np.divmod(rest, max(self.moves))
+        before, slot = np.divmod(rest, self.most_moves)
         self._append(origin=self.offset + before, slot=slot, percept=percept)
         self.sequence = self.sequence_after(before, slot)
         self.identity = _mixed(self.identity[before], slot * self.percepts + percept)
@@ -245,7 +247,6 @@ class _Views:
         return view.astype(np.int64)
 
     def treeplex(self) -> Treeplex:
-        """All information sets found."""
         whole: dict[str, Any] = {
             name: np.concatenate([*parts, np.zeros(0, np.int64)]) for name, parts in self.parts.items()
         }
@@ -260,7 +261,7 @@ class _Unrolling:
         graph: StateGraph,
         limits: SolverLimits,
         report: Callable[[UnrollingProgress], None] | None,
-        restrictions: tuple[Restriction | None, ...],
+        restrictions: tuple[MoveTable | None, ...],
     ) -> None:
         self.graph, self.limits, self.report = graph, limits, report
         self.start = time.perf_counter()
@@ -277,7 +278,7 @@ class _Unrolling:
         layer = _Layer(np.zeros(1, np.int32), [np.zeros(1, np.int64)] * self.agents, np.ones(1))
         if not self.degree[0]:
             self.ends.append((np.zeros(1, np.int32), np.zeros(1, np.int32), self.graph.payoff[:1]))
-            layer = _Layer(layer.state[:0], [view[:0] for view in layer.view], layer.chance[:0])
+            layer = layer._replace(state=layer.state[:0])
         while len(layer.state):
             for views in self.views:
                 views.decide(layer, self.graph, self.depth)
@@ -285,14 +286,12 @@ class _Unrolling:
             self.depth += 1
             if self.depth > self.graph.state_count:
                 raise UnsolvableError("a match need not end, so the tree of histories has no end either")
-        row_start, column, payoff = self._payoffs()
+        payoffs = self._payoffs()
         plexes = [views.treeplex() for views in self.views]
         if len(plexes) == 1:
             plexes.append(_Views(0, self.graph).treeplex())
         seconds = time.perf_counter() - self.start
-        return SequenceForm(
-            self.graph, (plexes[0], plexes[1]), row_start, column, payoff, self.histories, seconds
-        )
+        return SequenceForm(self.graph, (plexes[0], plexes[1]), *payoffs, self.histories, seconds)
 
     def _next_layer(self, layer: _Layer) -> _Layer:
         ends = np.cumsum(self.degree[layer.state])
@@ -335,8 +334,9 @@ class _Unrolling:
         reached = graph.successor[edge]
         goes_on = self.degree[reached] > 0
         on, over = np.flatnonzero(goes_on), np.flatnonzero(~goes_on)
+        slot, percept = graph.slot[edge].astype(np.int64), graph.percept[edge].astype(np.int64)
         sequences = [
-            views.sequence_after(layer.view[a][owner[over]], graph.slot[edge[over], a].astype(np.int64))
+            views.sequence_after(layer.view[a][owner[over]], slot[over, a])
             for a, views in enumerate(self.views)
         ]
         worth = chance[over] * graph.payoff[reached[over]]
@@ -345,11 +345,7 @@ class _Unrolling:
         self.end_count += len(over)
         self.histories += len(over)
         keys = [
-            views.key(
-                layer.view[a][owner[on]],
-                graph.slot[edge[on], a].astype(np.int64),
-                graph.percept[edge[on], a].astype(np.int64),
-            )
+            views.key(layer.view[a][owner[on]], slot[on, a], percept[on, a])
             for a, views in enumerate(self.views)
         ]
         return keys, reached[on], chance[on]

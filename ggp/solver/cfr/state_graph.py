@@ -77,11 +77,6 @@ def make_state_graph(
     """Enumerate the states of a game of one or two agents, and what agents see on the way.
 
     Raises UnsolvableError for other games and SolverLimitError.
-
-    >>> import ggp
-    >>> graph = make_state_graph(ggp.load("kuhn_poker"))
-    >>> graph.state_count, len(graph.successor), graph.total
-    (55, 54, 100)
     """
     agents = tuple(role for role in game.roles if role != RANDOM_ROLE)
     if not 1 <= len(agents) <= 2:
@@ -99,8 +94,7 @@ def make_state_graph(
         # every role sees the whole joint move
         place = np.arange(len(seen[0])) - np.repeat(first_edge[:-1], degree)
         percept_numbers, percept_sets = (place,) * len(agents), ((),) * len(agents)
-    is_chance = [role == RANDOM_ROLE for role in game.roles]
-    draws = move_count[:, is_chance].prod(axis=1)
+    draws = move_count[:, [role == RANDOM_ROLE for role in game.roles]].prod(axis=1)
     payoff, total = _payoffs(space, columns)
     return StateGraph(
         game,
@@ -122,10 +116,6 @@ def count_histories(graph: StateGraph) -> int:
     """How many histories the whole tree has; those that agree in what agents observe are counted one by one.
 
     Raises UnsolvableError if a match need not end.
-
-    >>> import ggp
-    >>> count_histories(make_state_graph(ggp.load("kuhn_poker")))
-    55
     """
     owner = np.repeat(np.arange(graph.state_count), np.diff(graph.first_edge))
     reached: NDArray[np.float64] = np.zeros(graph.state_count)
@@ -169,8 +159,7 @@ def _slots(move_count: Int64Array, first_edge: Int64Array) -> Int64Array:
 def _numbered(sets: NDArray[np.uint8]) -> tuple[Int64Array, tuple[tuple[int, ...], ...]]:
     """Number different rows of packed bits: numbers of the rows, and the sets behind the numbers."""
     width = max(1, sets.shape[1])
-    rows = np.zeros((len(sets), width), np.uint8)
-    rows[:, : sets.shape[1]] = sets
+    rows = np.ascontiguousarray(np.pad(sets, ((0, 0), (0, width - sets.shape[1]))))
     different, numbers = np.unique(rows.view(f"V{width}").ravel(), return_inverse=True)
     bits = np.unpackbits(different.view(np.uint8).reshape(-1, width), axis=1, bitorder="little")
     return numbers, tuple(tuple(np.flatnonzero(row).tolist()) for row in bits)

@@ -42,7 +42,7 @@ def information_sets(form: SequenceForm, strategies: Strategies) -> Iterator[Inf
     """All information sets in which a role has a choice: those of the first role, then of the second.
 
     >>> import ggp
-    >>> from ggp.solver.cfr.minimization import solve_hidden
+    >>> from ggp.solver.cfr import solve_hidden
     >>> found = solve_hidden(ggp.load("kuhn_poker"))
     >>> king = [each for each in information_sets(found.form, found.strategies) if "king" in str(each)]
     >>> print(king[1], {str(move): round(p, 3) for move, p in king[1].probabilities.items()})
@@ -87,13 +87,12 @@ def observed(form: SequenceForm, agent: int, history: int) -> list[Observed]:
     path.reverse()
     own = [legal_moves(form, agent, int(plex.origin[step]))[plex.slot[step]] for step in path]
     numbers = plex.percept[path].tolist()
-    seen = _percepts(form, agent, numbers) if form.graph.is_hiding else _joint_moves(form, numbers)
-    return [(move, percepts) for move, percepts in zip(own, seen, strict=True)]
-
-
-def _percepts(form: SequenceForm, agent: int, numbers: list[int]) -> list[tuple[Term, ...]]:
     sets, terms = form.graph.percept_sets[agent], form.graph.game.terms.percepts
-    return [tuple(sorted((terms[i] for i in sets[number]), key=str)) for number in numbers]
+    if form.graph.is_hiding:
+        seen = [tuple(sorted((terms[i] for i in sets[number]), key=str)) for number in numbers]
+    else:
+        seen = _joint_moves(form, numbers)
+    return list(zip(own, seen, strict=True))
 
 
 def _joint_moves(form: SequenceForm, numbers: list[int]) -> list[tuple[Term, ...]]:

@@ -239,15 +239,6 @@ def _is_known(payoff: Floats, joints: Index) -> bool:
 
 
 @stage
-def _best_joint_move(payoff: Floats, joints: Index, mover: Index) -> Index:
-    best = np.int64(0)
-    for joint in range(joints):
-        if payoff[joint, mover] > payoff[best, mover]:
-            best = np.int64(joint)
-    return best
-
-
-@stage
 def _value_matrix_game(stage: StageArrays, row: Index, column: Index, value: Floats, state: Index) -> None:
     """Value a state in which two players of constant sum choose: the value of their matrix game."""
     payoff = stage.payoff
@@ -335,7 +326,7 @@ def back_up_mixed(
             if choosing > 1:
                 chosen = pure_equilibrium(payoff, roles, stage.moves_of)
             else:
-                chosen = _best_joint_move(payoff, joints, mover)
+                chosen = payoff[:joints, mover].argmax()
             if chosen < 0:
                 found = s
                 continue

@@ -6,7 +6,7 @@ import pytest
 from ggp.analysis.info import describe
 from ggp.circuit.subgames import find_subgames, find_supports
 from ggp.engines.loading import load
-from ggp.solver.projection import ProjectedFacts
+from ggp.solver.plans import ProjectedFacts
 
 TWO_SWITCHES = """
 (role a) (init (off 1)) (init (off 2)) (init (lamp red)) (init (step 0)) (switch 1) (switch 2)

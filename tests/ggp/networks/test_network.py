@@ -11,7 +11,7 @@ from ggp.knowledge.folder import KnowledgeFileError
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.networks.network import Network
 from ggp.search.forest.guided import Guidance, GuidedForest
-from ggp.solver.work_folder import rules_digest
+from ggp.solver.saved_header import rules_digest
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ import pytest
 from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.solver import Tablebase, UnsolvableError, save_solution, solve
-from ggp.solver.correlated import correlated_equilibrium
-from ggp.solver.matrix_games import NoEquilibriumFoundError
+from ggp.solver.matrix_games import NoEquilibriumFoundError, correlated_equilibrium
 from ggp.solver.solution import CORRELATED, EQUILIBRIUM
 
 CHASE = """(role a) (role b) (role c) (init start) (side heads) (side tails)
@@ -69,9 +68,7 @@ def test_three_roles_without_a_pure_equilibrium_are_solved_only_on_request(tmp_p
 
 
 def test_a_pure_equilibrium_is_preferred_to_a_correlated_one():
-    agreeing = CHASE.replace("(goal c 0) (same", "(goal c 100) (same").replace(
-        "(goal c 100) (not", "(goal c 0) (not"
-    )
+    agreeing = CHASE.replace("c 0) (same", "c 100) (same").replace("c 100) (not", "c 0) (not")
     solution = solve(load(agreeing, "lanes"), is_correlated=True)
     assert solution.concept == EQUILIBRIUM
     assert solution.values() == (100, 100, 100)

@@ -1,6 +1,8 @@
 """Solver files that somebody else wrote: only possible arrays are mapped, and kernels stay within them."""
 
+import functools
 import json
+import operator
 import os
 import subprocess
 import sys
@@ -31,17 +33,18 @@ def saved(tmp_path_factory):
     return header, rest
 
 
-def put(header, keys, value):
-    """Set `value` at the path `keys` of `header`."""
-    *inner, last = keys
-    for key in inner:
-        header = header[key]
-    header[last] = value
+def changed(saved, keys=(), value=None):
+    """The file with `value` at the path `keys` of its header."""
+    header, rest = saved
+    content = json.loads(header)
+    if keys:
+        *inner, last = keys
+        functools.reduce(operator.getitem, inner, content)[last] = value
+    return MAGIC + json.dumps(content).encode().ljust(len(header)) + b"\n" + rest
 
 
 def test_saved_solution_opens(saved, tmp_path):
-    header, rest = saved
-    (tmp_path / "same").write_bytes(MAGIC + header + b"\n" + rest)
+    (tmp_path / "same").write_bytes(changed(saved))
     assert Tablebase(tmp_path / "same").values()
 
 
@@ -70,12 +73,7 @@ def test_saved_solution_opens(saved, tmp_path):
     ],
 )
 def test_damaged_saved_solution_is_refused(saved, tmp_path, keys, value):
-    header, rest = saved
-    changed = json.loads(header)
-    put(changed, keys, value)
-    text = json.dumps(changed).encode()
-    assert len(text) <= len(header)
-    (tmp_path / "damaged").write_bytes(MAGIC + text.ljust(len(header)) + b"\n" + rest)
+    (tmp_path / "damaged").write_bytes(changed(saved, keys, value))
     with pytest.raises(SavedSolutionError, match="damaged"):
         Tablebase(tmp_path / "damaged")
 
@@ -85,10 +83,7 @@ def test_damaged_saved_solution_is_refused(saved, tmp_path, keys, value):
     [(("arrays", "keys", 1), "|O"), (("arrays", "depth", 2), [10**9]), (("code", "source", 0), 10**6)],
 )
 def test_a_damaged_array_is_reported_before_numba_is_imported(saved, tmp_path, keys, value):
-    header, rest = saved
-    changed = json.loads(header)
-    put(changed, keys, value)
-    (tmp_path / "damaged").write_bytes(MAGIC + json.dumps(changed).encode().ljust(len(header)) + b"\n" + rest)
+    (tmp_path / "damaged").write_bytes(changed(saved, keys, value))
     script = (
         "import sys\nfrom ggp.cli.main import main\n"
         "try: main(['match', 'nim', 'tablebase:file=damaged'])\nexcept SystemExit as end: print(end.code)\n"

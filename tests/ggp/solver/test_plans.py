@@ -2,12 +2,10 @@
 
 import pytest
 
-from ggp.circuit.subgames import find_subgames
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys, encode_states
 from ggp.solver import SolverLimits, solve
-from ggp.solver.plans import Planner
-from ggp.solver.projection import ProjectedFacts, Projection
+from ggp.solver.plans import Planner, ProjectedFacts, Projection
 from ggp.solver.reachable import projected_states
 from tests.ggp.circuit.test_subgames import TWO_SWITCHES
 from tests.oracles.naive_solver import successors
@@ -54,10 +52,7 @@ def test_a_plan_may_pass_idle_facts_and_steps_that_decide_what_is_legal(text, go
     plan = plan_of(game)
     assert_followed(game, plan)
     assert (plan.goal, plan.is_best) == (goal, goal == 100)
-
-
-def test_no_plan_waits_for_a_clock():
-    assert plan_of(load(TWO_SWITCHES, engine="lanes")) is None
+    assert plan_of(load(TWO_SWITCHES, engine="lanes")) is None  # no plan waits for a clock
 
 
 def test_a_clock_that_decides_what_is_legal_stays_in_the_key():
@@ -101,8 +96,7 @@ def test_codes_of_each_depth_know_the_clock():
 
 
 def test_there_is_no_plan_where_none_was_found_in_time():
-    game = load("lightsout", "lanes")
-    assert plan_of(game, states=1000, chunk_seconds=1e6) is None
+    assert plan_of(load("lightsout", "lanes"), states=1000, chunk_seconds=1e6) is None
 
 
 def test_plans_need_one_role():
@@ -111,8 +105,6 @@ def test_plans_need_one_role():
 
 
 def test_the_counter_of_the_puzzle_does_not_multiply_its_states():
-    game = load("eightpuzzle", "lanes")
-    seen = []
+    game, seen = load("eightpuzzle", "lanes"), []
     Planner(game).find(game.initial_state(), SolverLimits(), seen.append)
     assert seen[-1].states < 181_441
-    assert find_subgames(game.tables).idle == ()

@@ -69,28 +69,25 @@ def test_zero_sum_solutions_are_equilibria_and_the_kernel_agrees(seed):
     assert (mix @ np.array(payoff)).min() == pytest.approx(float(found.row_value), abs=1e-9)
 
 
-def test_bimatrix_prefers_the_best_pure_equilibrium():
+def test_bimatrix_prefers_the_best_pure_equilibrium_and_mixes_where_it_must():
     stag_hunt = [[4, 0], [3, 3]]
-    found = solve_bimatrix(stag_hunt, [list(line) for line in zip(*stag_hunt, strict=True)])
+    found = solve_bimatrix(stag_hunt, list(zip(*stag_hunt, strict=True)))
     assert (found.row, found.column, found.row_value) == ((1, 0), (1, 0), 4)
-
-
-def test_bimatrix_mixes_where_it_must():
     found = solve_bimatrix([[2, 0], [0, 1]], [[0, 3], [1, 0]])
     assert found.row == (Fraction(1, 4), Fraction(3, 4))
     assert found.column == (Fraction(1, 3), Fraction(2, 3))
     assert (found.row_value, found.column_value) == (Fraction(2, 3), Fraction(3, 4))
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "eightpuzzle_like", "morra"])
+@pytest.mark.parametrize("name", ["tictactoe", "maze", "morra"])
 def test_saved_solution_answers_like_the_solution(name, tmp_path):
-    game = load(WIDE if name == "eightpuzzle_like" else name, "lanes")
+    game = load(name, "lanes")
     solution = solve(game)
     save_solution(solution, tmp_path / "game.solution")
     assert [path.name for path in tmp_path.iterdir()] == ["game.solution"]
     tablebase = Tablebase(tmp_path / "game.solution")
     tablebase.require_rules(game.program)
-    reasoner = load(WIDE if name == "eightpuzzle_like" else name, "reasoner")
+    reasoner = load(name, "reasoner")
     state, other = game.initial_state(), reasoner.initial_state()
     assert tuple(tablebase.values().values()) == solution.values()
     while not game.is_terminal(state):
@@ -102,27 +99,6 @@ def test_saved_solution_answers_like_the_solution(name, tmp_path):
             for role in game.roles
         ]
         state, other = game.next_state(state, joint), reasoner.next_state(other, joint)
-
-
-WIDE = (
-    """
-(role r) (init (at 0)) (init (mark 0))
-"""
-    + "\n".join(
-        f"(succ {i} {i + 1}) (<= (next (seen {i} {j})) (true (at {i})) (digit {j}) (does r (go {j})))"
-        f"(<= (next (seen {i} {j})) (true (seen {i} {j})))"
-        for i in range(4)
-        for j in range(3)
-    )
-    + """
-(digit 0) (digit 1) (digit 2)
-(<= (legal r (go ?d)) (digit ?d))
-(<= (next (at ?n)) (true (at ?m)) (succ ?m ?n))
-(<= terminal (true (at 4)))
-(<= won (true (seen 0 1)) (true (seen 1 2)) (true (seen 2 0)) (true (seen 3 1)))
-(<= (goal r 100) won) (<= (goal r 0) (not won))
-"""
-)
 
 
 def test_saved_solution_refuses_other_rules_and_damage(tmp_path):
@@ -175,10 +151,7 @@ def test_solve_command_prints_json(capsys, tmp_path):
     assert "solution of bucket: picker 51, drawer 49" in capsys.readouterr().out
     app.main(["games", "info", str(tmp_path / "b"), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)["values"] == printed["values"]
-
-
-def test_solve_command_shows_values_and_strategies(capsys):
     app.main(["solve", "morra"], standalone_mode=False)
-    printed = capsys.readouterr().out
-    assert "even 49.1667, odd 50.8333" in printed
-    assert "(show 1) with probability 0.5833" in printed
+    shown = capsys.readouterr().out
+    assert "even 49.1667, odd 50.8333" in shown
+    assert "(show 1) with probability 0.5833" in shown

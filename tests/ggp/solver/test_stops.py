@@ -84,9 +84,7 @@ def test_enumeration_stops_within_a_chunk(expansions):
         reachable_states(load("connectfour", "lanes"), limits(stop))
     assert stop.asked == 12
     assert sum(passes for passes, _ in expansions) <= 2**12
-
-
-def test_enumeration_stops_at_the_deadline_within_a_chunk(expansions):
+    expansions.clear()
     with pytest.raises(SolverLimitError, match="when time was up"):
         reachable_states(load(WIDE, "lanes"), limits(None, deadline=0.0))
     assert [passes for passes, _ in expansions] == [1]
@@ -108,71 +106,45 @@ def test_growth_of_the_table_of_states_stops(monkeypatch, is_lenient):
     assert sum(inserted) < 2**4
 
 
-def parts(space):
-    """All of a state space that does not depend on how its states were divided into chunks."""
-    return {
-        "keys": space.keys.copy(),
-        "goal": space.goal.copy(),
-        "moves": np.concatenate([chunk.move_count for chunk in space.chunks]),
-        "edge": np.concatenate([chunk.edge for chunk in space.chunks]),
-        "layers": space.layer_ends,
-        "is_layered": space.is_layered,
-    }
-
-
 @pytest.mark.parametrize("rules", [WIDE, "tictactoe", "skirmish", "dicerace", "eightpuzzle", "tron"])
 def test_slices_change_nothing_that_an_enumeration_finds(monkeypatch, rules):
-    most = 20_000
+    def found():
+        """All of the state space that does not depend on how its states were divided into chunks."""
+        given = SolverLimits(states=20_000, chunk_seconds=UNHURRIED)
+        space = reachable_states(load(rules, "lanes"), given, is_lenient=True)
+        joined = [np.concatenate([each[part] for each in space.chunks]) for part in (2, 3)]
+        return space.keys.copy(), space.goal.copy(), *joined, space.layer_ends, space.is_layered
 
-    def enumerate_states():
-        game = load(rules, "lanes")
-        space = reachable_states(game, SolverLimits(states=most, chunk_seconds=UNHURRIED), is_lenient=True)
-        return parts(space)
-
-    expected = enumerate_states()
+    expected = found()
     monkeypatch.setattr(Slices, "note", lambda slices, seconds: None)  # one pass at a time
-    for name, value in enumerate_states().items():
-        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+    for value, other in zip(found(), expected, strict=True):
+        np.testing.assert_array_equal(value, other)
 
 
-def test_values_are_found_in_bounded_slices_and_stop(monkeypatch):
-    game, widest, calls, back_up = load("connectfour_4x4", "lanes"), 4, [], solution.back_up
+@pytest.mark.parametrize(
+    ("rules", "value", "widest"), [("connectfour_4x4", 50, 4), (TABLES, pytest.approx(100 / NUMBERS), PICKS)]
+)
+def test_values_are_found_in_bounded_slices_and_stop(monkeypatch, rules, value, widest):
+    """The stop is looked at also between states whose stages cost much, however few transitions they have."""
+    game, calls = load(rules, "lanes"), []
 
-    def counting(chunk, value, depth, cursor):
-        before = int(cursor[STATES_LEFT] + cursor[EDGES_LEFT])
-        is_done = back_up(chunk, value, depth, cursor)
-        calls.append(before - int(cursor[STATES_LEFT] + cursor[EDGES_LEFT]))
-        return is_done
+    def counted(kernel):
+        def counting(*given):
+            before = int(given[-1][[STATES_LEFT, EDGES_LEFT]].sum())
+            found = kernel(*given)
+            calls.append(before - int(given[-1][[STATES_LEFT, EDGES_LEFT]].sum()))
+            return found
 
-    monkeypatch.setattr(solution, "back_up", counting)
+        return counting
+
+    for name in ("back_up", "back_up_mixed"):
+        monkeypatch.setattr(solution, name, counted(getattr(solution, name)))
     solved = solve(game, limits(Stop()))
-    assert solved.values() == (50.0, 50.0)
+    assert solved.values()[0] == value
     assert sum(calls) == solved.space.state_count + solved.space.transitions
     assert max(calls) <= SLICE_TRANSITIONS + widest
     everything = len(calls)
-    calls.clear()
-    stop = Stop(work=lambda: setattr(stop, "last", 0 if len(calls) == 2 else None))
-    with pytest.raises(SolverLimitError, match="when stopped"):
-        solve(game, limits(stop))
-    assert len(calls) == 2 < everything
-
-
-def test_matrix_games_of_one_chunk_are_solved_in_slices(monkeypatch):
-    """The stop is looked at between states whose stages cost much, however few transitions they have."""
-    game, calls, back_up_mixed = load(TABLES, "lanes"), [], solution.back_up_mixed
-
-    def counting(chunk, *others):
-        cursor = others[-1]
-        before = int(cursor[STATES_LEFT])
-        found = back_up_mixed(chunk, *others)
-        calls.append(before - int(cursor[STATES_LEFT]))
-        return found
-
-    monkeypatch.setattr(solution, "back_up_mixed", counting)
-    solved = solve(game, limits(Stop()))
-    assert solved.values()[0] == pytest.approx(100 / NUMBERS)
-    assert len(calls) > len(solved.space.chunks)
-    everything = len(calls)
+    assert everything > len(solved.space.chunks)
     calls.clear()
     stop = Stop(work=lambda: setattr(stop, "last", 0 if calls else None))
     with pytest.raises(SolverLimitError, match="when stopped"):
@@ -180,22 +152,12 @@ def test_matrix_games_of_one_chunk_are_solved_in_slices(monkeypatch):
     assert len(calls) == 1 < everything
 
 
-def test_search_for_a_mixed_equilibrium_of_a_stage_ends_when_it_is_told():
-    class StoppedError(Exception):
-        pass
-
-    asked = []
-
-    def check():
-        asked.append(1)
-        if len(asked) == 7:
-            raise StoppedError
-
+def test_search_for_a_mixed_equilibrium_of_a_stage_can_be_ended():
+    asked = iter(range(7))
     row = [[int(i == j) for j in range(5)] for i in range(5)]  # only all moves together are in equilibrium
     column = [[1 - worth for worth in each] for each in row]
-    with pytest.raises(StoppedError):
-        solve_bimatrix(row, column, check=check)
-    assert len(asked) == 7
+    with pytest.raises(StopIteration):
+        solve_bimatrix(row, column, check=lambda: next(asked))
 
 
 def test_an_attempt_to_solve_that_is_stopped_says_nothing_about_the_next(expansions):

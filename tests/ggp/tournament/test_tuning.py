@@ -17,7 +17,7 @@ from ggp.knowledge.tuned import Comparison, TunedOptions, Tuning
 from ggp.match.player import MatchSetup
 from ggp.networks.network import Network
 from ggp.players.factory import make_player
-from ggp.solver.work_folder import rules_digest
+from ggp.solver.saved_header import rules_digest
 from ggp.tournament import tuning as tuning_module
 from ggp.tournament.tuning import TuningProgress, gate_scores, judged, tune
 from tests.ggp.players.asking import tree_of

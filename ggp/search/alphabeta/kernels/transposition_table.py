@@ -12,9 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, kernel
-from ggp.jit.prefetch import prefetch
 from ggp.jit.rows import Index, prefetch
-from ggp.lanes.keys.hashing import Words, hash_of
 from ggp.lanes.keys.key_table import Words, hash_of
 from ggp.search.alphabeta.kernels.arrays import STORED, AlphaBetaMemory
 

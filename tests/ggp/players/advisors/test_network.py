@@ -13,7 +13,7 @@ from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.advisors.trial import TrialAdvisor
 from ggp.players.factory import make_player
 from ggp.search.tree.options import MctsOptions
-from ggp.solver.work_folder import rules_digest
+from ggp.solver.saved_header import rules_digest
 from tests.ggp.players.asking import advisor_of, choose, started
 
 

@@ -212,7 +212,7 @@ def test_damaged_trials_begin_again(change, game, caplog):
     assert Trial.load(place) == Trial(content["game"], content["rules"], won=6)
     place.write_text(json.dumps(content | change))
     with pytest.raises(KnowledgeFileError):
-        Trial.load(place).require_rules(game.program)
+        Trial.load(place, game.program)
     assert mode_of_first_move("mcts", game) == "lanes"
     assert "trial matches begin again" in caplog.text
 
