@@ -154,7 +154,6 @@ class _PositionMatch:
             asker.faults.note(fault, f"{place.id}: START", is_start=True)
 
     def choose(self, state: Hashable, joint_move: tuple[Move, ...] | None) -> Move | None:
-        """The player's move, or None after a fault."""
         self.asker.move_count += 1
         limit = self.asker.terms.play_clock_seconds
         self.player.get_ready()

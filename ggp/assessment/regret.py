@@ -79,7 +79,6 @@ class GameRegret:
 
     @property
     def mistakes(self) -> int:
-        """The number of positions in which the move did not keep the value."""
         return sum(regret > TOLERANCE for regret in self.regrets)
 
 

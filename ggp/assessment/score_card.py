@@ -101,7 +101,6 @@ class ScoreCard:
 
     @property
     def skills(self) -> list[str]:
-        """The skills that were tested."""
         return [skill for skill in SKILLS if self.of_skill(skill)]
 
     @property

@@ -11,7 +11,7 @@ import click
 from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
 from ggp.solver.coalitions import CoalitionSolution
-from ggp.solver.estimate import estimate_states
+from ggp.solver.limits import estimate_states
 from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
 

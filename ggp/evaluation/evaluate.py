@@ -219,7 +219,6 @@ class _Evaluator:
         return found
 
     def measure(self) -> None:
-        """Compute all figures, the most informative first."""
         terms, found = self.terms, self.found
         random = self.play("random matches", np.zeros((terms.playouts, len(self.game.roles)), np.int64))
         found.put([*of_random_matches(self.game, random), *coverage(self.game, self.parts)])
@@ -305,7 +304,6 @@ class _Evaluator:
         )
 
     def solve(self) -> None:
-        """Values instead of estimates, if the game is small enough."""
         self.report("solving", 0, 1)
         self.exact, self.solution = solved(self.game, time.monotonic() + SOLVED_SHARE * self.terms.seconds)
         self.found.put(self.exact)

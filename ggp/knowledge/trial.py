@@ -55,7 +55,6 @@ class Trial(Knowledge):
 
     @property
     def mean_moves(self) -> float:
-        """Moves of a match; 0 before the first."""
         return self.moves / max(1, self.match_count)
 
     def add(self, margin: int, moves: int) -> None:
@@ -81,7 +80,6 @@ class Trial(Knowledge):
 
     @property
     def is_over(self) -> bool:
-        """Whether no more matches are needed."""
         is_lost = self.evidence <= math.log(ERROR / (1 - ERROR))
         return self.is_won or is_lost or self.match_count >= MAX_MATCHES
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.search.budget import Budget
 from ggp.solver import Progress, Solution, SolverError, SolverLimits, solve
-from ggp.solver.estimate import estimate_states
+from ggp.solver.limits import estimate_states
 
 _logger = logging.getLogger("ggp.search")
 

@@ -1,12 +1,9 @@
 """Exact values of whole games: every reachable state, found and valued on lanes.
 
-limits         what solving may cost, how far it is, and how it fails
-estimate       how many states to expect
+limits         what solving may cost, how far it is, how many states to expect, and how it fails
 slices         how much work to give a kernel at a time
-chunk          transitions of consecutive states
 kernels/       expanding states and backing values up
-work_folder    where an enumeration is kept on disk
-space          the reachable states and their transitions
+space          the reachable states and their transitions, in memory and on disk
 reachable      finds them, breadth first
 plans          one role: the shortest way to the best end, without clocks and idle facts
 matrix_games   exact equilibria of one simultaneous stage, correlated ones of three and more roles

@@ -28,12 +28,11 @@ from gdl.terms import Symbol
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game, Role
-from ggp.solver.chunk import Chunk
 from ggp.solver.kernels.expand import MAX_MOVES, UNKNOWN
 from ggp.solver.limits import Progress, SolverLimitError, SolverLimits, UnsolvableError
 from ggp.solver.reachable import reachable_states
 from ggp.solver.solution import require_perfect_information, value_space
-from ggp.solver.space import StateSpace
+from ggp.solver.space import Chunk, StateSpace
 from ggp.solver.stages import Stage, Worth, rate_stage
 
 GREATEST_GOAL = 100
@@ -59,24 +58,20 @@ class CoalitionSolution:
 
     @property
     def game(self) -> CompiledGame:
-        """The game that was solved."""
         return self.space.game
 
     @property
     def coalition(self) -> tuple[Role, ...]:
-        """The members, in role order."""
         return tuple(role for r, role in enumerate(self.game.roles) if r in self.members)
 
     @property
     def others(self) -> tuple[Role, ...]:
-        """The players who are not members, in role order."""
         return tuple(
             role for r, role in enumerate(self.game.roles) if r not in self.members and role != RANDOM_ROLE
         )
 
     def value(self, state: PackedState | None = None) -> float:
-        """The coalition's sum of goals from `state` (None: the initial state). Raises KeyError for
-        unreachable states."""
+        """The coalition's sum of goals from `state` on. Raises KeyError for unreachable states."""
         number = 0 if state is None else int(self.space.number(self.game.unpack(state)[None, :])[0])
         if number < 0:
             raise KeyError("not a reachable state")
@@ -140,9 +135,9 @@ def solve_coalition(
 
 def _sides(roles: Sequence[Role], members: frozenset[int]) -> dict[Role, list[int]]:
     """The roles of each side: the coalition, the others, chance; without sides that have none."""
-    others = [r for r, role in enumerate(roles) if r not in members and role != RANDOM_ROLE]
-    chance = [r for r, role in enumerate(roles) if role == RANDOM_ROLE]
-    sides = {_COALITION: sorted(members), _OTHERS: others, RANDOM_ROLE: chance}
+    sides: dict[Role, list[int]] = {_COALITION: [], _OTHERS: [], RANDOM_ROLE: []}
+    for r, role in enumerate(roles):
+        sides[_COALITION if r in members else role if role == RANDOM_ROLE else _OTHERS].append(r)
     return {side: group for side, group in sides.items() if group}
 
 
@@ -151,7 +146,7 @@ def _merge_sides(
 ) -> tuple[StateSpace, int]:
     """The same states with sides for roles, and how many goal points one unit of its goals means. Raises
     UnsolvableError if a side has too many joint moves or the sums too many values."""
-    groups, members = list(sides.values()), sides.get(_COALITION, [])
+    groups, members = list(sides.values()), sides[_COALITION]
     ended = space.goal[:, 0] != UNKNOWN
     sums = space.goal[ended][:, members].astype(np.int64).sum(axis=1)
     most = GREATEST_GOAL * len(members)
@@ -162,14 +157,13 @@ def _merge_sides(
     goal[~ended] = UNKNOWN
     goal[ended, 0] = sums // unit
     if _OTHERS in sides:
-        goal[ended, list(sides).index(_OTHERS)] = (most - sums) // unit
+        goal[ended, 1] = (most - sums) // unit
     order = [r for group in groups for r in group]
     room = limits.mebibytes << 20
     chunks = []
     for chunk in space.chunks:
         chunks.append(_merge_chunk(chunk, groups, order))
-        if chunks[-1].edge is not chunk.edge:
-            room -= chunk.edge.nbytes
+        room -= chunk.edge.nbytes if chunks[-1].edge is not chunk.edge else 0
         if room < 0:
             raise SolverLimitError("not enough memory for the joint moves of both sides")
     return replace(space, goal=goal, chunks=chunks), unit

@@ -1,4 +1,4 @@
-"""Limits, progress and errors of the solver.
+"""Limits, progress, forecast and errors of the solver.
 
 SolverError
 ├── SolverLimitError    the game needs more states, memory or time than allowed
@@ -8,13 +8,19 @@ SolverError
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, log
 from pathlib import Path
 from typing import Protocol
 
 from ggp.integers import check_integers
 
 DEFAULT_MEBIBYTES = 8192
+_WINDOW = 5
+_HORIZON = 1000
+_OUT_OF_REACH = 10**18
 
 
 class SolverError(Exception):
@@ -60,7 +66,7 @@ class SolverLimits:
     histories     at most this many in the tree of a game with hidden information; None: see `mebibytes`
     deadline      time.monotonic() seconds
     stop          the solver gives up, within milliseconds, when this is set
-    estimated_states    it gives up when `ggp.solver.estimate` expects more than this many; asked once
+    estimated_states    it gives up when `estimate_states` expects more than this many; asked once
                         `estimate_from` are known, since fewer show little about the rest
     work_folder   folder for transitions and all else that is needed to resume after an interruption; None:
                   memory, and a temporary folder for what memory cannot hold
@@ -88,3 +94,33 @@ class SolverLimits:
             raise SolverLimitError(f"{so_far} when stopped")
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise SolverLimitError(f"{so_far} when time was up")
+
+
+def estimate_states(layer_ends: Sequence[int]) -> int | None:
+    """A rough forecast of the number of states, 10^18 at most; None while the layers show no trend.
+
+    layer_ends   states found after 0, 1, 2, ... joint moves. The growth from layer to layer usually falls
+                 steadily; the forecast continues the last few steps of that fall in a straight line.
+
+    >>> estimate_states([1, 10, 82, 587, 3_751])
+    10545479965
+    >>> estimate_states([1, 3, 7, 15, 31])  # the growth does not fall
+    """
+    sizes = [b - a for a, b in zip([0, *layer_ends[:-1]], layer_ends, strict=True)]
+    growth = [log(b / a) for a, b in pairwise(sizes) if a > 0 and b > 0]
+    recent = growth[-_WINDOW:]
+    if len(recent) < 3:
+        return None
+    fall = (recent[0] - recent[-1]) / (len(recent) - 1)
+    if fall <= 0:
+        return None
+    total, size, rate = float(layer_ends[-1]), float(sizes[-1]), recent[-1]
+    for _ in range(_HORIZON):
+        rate -= fall
+        size *= exp(rate)
+        total += size
+        if total > _OUT_OF_REACH:
+            return _OUT_OF_REACH
+        if size < 1:
+            break
+    return int(total)

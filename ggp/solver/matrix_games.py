@@ -22,6 +22,8 @@ from itertools import combinations, product
 from math import prod
 from operator import mul
 
+from ggp.solver.limits import UnsolvableError
+
 Payoff = Fraction | int
 Mix = tuple[Fraction, ...]
 MAX_SUPPORTS = 200_000
@@ -30,7 +32,7 @@ MAX_CELLS = 2_500
 (2,304 cells) take 2 to 6 CPU seconds, for five moves each over 20."""
 
 
-class NoEquilibriumFoundError(Exception):
+class NoEquilibriumFoundError(UnsolvableError):
     """The search for an equilibrium ended without one (a large or degenerate game)."""
 
 
@@ -148,7 +150,6 @@ def _on_supports(
     row_support: Sequence[int],
     column_support: Sequence[int],
 ) -> Equilibrium | None:
-    """The equilibrium with exactly these supports, if there is one."""
     rows, columns = len(row_payoff), len(row_payoff[0])
     of_column = _indifferent([[row_payoff[i][j] for j in column_support] for i in row_support])
     of_row = _indifferent([[column_payoff[i][j] for i in row_support] for j in column_support])
@@ -215,9 +216,8 @@ def correlated_equilibrium(payoff: Sequence[Sequence[Payoff]], moves: Sequence[i
     if not deviations:
         return (Fraction(1),)
     if prod(moves) * len(deviations) > MAX_CELLS:
-        raise NoEquilibriumFoundError(
-            f"a stage of {prod(moves)} joint moves is too large for a correlated equilibrium"
-        )
+        size = f"a stage of {prod(moves)} joint moves"
+        raise NoEquilibriumFoundError(f"{size} is too large for a correlated equilibrium")
     strides = [prod(moves[role + 1 :]) for role in range(len(moves))]
     losses = [
         [

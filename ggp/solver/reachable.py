@@ -26,8 +26,6 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
-from ggp.solver.chunk import Chunk
-from ggp.solver.estimate import estimate_states
 from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
@@ -41,11 +39,17 @@ from ggp.solver.kernels.expand import (
     expand,
     make_expansion,
 )
-from ggp.solver.limits import Progress, SolverError, SolverLimitError, SolverLimits, UnsolvableError
+from ggp.solver.limits import (
+    Progress,
+    SolverError,
+    SolverLimitError,
+    SolverLimits,
+    UnsolvableError,
+    estimate_states,
+)
 from ggp.solver.saved_header import rules_digest
 from ggp.solver.slices import Slices
-from ggp.solver.space import StateSpace
-from ggp.solver.work_folder import Checkpoint, WorkFolder, describe_code
+from ggp.solver.space import Checkpoint, Chunk, StateSpace, WorkFolder, describe_code
 
 _logger = logging.getLogger("ggp.solver")
 CHUNK_STATES = 1 << 18
@@ -175,7 +179,6 @@ class _Enumeration:
         return self._space(self._check_time)
 
     def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
-        """See `closed_states`."""
         self.layer_ends = []
         counter = self.expansion.counter
         closed: tuple[int, int, int, int] | None = None
@@ -430,7 +433,6 @@ class _Enumeration:
 
 
 def _grown(count: int, itemsize: int) -> int:
-    """The capacity that follows `count` items."""
     return count + min(int((GROWTH - 1) * count), MAX_GROWTH_BYTES // itemsize)
 
 

@@ -27,8 +27,8 @@ from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header, rules_digest
 from ggp.solver.solution import CORRELATED, Solution
+from ggp.solver.space import describe_code
 from ggp.solver.stages import Stage, Worth, rate_stage
-from ggp.solver.work_folder import describe_code
 
 _ALIGNMENT = 64
 MAX_GOAL = 100

@@ -27,7 +27,6 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game, Role, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
-from ggp.solver.chunk import Chunk
 from ggp.solver.kernels.backup import (
     EDGES_LEFT,
     ENDLESS,
@@ -48,9 +47,9 @@ from ggp.solver.kernels.matrix import (
     make_stage,
 )
 from ggp.solver.limits import Progress, SolverLimits, UnsolvableError
-from ggp.solver.matrix_games import NoEquilibriumFoundError, correlated_equilibrium, solve_bimatrix
+from ggp.solver.matrix_games import correlated_equilibrium, solve_bimatrix
 from ggp.solver.reachable import reachable_states
-from ggp.solver.space import StateSpace
+from ggp.solver.space import Chunk, StateSpace
 from ggp.solver.stages import Stage, Worth, rate_stage, rounded
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
@@ -298,14 +297,11 @@ class _Valuation:
         if len(choosing) != 2 and not self.is_correlated:
             raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
         moves = [int(counts[r]) for r in choosing]
-        try:
-            if len(choosing) == 2:
-                weights = _mixed_weights(payoff[:joints, choosing], moves, self._check_time)
-            else:
-                weights = _correlated_weights(payoff[:joints, choosing], moves)
-                self.correlated_stages += 1
-        except NoEquilibriumFoundError as error:
-            raise UnsolvableError(str(error)) from None
+        if len(choosing) == 2:
+            weights = _mixed_weights(payoff[:joints, choosing], moves, self._check_time)
+        else:
+            weights = _correlated_weights(payoff[:joints, choosing], moves)
+            self.correlated_stages += 1
         value[chunk.first + place] = weights @ payoff[:joints]
         successors = self.depth[chunk.edge[first : first + size]]
         self.depth[chunk.first + place] = min(int(successors.max()) + 1, ENDLESS - 1)

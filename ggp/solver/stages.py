@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, Move, Role
 from ggp.solver.limits import UnsolvableError
-from ggp.solver.matrix_games import (
-    Mix,
-    NoEquilibriumFoundError,
-    correlated_equilibrium,
-    marginals,
-    solve_bimatrix,
-    solve_zero_sum,
-)
+from ggp.solver.matrix_games import Mix, correlated_equilibrium, marginals, solve_bimatrix, solve_zero_sum
 
 TOLERANCE = 1e-9
 """Goals closer than this count as equal."""
@@ -35,6 +29,8 @@ class Worth(NamedTuple):
 
 Lookup: TypeAlias = Callable[[Any], Worth]
 """From a state to its worth. Raises KeyError for unknown states."""
+Mixes: TypeAlias = tuple[Sequence[Mix], Sequence[Fraction]]
+"""By role that chooses: the probabilities of its moves, and its goal."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +64,16 @@ def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup, *, is_correlate
     choosing = [r for r, moves in enumerate(legal) if len(moves) > 1 and r not in chance]
     if not choosing:
         return Stage({})
-    expected = {
-        joint: _expected(
-            game, state, [legal[r] if r in chance else (move,) for r, move in enumerate(joint)], lookup
-        )
-        for joint in product(*[legal[r][:1] if r in chance else legal[r] for r in range(len(legal))])
-    }
+
+    def worth_of(joint: tuple[Move, ...]) -> Worth:
+        """The mean over the moves of chance."""
+        moves = [legal[r] if r in chance else (move,) for r, move in enumerate(joint)]
+        worths = [lookup(game.next_state(state, joint)) for joint in product(*moves)]
+        values = zip(*(worth.values for worth in worths), strict=True)
+        return Worth(tuple(sum(each) / len(worths) for each in values), max(worth.depth for worth in worths))
+
+    joints = product(*[legal[r][:1] if r in chance else legal[r] for r in range(len(legal))])
+    expected = {joint: worth_of(joint) for joint in joints}
     if len(choosing) == 1:
         return _one_chooses(game, choosing[0], expected)
     stable = _best_stable(choosing, legal, expected) if len(choosing) > 2 else None
@@ -91,24 +91,16 @@ def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup, *, is_correlate
     return _mixed(game, choosing, legal, *_correlated(payoff, [len(legal[r]) for r in choosing]))
 
 
-def _expected(game: Game[Any], state: Hashable, moves: list[tuple[Move, ...]], lookup: Lookup) -> Worth:
-    worths = [lookup(game.next_state(state, joint)) for joint in product(*moves)]
-    values = zip(*(worth.values for worth in worths), strict=True)
-    return Worth(tuple(sum(each) / len(worths) for each in values), max(worth.depth for worth in worths))
-
-
 def _one_chooses(game: Game[Any], mover: int, expected: dict[tuple[Move, ...], Worth]) -> Stage:
     top = max(worth.values[mover] for worth in expected.values())
     best = [
-        (joint[mover], worth) for joint, worth in expected.items() if worth.values[mover] >= top - TOLERANCE
+        RatedMove(joint[mover], worth.values[mover], worth.depth, 0.0)
+        for joint, worth in expected.items()
+        if worth.values[mover] >= top - TOLERANCE
     ]
     hurries = top > 50 or len(game.roles) == 1
-    best.sort(key=lambda each: each[1].depth if hurries else -each[1].depth)
-    rated = tuple(
-        RatedMove(move, worth.values[mover], worth.depth, float(place == 0))
-        for place, (move, worth) in enumerate(best)
-    )
-    return Stage({game.roles[mover]: rated})
+    best.sort(key=lambda each: each.depth if hurries else -each.depth)
+    return Stage({game.roles[mover]: (replace(best[0], probability=1.0), *best[1:])})
 
 
 def rounded(goal: float) -> Fraction:
@@ -136,10 +128,6 @@ def _mixed(
     )
 
 
-Mixes: TypeAlias = tuple[Sequence[Mix], Sequence[Fraction]]
-"""By role that chooses: the probabilities of its moves, and its goal."""
-
-
 def _of_two(payoff: list[list[Fraction]], columns: int, *, is_alone: bool) -> Mixes:
     """An equilibrium of two roles; payoff[j][k] of role k by joint move j."""
     rows, others = (
@@ -150,17 +138,13 @@ def _of_two(payoff: list[list[Fraction]], columns: int, *, is_alone: bool) -> Mi
     if is_alone and max(sums) - min(sums) < Fraction(1, 10**6):
         found = solve_zero_sum(rows)
         return (found.row, found.column), (found.row_value, sums[0] - found.row_value)
-    try:
-        found = solve_bimatrix(rows, others)
-    except NoEquilibriumFoundError as error:
-        raise UnsolvableError(str(error)) from None
+    found = solve_bimatrix(rows, others)
     return (found.row, found.column), (found.row_value, found.column_value)
 
 
 def _best_stable(
     choosing: list[int], legal: list[tuple[Move, ...]], expected: dict[tuple[Move, ...], Worth]
 ) -> tuple[Move, ...] | None:
-    """The pure equilibrium with the greatest sum, of those the first; None without any."""
 
     def is_stable(joint: tuple[Move, ...]) -> bool:
         return all(
@@ -174,12 +158,6 @@ def _best_stable(
 
 def _correlated(payoff: list[list[Fraction]], moves: list[int]) -> Mixes:
     """Each role's share of a correlated equilibrium; payoff as in `_of_two`."""
-    try:
-        mix = correlated_equilibrium(payoff, moves)
-    except NoEquilibriumFoundError as error:
-        raise UnsolvableError(str(error)) from None
-    goals = [
-        sum((p * joint[k] for p, joint in zip(mix, payoff, strict=True)), Fraction(0))
-        for k in range(len(moves))
-    ]
+    mix = correlated_equilibrium(payoff, moves)
+    goals = [sum(map(mul, mix, own), Fraction(0)) for own in zip(*payoff, strict=True)]
     return marginals(mix, moves), goals

@@ -1,7 +1,6 @@
 """Teaching a network to play one game, by self-play.
 
-play         matches side by side, and their searches as samples
-players      matches in this process, or in others while this one learns
+play         matches side by side, here or in other processes, and their searches as samples
 samples      training targets, and the window of recent ones
 teacher      fits a network to samples, in torch
 state        the file from which teaching resumes

@@ -23,8 +23,18 @@ from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.guided import GuidedForest
 from ggp.solver.saved_header import rules_digest
-from ggp.teaching.play import Comparison, PlayPlan, Taught, compare
-from ggp.teaching.players import PLAYING_SHARE, MatchesAhead, Pool, guided_forest, playout_forest
+from ggp.teaching.play import (
+    PLAYING_SHARE,
+    Comparison,
+    MatchesAhead,
+    PlayPlan,
+    Pool,
+    Taught,
+    compare,
+    guided_forest,
+    playout_forest,
+    random_successor,
+)
 from ggp.teaching.samples import joined_samples
 from ggp.teaching.state import TeachingState
 from ggp.teaching.teacher import BATCH, Teacher
@@ -60,7 +70,6 @@ class TeachingOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, generations=0, matches=1, simulations=1, window=1, seed=0)
         check_integers(self, comparison_matches=0, share_matches=0, share_simulations=1)
 
@@ -160,7 +169,6 @@ class Teaching:
         self._matches.begin(self.best.network if self._has_best else None, plan)
 
     def _learn(self, taught: Taught) -> TeachingProgress:
-        """Fit the network to the window with the new samples, and judge it."""
         before = self._state
         window = joined_samples([before.samples, taught.samples]).newest(self.options.window)
         batches = max(1, USES_OF_A_SAMPLE * len(taught.samples) // BATCH)
@@ -183,15 +191,9 @@ class Teaching:
         against_playouts = self._compare(mine, playout_forest(self.game, self.options.seed))
         is_best = against_best is None or against_best.mean > 0.5
         if is_best:
-            self.best = replace(
-                self.best,
-                network=network,
-                generation=generation,
-                seconds=self._earlier_seconds + self.seconds,
-                share=PLAYING_SHARE,
-                score=0.5,
-                error=0.5,
-            )
+            texts = self.best.game, self.best.rules
+            seconds = self._earlier_seconds + self.seconds
+            self.best = TaughtNetwork(network, *texts, generation, seconds, PLAYING_SHARE)
             self._has_best = True
         return TeachingProgress(
             generation,
@@ -226,11 +228,7 @@ class Teaching:
             number = max(2, round(options.share_simulations * self._rate(mine) / rate))
             numbers = (number, options.share_simulations)
             found = compare(
-                self.game,
-                (mine, playouts),
-                numbers,
-                matches=options.share_matches,
-                seed=options.seed + 7,
+                self.game, (mine, playouts), numbers, matches=options.share_matches, seed=options.seed + 7
             )
             if best is None or found.mean > best[1].mean:
                 best = (share, found)
@@ -246,8 +244,7 @@ class Teaching:
             state = self.game.initial_state()
             while not self.game.is_terminal(state) and len(states) < forest.lane_count:
                 states.append(self.game.unpack(state))
-                moves = (self.game.legal_moves(state, role) for role in self.game.roles)
-                state = self.game.next_state(state, tuple(m[int(rng.integers(len(m)))] for m in moves))
+                state = random_successor(self.game, state, rng)
         roots = np.array(states)
         forest.search(roots, np.full(len(roots), 10))
         before, begin = forest.simulation_count, time.process_time()

@@ -1,19 +1,22 @@
-"""Matches side by side that a network learns from, and matches that compare two searches."""
+"""Matches side by side that a network learns from, here or in other processes, and that compare searches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.networks.network import Network
 from ggp.search.forest.forest import BoolArray, Forest
-from ggp.search.forest.guided import GuidedForest
+from ggp.search.forest.guided import Guidance, GuidedForest
 from ggp.search.forest.self_play import EndedMatches, MatchBatch, MatchContext
 from ggp.search.tree.kernels.arrays import UNPROVEN, Float64Array
+from ggp.search.tree.options import MctsOptions
 from ggp.teaching.samples import Samples, joined_samples
 
 STEP_LIMIT = 500
@@ -23,6 +26,11 @@ DRAWN_STEPS = 12
 """Joint moves for which a move is drawn by its visits; after these the most visited one is made."""
 RESULT_SHARE = 0.5
 """Share of the match's result in the value of a state; the rest is the mean of its search."""
+PLAYING_SHARE = 0.5
+"""Share of the network's value in matches; the rest is the playout's."""
+MEBIBYTES = 256
+WAIT_SECONDS = 0.2
+"""Seconds between two checks whether teaching was stopped."""
 
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
@@ -39,18 +47,14 @@ class PlayPlan:
 
 @dataclass(frozen=True)
 class Taught:
-    """Training data of matches: samples, joint moves, and the number of finished matches."""
+    """Training data of matches: samples, and the number of joint moves."""
 
     samples: Samples
-    positions: int = 0
-    ended: int = 0
+    positions: int
 
     def __add__(self, other: Taught) -> Taught:
-        return Taught(
-            joined_samples([self.samples, other.samples]),
-            self.positions + other.positions,
-            self.ended + other.ended,
-        )
+        samples = joined_samples([self.samples, other.samples])
+        return Taught(samples, self.positions + other.positions)
 
 
 class _Searched(NamedTuple):
@@ -64,7 +68,7 @@ class _Searched(NamedTuple):
     visits: Int32Array
 
 
-class TeachingMatches(MatchBatch):
+class _TeachingMatches(MatchBatch):
     """Self-play in which every search becomes a sample."""
 
     def __init__(self, context: MatchContext, forest: Forest, plan: PlayPlan) -> None:
@@ -75,7 +79,6 @@ class TeachingMatches(MatchBatch):
         self._opening = np.where(self._rng.random(plan.matches) < 0.5, openings, 0)
 
     def search_states(self, forest: Forest, states: BoolArray, simulations: Int64Array) -> bool:
-        """Search with noise at the roots."""
         if isinstance(forest, GuidedForest):
             is_stopped = self._context.ended.is_stopped
             return forest.search_with_noise(states, simulations, self._rng, is_stopped=is_stopped)
@@ -108,14 +111,11 @@ class TeachingMatches(MatchBatch):
         return best, mean
 
     def taught(self) -> Taught:
-        """After `play`: the training data of the finished matches."""
-        return Taught(self._samples(), int(self._length.sum()), int(self._is_finished.sum()))
-
-    def _samples(self) -> Samples:
-        fluents = self._states.shape[1]
         kept = [each for each in self._searched if self._is_finished[each.match]]
-        if not kept:
-            return Samples.empty(fluents, self._roles)
+        samples = self._samples(kept) if kept else Samples.empty(self._states.shape[1], self._roles)
+        return Taught(samples, int(self._length.sum()))
+
+    def _samples(self, kept: list[_Searched]) -> Samples:
         results = self._goals[[each.match for each in kept]]
         means = np.array([each.values for each in kept])
         values = RESULT_SHARE * results + (1 - RESULT_SHARE) * np.where(np.isnan(means), results, means)
@@ -130,20 +130,77 @@ class TeachingMatches(MatchBatch):
         )
 
 
-def play_to_teach(
+def guided_forest(
+    game: CompiledGame, network: Network, seed: int, share: float = PLAYING_SHARE
+) -> GuidedForest:
+    """Searches by the network, with this share of its value."""
+    return GuidedForest(game, network, Guidance(share), mebibytes=MEBIBYTES, seed=seed)
+
+
+def playout_forest(game: CompiledGame, seed: int) -> Forest:
+    """Searches by playouts alone."""
+    return Forest(game, mebibytes=MEBIBYTES, seed=seed, options=MctsOptions(is_solving=True))
+
+
+def play_here(
     game: CompiledGame,
-    forest: Forest,
+    network: Network | None,
     plan: PlayPlan,
     is_stopped: Callable[[int], bool] = lambda ended: False,
 ) -> Taught:
-    """Matches of `forest` with itself.
+    """The matches of a plan, by the network or, without one, by playouts; by the seed always the same.
 
     is_stopped  asked often, with the number of matches that have ended
     """
+    forest = playout_forest(game, plan.seed) if network is None else guided_forest(game, network, plan.seed)
     context = MatchContext(game, plan.seed, forest.options, STEP_LIMIT, EndedMatches(is_stopped))
-    batch = TeachingMatches(context, forest, plan)
+    batch = _TeachingMatches(context, forest, plan)
     batch.play()
     return batch.taught()
+
+
+class Pool(Protocol):
+    """Processes that call functions, `size` at a time: those of `ggp.tournament.pool`."""
+
+    def size(self) -> int: ...
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]: ...
+
+
+class MatchesAhead:
+    """The matches of the next generation: begun with one network, fetched when they are over."""
+
+    def __init__(self, game: CompiledGame, pool: Pool | None) -> None:
+        self._game = game
+        self._pool = pool
+        self._count = 1 if pool is None else max(1, pool.size())
+        self._next: tuple[Network | None, PlayPlan] | None = None
+        self._futures: list[Future[Taught]] = []
+
+    @property
+    def are_elsewhere(self) -> bool:
+        """Whether other processes play them, each a plan of its own."""
+        return self._pool is not None
+
+    def begin(self, network: Network | None, plan: PlayPlan) -> None:
+        """Begin matches in the other processes; those of this one wait until they are fetched."""
+        self._next = network, plan
+        if self._pool is not None:
+            plans = (replace(plan, seed=plan.seed + number) for number in range(self._count))
+            self._futures = [self._pool.submit(play_here, self._game, network, each) for each in plans]
+
+    def taught(self, is_stopped: Callable[[], bool]) -> Taught | None:
+        """Their training data, in the order of their seeds; None if stopped. Raises what the pool raises."""
+        assert self._next is not None, "begin comes first"
+        if self._pool is None:
+            return play_here(self._game, *self._next, lambda ended: is_stopped())
+        while wait(self._futures, WAIT_SECONDS, FIRST_EXCEPTION).not_done:
+            if is_stopped() or any(each.done() and each.exception() for each in self._futures):
+                break
+        if is_stopped():
+            return None
+        first, *others = (each.result() for each in self._futures)
+        return sum(others, first)
 
 
 @dataclass(frozen=True)
@@ -171,22 +228,22 @@ class Comparison:
 class _OpenedMatches(MatchBatch):
     """Matches that begin with random moves, the same in both matches of a pair."""
 
-    def open_with(self, seed: int, steps: int) -> None:
-        """Make up to `steps` random joint moves in each pair of matches."""
-        rng = np.random.default_rng(seed)
-        game = self._game
+    def open_with(self, seed: int) -> None:
+        rng, game = np.random.default_rng(seed), self._game
         for match in range(0, len(self._states), 2):
             state = game.initial_state()
-            for _ in range(int(rng.integers(1, steps + 1))):
-                joint = tuple(
-                    legal[int(rng.integers(len(legal)))]
-                    for legal in (game.legal_moves(state, role) for role in game.roles)
-                )
-                following = game.next_state(state, joint)
+            for _ in range(int(rng.integers(1, OPENING_STEPS + 1))):
+                following = random_successor(game, state, rng)
                 if game.is_terminal(following):
                     break
                 state = following
             self._states[match : match + 2] = game.unpack(state)
+
+
+def random_successor(game: CompiledGame, state: PackedState, rng: np.random.Generator) -> PackedState:
+    """The state after a joint move of which each role draws its part."""
+    legal = [game.legal_moves(state, role) for role in game.roles]
+    return game.next_state(state, tuple(moves[int(rng.integers(len(moves)))] for moves in legal))
 
 
 def compare(
@@ -196,7 +253,6 @@ def compare(
     *,
     matches: int,
     seed: int,
-    is_stopped: Callable[[int], bool] = lambda ended: False,
 ) -> Comparison:
     """Matches of the first search against the second: pairs from one opening, with roles exchanged. With more
     than two roles the first search has one role, each in turn; with one role both play alone."""
@@ -209,9 +265,9 @@ def compare(
     else:
         searcher[numbers, own] = 0
     each = np.array(simulations, np.int64)[searcher]
-    context = MatchContext(game, seed, forests[0].options, STEP_LIMIT, EndedMatches(is_stopped))
+    context = MatchContext(game, seed, forests[0].options, STEP_LIMIT, EndedMatches())
     batch = _OpenedMatches(context, 0, each, forests, searcher)
-    batch.open_with(seed, OPENING_STEPS)
+    batch.open_with(seed)
     played = batch.play()
     goals = played.goals.astype(float)
     if roles == 1:

@@ -37,16 +37,11 @@ class TeachingState:
 
     @classmethod
     def empty(cls, game: CompiledGame, generation: int, network: Network) -> TeachingState:
-        """Before any matches."""
         return cls(generation, 0, network, {}, Samples.empty(len(game.terms.fluents), len(game.roles)))
 
     @staticmethod
     def place_next_to(network: Path) -> Path:
-        """Where the state of a network's file is kept.
-
-        >>> TeachingState.place_next_to(Path("some/network.json")).name
-        'network-teaching.npz'
-        """
+        """Where the state of a network's file is kept."""
         return network.with_name(f"{network.stem}-teaching.npz")
 
     def save(self, path: Path, game: CompiledGame) -> None:

@@ -22,11 +22,10 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.lanes.step import NO_GOAL
-from ggp.solver.chunk import Chunk
 from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import SolverLimits
 from ggp.solver.reachable import reachable_states
-from ggp.solver.space import StateSpace
+from ggp.solver.space import Chunk, StateSpace
 from ggp.validation.object_states import Bounds, Cycle, Sums, UndecidedError
 from ggp.validation.proof_walks import UNSETTLED, force_goal, settle_lengths
 from ggp.validation.properties import Declarations, Witness, players_of

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index
-from ggp.solver.chunk import Chunk, successor_count
+from ggp.solver.space import Chunk, successor_count
 
 UNSETTLED = -1
 

@@ -226,13 +226,11 @@ class _Views:
         )
 
     def sequence_after(self, view: Int64Array, slot: Int64Array) -> Int64Array:
-        """The last own sequence after a move by its place."""
         opening = self.opening[view]
         place = slot if self.restriction is None else self.rank[view, slot]
         return np.where(opening >= 0, opening + place, self.sequence[view])
 
     def key(self, view: Int64Array, slot: Int64Array, percept: Int64Array) -> Int64Array:
-        """One number for the view before, own move and percepts."""
         return (view * self.most_moves + slot) * self.percepts + percept
 
     def follow(self, keys: Int64Array) -> Int64Array:

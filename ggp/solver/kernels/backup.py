@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index, prefetch
-from ggp.solver.chunk import Chunk, successor_count
 from ggp.solver.kernels.expand import UNKNOWN
+from ggp.solver.space import Chunk, successor_count
 
 SLICE_TRANSITIONS = 1 << 17
 """Transitions per kernel call: some milliseconds, after which limits are checked."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ggp.jit.compiling import kernel, piece, stage
 from ggp.jit.rows import Index
-from ggp.solver.chunk import Chunk, successor_count
 from ggp.solver.kernels.backup import EDGES_LEFT, FOUND, SLICE_TRANSITIONS, STATES_LEFT
+from ggp.solver.space import Chunk, successor_count
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-10

@@ -1,17 +1,11 @@
-"""Solve every position of `ggp assess` again, independently of the solvers that made it."""
+"""Solve every position of `ggp assess` again, those of one role at a time by exhaustive search."""
 
 from itertools import product
 
 import pytest
 
-from ggp.assessment.positions import (
-    SKILLS,
-    Choice,
-    Mixture,
-    PlayOut,
-    load_positions,
-    rules_at,
-)
+from ggp import solver
+from ggp.assessment.positions import SKILLS, Choice, Mixture, PlayOut, load_positions, rules_at
 from ggp.engines.loading import load
 from tests.conftest import mostly_slow
 from tests.oracles.naive_solver import solve, successors
@@ -130,41 +124,6 @@ def test_solutions_reach_the_best_goal(position):
         assert solve(game)[game.initial_state()][0] == position.best_goal
 
 
-def fictitious_play(payoff, rounds=6000):
-    """Lower and upper bound of the value of a matrix game."""
-    rows, columns = range(len(payoff)), range(len(payoff[0]))
-    row_sums, column_sums = [0.0 for _ in rows], [0.0 for _ in columns]
-    low, high = -1e9, 1e9
-    for n in range(1, rounds + 1):
-        row = max(rows, key=row_sums.__getitem__)
-        for column in columns:
-            column_sums[column] += payoff[row][column]
-        column = min(columns, key=column_sums.__getitem__)
-        for other in rows:
-            row_sums[other] += payoff[other][column]
-        low, high = max(low, min(column_sums) / n), min(high, max(row_sums) / n)
-        if high - low < 0.5:
-            break
-    return low, high
-
-
-def simultaneous_value(game, state, role, known):
-    """Bounds of the role's value, by fictitious play in every state."""
-    if state not in known:
-        if game.is_terminal(state):
-            goal = game.goal(state, game.roles[role])
-            known[state] = (goal, goal)
-        else:
-            bounds = [
-                [simultaneous_value(game, game.next_state(state, pair), role, known) for pair in row]
-                for row in joint_rows(game, state, role)
-            ]
-            low, _ = fictitious_play([[cell[0] for cell in row] for row in bounds])
-            _, high = fictitious_play([[cell[1] for cell in row] for row in bounds])
-            known[state] = (low, high)
-    return known[state]
-
-
 def joint_rows(game, state, role):
     other = game.legal_moves(state, game.roles[1 - role])
     for mine in game.legal_moves(state, game.roles[role]):
@@ -173,34 +132,32 @@ def joint_rows(game, state, role):
 
 @pytest.mark.parametrize("position", of_kind(Mixture))
 def test_payoffs_and_values_of_mixtures(position):
-    game = at(position)
-    role, state = role_index(game, position), game.initial_state()
-    known = {}
-    for row, pairs in zip(position.payoff, joint_rows(game, state, role), strict=True):
+    game, values = solved(position)
+    role = role_index(game, position)
+    for row, pairs in zip(position.payoff, joint_rows(game, game.initial_state(), role), strict=True):
         for value, pair in zip(row, pairs, strict=True):
-            low, high = simultaneous_value(game, game.next_state(state, pair), role, known)
-            assert low - 1 <= value <= high + 1
-            assert high - low < 2
-    low, high = fictitious_play(position.payoff)
-    assert low - 1e-6 <= position.value <= high + 1e-6
+            assert value == pytest.approx(values(pair)[role], abs=0.01)
+    assert position.value == pytest.approx(values()[role], abs=0.01)
     assert max(min(row) for row in position.payoff) < position.value - 1, "a pure move would do"
 
 
 @pytest.mark.parametrize("position", of_kind(Choice, lambda p: not is_one_sided(p)))
 def test_only_one_move_of_simultaneous_games_is_good(position):
     """Against some reply every other move gets less than the good one guarantees."""
-    game = at(position)
+    game, values = solved(position)
     role, state = role_index(game, position), game.initial_state()
-    assert len(position.good_moves) == 1
-    known = {}
-    table = [
-        [simultaneous_value(game, game.next_state(state, pair), role, known) for pair in pairs]
-        for pairs in joint_rows(game, state, role)
-    ]
+    table = [[values(pair)[role] for pair in pairs] for pairs in joint_rows(game, state, role)]
     own = [str(move) for move in game.legal_moves(state, game.roles[role])]
-    good = table.pop(own.index(position.good_moves[0]))
-    guarantee = min(low for low, _ in good)
+    (best,) = position.good_moves
+    good = table.pop(own.index(best))
     assert any(
-        good[column][1] < guarantee + 1 and all(row[column][1] < guarantee - 1 for row in table)
+        good[column] == min(good) and all(row[column] < min(good) - 1 for row in table)
         for column in range(len(good))
     )
+
+
+def solved(position):
+    """The game on lanes, and the values after a joint move in its initial state (None: there)."""
+    game = load(rules_at(position.place), "lanes", name=position.place.game)
+    solution, state = solver.solve(game), game.initial_state()
+    return game, lambda pair=None: solution.values(state if pair is None else game.next_state(state, pair))

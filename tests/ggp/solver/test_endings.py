@@ -117,10 +117,9 @@ def test_alphabeta_proves_by_the_table_what_lies_beyond_its_depth(tictactoe, ful
     without, search = (AlphaBeta(tictactoe, mebibytes=1) for _ in range(2))
     search.use_known_goals(table.known, table.goal_sum)
     for place in rng.choice(len(states), 40, replace=False):
-        without.forget()
-        search.forget()
-        bare = without.search(states[place], depth=2)
-        result = search.search(states[place], depth=2)
+        for each in (without, search):
+            each.forget()
+        bare, result = (each.search(states[place], depth=2) for each in (without, search))
         if result.is_proven:
             assert result.goal == full.worth(states[place]).values[0]
         assert result.is_proven >= bare.is_proven
@@ -153,18 +152,17 @@ def test_alphabeta_is_exact_with_the_table_where_it_is_not_without(tictactoe, fu
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "mode"),
+    [("alphabeta", "solution"), ("alphabeta:endings=off", "alphabeta"), ("alphabeta:depth=2", "alphabeta")],
+)
 def test_what_is_kept_is_used_unless_switched_off_or_counted(
-    data_folder, tictactoe, full, choices, table_file
+    data_folder, tictactoe, full, choices, table_file, spec, mode
 ):
     place = kept_file(tictactoe.program, ENDINGS_FILE_NAME)
     place.parent.mkdir(parents=True)
     place.write_bytes(table_file.read_bytes())
-    for spec, modes in (
-        ("alphabeta", {"solution"}),
-        ("alphabeta:endings=off", {"alphabeta"}),
-        ("alphabeta:depth=2", {"alphabeta"}),
-    ):
-        assert goals_kept(spec, tictactoe, full, choices[4][:1])[1] == modes
+    assert goals_kept(spec, tictactoe, full, choices[4][:1])[1] == {mode}
 
 
 def test_files_that_are_no_table_are_refused_or_played_without(
@@ -219,12 +217,15 @@ def test_ctrl_c_keeps_what_is_complete(data_folder, capsys, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder):
-    for arguments, message in (
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
         (["nim"], "no board was recognized"),
         (["kuhn_poker"], "hidden information"),
         (["breakthrough", "--most", "2", "--limit", "playouts=1"], "none of 1 random playouts"),
-    ):
-        with pytest.raises(click.ClickException, match=message):
-            app.main(["prepare", "endings", *arguments], standalone_mode=False)
+    ],
+)
+def test_the_command_refuses_what_it_cannot_do_in_one_line(data_folder, arguments, message):
+    with pytest.raises(click.ClickException, match=message):
+        app.main(["prepare", "endings", *arguments], standalone_mode=False)
     assert not list(data_folder.rglob(ENDINGS_FILE_NAME))

@@ -8,9 +8,9 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, solve
-from ggp.solver.estimate import estimate_states
+from ggp.solver.limits import estimate_states
+from ggp.solver.space import WorkFolder
 from ggp.solver.stages import ENDLESS
-from ggp.solver.work_folder import WorkFolder
 from tests.oracles import naive_solver
 
 CYCLE = """

@@ -1,7 +1,9 @@
 """Teaching: what matches say, how a network is fitted to it, and the loop with its gate."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,15 +14,14 @@ from ggp.engines.loading import load
 from ggp.knowledge.folder import KnowledgeFileError
 from ggp.networks.network import Network
 from ggp.search.forest.forest import Forest
-from ggp.search.forest.guided import GuidedForest
-from ggp.search.tree.options import MctsOptions
 from ggp.teaching.generations import Teaching, TeachingOptions
-from ggp.teaching.play import Comparison, PlayPlan, compare, play_to_teach
-from ggp.teaching.players import MatchesAhead, play_here
+from ggp.teaching.play import Comparison, MatchesAhead, PlayPlan, compare, play_here
 from ggp.teaching.samples import Samples, joined_samples
 from ggp.teaching.state import TeachingState
 from ggp.teaching.teacher import Teacher, TeacherMissingError
 from ggp.tournament.pool import open_workers
+
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="the extra `learn` is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -28,29 +29,19 @@ def game():
     return load("tictactoe", "lanes")
 
 
-def taught(game, *, seed=1, matches=40, simulations=60, network=None, **options):
-    forest = (
-        Forest(game, options=MctsOptions(is_solving=True)) if network is None else GuidedForest(game, network)
-    )
-    return play_to_teach(game, forest, PlayPlan(matches, simulations, seed, **options))
+def played(game, *, seed=1, matches=40, simulations=60, network=None):
+    return play_here(game, network, PlayPlan(matches, simulations, seed))
 
 
-def played(game, **options):
-    found = taught(game, **options)
-    return found.samples, found.positions
-
-
-def arrays_of(samples):
-    return list(vars(samples).values())
-
-
-def are_equal(first, second):
-    return all((a == b).all() for a, b in zip(arrays_of(first), arrays_of(second), strict=True))
+def assert_equal(first, second):
+    for one, other in zip(vars(first).values(), vars(second).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_samples_say_what_the_searches_found(game):
-    samples, positions = played(game)
-    assert 5 * 40 <= positions <= 9 * 40
+    found = played(game)
+    samples = found.samples
+    assert 5 * 40 <= found.positions <= 9 * 40
     assert len(samples) > 4 * 40
     assert ((samples.values >= 0) & (samples.values <= 1)).all()
     assert np.allclose(samples.values.sum(axis=1), 1)
@@ -66,18 +57,13 @@ def test_samples_say_what_the_searches_found(game):
 
 def test_the_same_seed_plays_the_same_matches(game):
     for network in (None, Network.random(game, seed=1)):
-        first, second = (played(game, matches=8, network=network)[0] for _ in range(2))
-        assert all((a == b).all() for a, b in zip(vars(first).values(), vars(second).values(), strict=True))
-    other = played(game, matches=8, seed=2)[0]
+        first, second = (played(game, matches=8, network=network).samples for _ in range(2))
+        assert_equal(first, second)
+    other = played(game, matches=8, seed=2).samples
     assert len(other) != len(second) or (other.states != second.states).any()
-
-
-def test_samples_are_joined_and_chosen(game):
-    first, second = played(game, matches=4)[0], played(game, matches=4, seed=2)[0]
-    both = joined_samples([first, second, Samples.empty(len(game.terms.fluents), 2)])
-    assert len(both) == len(first) + len(second)
-    last = both.newest(len(second))
-    assert all((a == b).all() for a, b in zip(vars(last).values(), vars(second).values(), strict=True))
+    both = joined_samples([first, other, Samples.empty(len(game.terms.fluents), 2)])
+    assert len(both) == len(first) + len(other)
+    assert_equal(both.newest(len(other)), other)
 
 
 def test_more_simulations_win_a_comparison(game):
@@ -87,6 +73,8 @@ def test_more_simulations_win_a_comparison(game):
     assert found.mean - found.error > 0.5
     back = compare(game, forests, (1, 100), matches=100, seed=3)
     assert back.mean + back.error < 0.5
+    assert Comparison(np.array([1.0])).error == 0.5
+    assert str(Comparison(np.array([1.0, 0.0] * 50))) == "50 ± 10 %"
 
 
 @pytest.mark.parametrize("name", ["lightsout", "connectfour_3p"])
@@ -98,22 +86,15 @@ def test_one_and_three_roles_are_compared_too(name):
     assert ((found.scores >= 0) & (found.scores <= 1)).all()
 
 
-def test_a_comparison_knows_how_sure_it_is():
-    assert Comparison(np.array([1.0])).error == 0.5
-    assert str(Comparison(np.array([1.0, 0.0] * 50))) == "50 ± 10 %"
-
-
 def test_without_torch_one_line_says_what_to_install(game, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(TeacherMissingError, match=r"pip install 'ggp-lanes\[learn\]'"):
         Teacher(Network.random(game, seed=1), seed=1)
 
 
+@needs_torch
 def test_a_taught_network_predicts_its_samples(game):
-    pytest.importorskip("torch", reason="the extra `learn` is not installed")
-    samples, _ = played(game, matches=100)
+    samples = played(game, matches=100).samples
     teacher = Teacher(Network.random(game, seed=1), seed=1)
     before = teacher.teach(samples, 1)
     for _ in range(20):
@@ -126,8 +107,8 @@ def test_a_taught_network_predicts_its_samples(game):
     assert np.corrcoef(values[:, 0], samples.values[:, 0])[0, 1] > 0.5
 
 
+@needs_torch
 def test_generations_are_compared_and_kept(game):
-    pytest.importorskip("torch", reason="the extra `learn` is not installed")
     now = iter(range(10**6))
     options = TeachingOptions(
         seconds=20, simulations=20, comparison_matches=8, share_matches=8, share_simulations=20
@@ -147,8 +128,8 @@ def test_generations_are_compared_and_kept(game):
     assert first.against_best is not None
 
 
+@needs_torch
 def test_generations_by_number_are_reproducible_and_can_be_interrupted(game, tmp_path):
-    pytest.importorskip("torch", reason="the extra `learn` is not installed")
     options = TeachingOptions(generations=4, matches=40, simulations=20, comparison_matches=8, window=600)
     whole = Teaching(game, options, clock=lambda: 0.0)
     expected = list(whole.run())
@@ -164,8 +145,8 @@ def test_generations_by_number_are_reproducible_and_can_be_interrupted(game, tmp
     for mine, other in zip(found, expected, strict=True):
         assert (mine.generation, mine.losses, mine.is_best) == (other.generation, other.losses, other.is_best)
         assert str(mine.against_playouts) == str(other.against_playouts)
-    assert are_equal(second.state().network, whole.state().network)
-    assert are_equal(second.state().samples, whole.state().samples)
+    assert_equal(second.state().network, whole.state().network)
+    assert_equal(second.state().samples, whole.state().samples)
     assert len(second.state().samples) == 600
 
 
@@ -181,7 +162,7 @@ def test_a_damaged_state_is_refused(game, tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(KnowledgeFileError, match="damaged"):
             TeachingState.load(path, game)
-    samples = taught(game, matches=4).samples
+    samples = played(game, matches=4).samples
     wrong = replace(samples, move=samples.move + 1000)
     replace(state, samples=wrong).save(path, game)
     with pytest.raises(KnowledgeFileError, match="sizes"):
@@ -203,8 +184,8 @@ class ThreadPool:
         return self._threads.submit(function, *arguments)
 
 
+@needs_torch
 def test_others_play_while_this_process_learns(game):
-    pytest.importorskip("torch", reason="the extra `learn` is not installed")
     options = TeachingOptions(generations=3, matches=30, simulations=20, comparison_matches=8)
     pool, again = ThreadPool(2), ThreadPool(2)
     teaching, twin = (Teaching(game, options, pool=each, clock=lambda: 0.0) for each in (pool, again))
@@ -215,11 +196,11 @@ def test_others_play_while_this_process_learns(game):
     assert [network is None for network in networks] == [True] * 4 + [False] * 4
     assert len({plan.seed for _, _, plan in pool.calls}) == 8
     assert [each.losses for each in twin.run()] == [each.losses for each in seen]
-    assert are_equal(teaching.best.network, twin.best.network)
+    assert_equal(teaching.best.network, twin.best.network)
 
 
+@needs_torch
 def test_a_pool_that_fails_ends_teaching(game):
-    pytest.importorskip("torch", reason="the extra `learn` is not installed")
 
     class Failing(ThreadPool):
         def submit(self, function, /, *arguments):
@@ -236,12 +217,12 @@ def test_processes_play_as_this_one_does(game):
         ahead = MatchesAhead(game, workers)
         for network in (None, Network.random(game, seed=1)):
             ahead.begin(network, plan)
-            assert are_equal(ahead.taught(lambda: False).samples, play_here(game, network, plan).samples)
+            assert_equal(ahead.taught(lambda: False).samples, play_here(game, network, plan).samples)
 
 
+@needs_torch
 @pytest.mark.slow
 def test_the_command_teaches_and_resumes(tmp_path, monkeypatch):
-    pytest.importorskip("torch", reason="the extra `learn` is not installed")
     monkeypatch.setattr("ggp.cli.prepare.network.REPETITIONS", 0)
     place = tmp_path / "net.json"
     arguments = ["prepare", "network", "tictactoe", "--minutes", "0"]

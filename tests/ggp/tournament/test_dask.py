@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ggp.engines.loading import load
-from ggp.teaching.play import PlayPlan
-from ggp.teaching.players import MatchesAhead, play_here
+from ggp.teaching.play import MatchesAhead, PlayPlan, play_here
 from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.runner import Runner
 from ggp.tournament.store import Store
