@@ -182,9 +182,8 @@ def state_of(game: CompiledGame, facts: str) -> PackedState:
     held = set(state.arguments) if isinstance(state, Compound) else set()
     unknown = held - set(game.terms.fluents)
     if unknown or not held:
-        raise PositionsError(
-            f"{game.name}: not a state of this game: {min(map(str, unknown), default=facts)}"
-        )
+        wrong = min(map(str, unknown), default=facts)
+        raise PositionsError(f"{game.name}: not a state of this game: {wrong}")
     return game.pack(np.array([fluent in held for fluent in game.terms.fluents]))
 
 

@@ -62,13 +62,7 @@ def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
     return [Figure("unchosen", dead, 0.0, dead, int(known.sum()), EQUAL)]
 
 
-def dominated_of(
-    game: CompiledGame,
-    found: SelfPlay,
-    worth: Worth,
-    *,
-    seed: int = 0,
-) -> list[Figure]:
+def dominated_of(game: CompiledGame, found: SelfPlay, worth: Worth, *, seed: int = 0) -> list[Figure]:
     """The share of moves to which another one was never inferior, and on the whole superior.
 
     Compared are the moves of at most `MAX_DECISIONS` decisions of the matches `found`. A dominating move was

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from statistics import harmonic_mean
@@ -150,18 +150,10 @@ class Figure:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: values rounded to six digits."""
+        ends = {end: round(getattr(self, end), 6) for end in ("value", "low", "high")}
+        rank = percentile(self.name, self.value)
         definition, reference = DEFINITIONS[self.name]
-        return {
-            "name": self.name,
-            "value": round(self.value, 6),
-            "low": round(self.low, 6),
-            "high": round(self.high, 6),
-            "sample": self.sample,
-            "source": self.source,
-            "percentile": percentile(self.name, self.value),
-            "definition": definition,
-            "reference": reference,
-        }
+        return {**asdict(self), **ends, "percentile": rank, "definition": definition, "reference": reference}
 
 
 @cache

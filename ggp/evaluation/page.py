@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from ggp.evaluation.evaluate import Evaluation
@@ -33,12 +33,7 @@ td, th { white-space: nowrap; } td.n { text-align: right; font-variant-numeric: 
 
 
 def page_of(evaluations: Sequence[Evaluation]) -> str:
-    """A self-contained page: a section for each game, then the definitions of all figures.
-
-    >>> found = Evaluation("nim", ("a", "b"), [Figure("balance", 0.0, 0.0, 0.0, 5478, EXACT)])
-    >>> "<h2>nim</h2>" in page_of([found])
-    True
-    """
+    """A self-contained page: a section for each game, then the definitions of all figures."""
     sections = "\n".join(map(_section, evaluations))
     terms = "\n".join(
         f"<dt id='{name}'>{name}</dt><dd>{escape(text)} <span class='faint'>({escape(source)})</span></dd>"
@@ -74,13 +69,9 @@ def _row(figure: Figure) -> str:
 
 
 def figure_chart(figure: Figure) -> str:
-    """A value and its interval as SVG, on the scale of the bundled games.
-
-    >>> figure_chart(Figure("balance", 0.5, 0.25, 0.75, 64, EXACT)).count("circle")
-    1
-    """
+    """A value and its interval as SVG, on the scale of the bundled games."""
     others = reference_values().get(figure.name, [])
-    place = _Scale([*others, figure.low, figure.value, figure.high])
+    place = _scale([*others, figure.low, figure.value, figure.high])
     middle = HEIGHT / 2
     dots = "".join(
         f"<rect class='game' x='{place(each) - 1:.1f}' y='{middle - 5}' width='2' height='10'/>"
@@ -95,34 +86,26 @@ def figure_chart(figure: Figure) -> str:
     )
 
 
-class _Scale:
+def _scale(values: Sequence[float]) -> Callable[[float], float]:
     """Values to pixels: shares from 0 to 1, others from least to greatest, wide ranges by logarithm."""
+    low, high = min(values), max(values)
+    positive = [each for each in values if each > 0]
+    bent: Callable[[float], float] = float
+    if high > SHARES and high > WIDE * min(positive, default=high):
+        low, bent = max(low, min(positive)), math.log
+    elif high <= SHARES:
+        low, high = min(low, 0.0), 1.0
+    first, last = bent(low), bent(high)
 
-    def __init__(self, values: Sequence[float]) -> None:
-        low, high = min(values), max(values)
-        positive = [each for each in values if each > 0]
-        self._is_logarithmic = high > SHARES and high > WIDE * min(positive, default=high)
-        if self._is_logarithmic:
-            low = max(low, min(positive))
-        elif high <= SHARES:
-            low, high = min(low, 0.0), 1.0
-        self._low, self._high = self._bent(low), self._bent(high)
+    def place(value: float) -> float:
+        share = (bent(min(max(value, low), high)) - first) / (last - first) if last > first else 0.5
+        return MARGIN + (WIDTH - 2 * MARGIN) * share
 
-    def _bent(self, value: float) -> float:
-        return math.log(value) if self._is_logarithmic else value
-
-    def __call__(self, value: float) -> float:
-        at = self._bent(value) if value > 0 or not self._is_logarithmic else self._low
-        share = (at - self._low) / (self._high - self._low) if self._high > self._low else 0.5
-        return MARGIN + (WIDTH - 2 * MARGIN) * min(1.0, max(0.0, share))
+    return place
 
 
 def durations_chart(durations: dict[int, int]) -> str:
-    """Histogram of the lengths of matches; empty without matches.
-
-    >>> durations_chart({5: 2, 9: 4}).count("class='bar'")
-    5
-    """
+    """Histogram of the lengths of matches; empty without matches."""
     if not durations:
         return ""
     shortest, longest = min(durations), max(durations)

@@ -185,15 +185,7 @@ def _repetitions(game: CompiledGame, found: SelfPlay) -> BoolArray:
 
 
 def clock_facts(game: CompiledGame, found: SelfPlay) -> BoolArray:
-    """bool[F]: facts that only count time: no move influences them, and they never return in a match.
-
-    >>> import ggp
-    >>> from ggp.search.forest.self_play import self_play
-    >>> game = ggp.load("eightpuzzle", engine="lanes")
-    >>> is_clock = clock_facts(game, self_play(game, 0, 2, step_limit=5))
-    >>> {fluent.name for fluent in compress(game.terms.fluents, is_clock)}
-    {'step'}
-    """
+    """bool[F]: facts that only count time: no move influences them, and they never return in a match."""
     is_clock = np.zeros(len(game.terms.fluents), np.bool_)
     try:
         clocks = find_subgames(game.tables).clocks if len(found.length) else ()

@@ -13,13 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from ggp.game import Fact, Game, Move, Role
-from ggp.knowledge.folder import (
-    Knowledge,
-    checked_count,
-    checked_number,
-    checked_text,
-    write_knowledge,
-)
+from ggp.knowledge.folder import Knowledge, checked_count, checked_number, checked_text, write_knowledge
 
 FILE_NAME = "book.json"
 MAX_POSITIONS = 100_000
@@ -48,12 +42,7 @@ class BookMove:
     is_exact: bool
 
     def is_worth(self, seconds: float) -> bool:
-        """Whether a search of `seconds` is not expected to find a better move.
-
-        >>> move = BookMove("x", "(mark 2 2)", 50.0, 9, None, seconds=10.0, is_exact=False)
-        >>> move.is_worth(10.5), move.is_worth(30.0)
-        (True, False)
-        """
+        """Whether a search of `seconds` is not expected to find a better move."""
         return self.is_exact or self.seconds >= ENOUGH * seconds
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,6 @@ class TaughtNetwork:
 
     def save(self, path: Path, game: CompiledGame) -> None:
         """Write atomically. Raises OSError."""
-        arrays = {each.name: getattr(self.network, each.name) for each in fields(Network)}
         content = {
             "format": NETWORK_FORMAT,
             **{name: value for name, value in vars(self).items() if name != "network"},
@@ -60,7 +59,7 @@ class TaughtNetwork:
             "moves": [[str(move) for move in moves] for moves in game.moves],
             "weights": {
                 name: {"shape": array.shape, "data": base64.b64encode(array.tobytes()).decode()}
-                for name, array in arrays.items()
+                for name, array in vars(self.network).items()
             },
         }
         write_knowledge(path, content)
@@ -103,8 +102,7 @@ def _in_order_of(
         raise ValueError("other fluents or moves")
     place = {name: number for number, name in enumerate(fluents)}
     rows = network.fluents[[place[name] for name in own_fluents]]
-    arrays = {each.name: getattr(network, each.name) for each in fields(Network)}
-    ordered = Network(**{**arrays, "fluents": rows})
+    ordered = replace(network, fluents=rows)
     if not ordered.fits(game):
         raise ValueError("other sizes")
     return ordered

@@ -56,18 +56,12 @@ class Network:
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise ValueError(f"{each.name}: not finite float32 numbers")
         h1, h2 = self.hidden.shape
-        shapes = {
-            "fluents": (len(self.fluents), h1),
-            "fluent_bias": (h1,),
-            "hidden_bias": (h2,),
-            "value": (len(self.value), h2),
-            "value_bias": (len(self.value),),
-            "policy": (len(self.policy), h2),
-            "policy_bias": (len(self.policy),),
-        }
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name}: shape {getattr(self, name).shape}, expected {shape}")
+        fluents, roles, moves = len(self.fluents), len(self.value), len(self.policy)
+        shapes = (fluents, h1), (h1,), (h1, h2), (h2,), (roles, h2), (roles,), (moves, h2), (moves,)
+        for each, shape in zip(fields(self), shapes, strict=True):
+            found = getattr(self, each.name).shape
+            if found != shape:
+                raise ValueError(f"{each.name}: shape {found}, expected {shape}")
 
     @classmethod
     def random(cls, game: CompiledGame, *, seed: int, widths: tuple[int, int] = WIDTHS) -> Network:
@@ -77,23 +71,16 @@ class Network:
         h1, h2 = (to_integer(width, "width", 1) for width in widths)
         fluents, moves, roles = len(game.terms.fluents), sum(map(len, game.moves)), len(game.roles)
 
-        def layer(rows: int, columns: int, bound: float) -> Float32Array:
-            return rng.uniform(-bound, bound, (rows, columns)).astype(np.float32)
-
-        def bias(size: int, level: float) -> Float32Array:
-            return np.full(size, level, np.float32)
-
         held = max(1, int(game.unpack(game.initial_state()).sum()))
-        return cls(
-            layer(fluents, h1, (3 / held) ** 0.5 / 2),
-            bias(h1, 0.5),
-            layer(h1, h2, (3 / h1) ** 0.5),
-            bias(h2, 0.5),
-            layer(roles, h2, 0.1),
-            bias(roles, 0.0),
-            layer(moves, h2, 0.1),
-            bias(moves, 0.0),
-        )
+        arrays = []
+        for rows, columns, bound, bias in (
+            (fluents, h1, (3 / held) ** 0.5 / 2, np.full(h1, 0.5)),
+            (h1, h2, (3 / h1) ** 0.5, np.full(h2, 0.5)),
+            (roles, h2, 0.1, np.zeros(roles)),
+            (moves, h2, 0.1, np.zeros(moves)),
+        ):
+            arrays += [rng.uniform(-bound, bound, (rows, columns)), bias]
+        return cls(*(array.astype(np.float32) for array in arrays))
 
     def evaluate(self, states: BoolArray) -> tuple[Float32Array, Float32Array]:
         """Values float32[N, R], 0..1, and logits float32[N, M] of the states bool[N, F]."""

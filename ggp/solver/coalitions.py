@@ -111,11 +111,6 @@ def solve_coalition(
 ) -> CoalitionSolution:
     """The sum of goals that the roles with indices `members` can secure, in every state from `start` on.
 
-    >>> import ggp
-    >>> game = ggp.load("tictactoe")
-    >>> solve_coalition(game, [0]).value(), solve_coalition(game, [0, 1]).value()
-    (50.0, 100.0)
-
     Raises SolverLimitError, UnsolvableError; GameError if the game is not compiled.
     """
     game = require_compiled(game)

@@ -63,20 +63,16 @@ def solve_zero_sum(payoff: Sequence[Sequence[Payoff]]) -> Equilibrium:
         + [Fraction(1)]
         for i, row in enumerate(payoff)
     ]
-    objective = [Fraction(-1)] * columns + [Fraction(0)] * (rows + 1)
+    tableau.append([Fraction(-1)] * columns + [Fraction(0)] * (rows + 1))  # the objective
     basis = list(range(columns, columns + rows))
-    while (column := next((j for j, cost in enumerate(objective[:-1]) if cost < 0), None)) is not None:
+    while (column := next((j for j, cost in enumerate(tableau[-1][:-1]) if cost < 0), None)) is not None:
         row = min(
             (i for i in range(rows) if tableau[i][column] > 0),
             key=lambda i: (tableau[i][-1] / tableau[i][column], basis[i]),
         )
         basis[row] = column
-        pivot = tableau[row][column]
-        tableau[row] = [entry / pivot for entry in tableau[row]]
-        for i in range(rows):
-            if i != row:
-                tableau[i] = _eliminated(tableau[i], tableau[row], column)
-        objective = _eliminated(objective, tableau[row], column)
+        _pivot(tableau, row, column)
+    objective = tableau.pop()
     total = objective[-1]
     column_mix = [Fraction(0)] * columns
     for i, variable in enumerate(basis):
@@ -87,9 +83,13 @@ def solve_zero_sum(payoff: Sequence[Sequence[Payoff]]) -> Equilibrium:
     return Equilibrium(row_mix, tuple(column_mix), value, -value)
 
 
-def _eliminated(line: list[Fraction], pivot_line: list[Fraction], column: int) -> list[Fraction]:
-    factor = line[column]
-    return [a - factor * b for a, b in zip(line, pivot_line, strict=True)] if factor else line
+def _pivot(lines: list[list[Fraction]], row: int, column: int) -> None:
+    """Make `column` 1 in line `row` and 0 in all others."""
+    lead = lines[row][column]
+    lines[row] = [entry / lead for entry in lines[row]]
+    for i, line in enumerate(lines):
+        if i != row and (factor := line[column]):
+            lines[i] = [a - factor * b for a, b in zip(line, lines[row], strict=True)]
 
 
 def _pure_equilibria(
@@ -116,10 +116,6 @@ def solve_bimatrix(
     after MAX_SUPPORTS pairs of supports, or if only unequal supports would do.
 
     check   called for every pair of supports; what it raises ends the search
-
-    >>> found = solve_bimatrix([[2, 0], [0, 1]], [[1, 0], [0, 2]])  # battle of the sexes
-    >>> print(found.row_value, found.column_value)
-    2 1
     """
     rows, columns = len(row_payoff), len(row_payoff[0])
     pure = sorted(
@@ -175,11 +171,7 @@ def _indifferent(payoff: Sequence[Sequence[Payoff]]) -> tuple[list[Fraction], Fr
         if pivot is None:
             return None
         system[column], system[pivot] = system[pivot], system[column]
-        lead = system[column][column]
-        system[column] = [entry / lead for entry in system[column]]
-        for i in range(size + 1):
-            if i != column:
-                system[i] = _eliminated(system[i], system[column], column)
+        _pivot(system, column, column)
     weights = [system[i][-1] for i in range(size)]
     return (weights, system[size][-1]) if min(weights) > 0 else None
 
@@ -232,11 +224,7 @@ def correlated_equilibrium(payoff: Sequence[Sequence[Payoff]], moves: Sequence[i
 
 
 def marginals(mix: Mix, moves: Sequence[int]) -> list[Mix]:
-    """For each role the probabilities of its own moves.
-
-    >>> [tuple(map(str, each)) for each in marginals((Fraction(1, 2), Fraction(0), Fraction(1, 2)), [3, 1])]
-    [('1/2', '0', '1/2'), ('1',)]
-    """
+    """For each role the probabilities of its own moves."""
     shares = [[Fraction(0)] * count for count in moves]
     for joint, probability in zip(product(*map(range, moves)), mix, strict=True):
         for role, move in enumerate(joint):

@@ -75,10 +75,9 @@ def plan_of_line(game: CompiledGame, state: PackedState, moves: Iterable[Move], 
 
 
 class Planner:
-    """Finds plans in one game of one role."""
+    """Finds plans in one game of one role. Takes up to half a second to make if its circuit is large."""
 
     def __init__(self, game: CompiledGame) -> None:
-        """Takes up to half a second if the circuit of `game` is large."""
         if len(game.roles) != 1:
             raise ValueError("plans need a game of one role")
         self.game = game
@@ -86,21 +85,13 @@ class Planner:
         self._facts = ProjectedFacts(game)
 
     def find(
-        self,
-        state: PackedState,
-        limits: SolverLimits,
-        report: Callable[[Progress], None] | None = None,
+        self, state: PackedState, limits: SolverLimits, report: Callable[[Progress], None] | None = None
     ) -> Plan | None:
         """The shortest way from `state` to the best end found within `limits`; None if there is none.
 
         With `limits.states` and `chunk_seconds` large, what is found depends on no clock.
         Raises UnsolvableError if the role may have more moves than can be counted.
 
-        >>> import ggp
-        >>> game = ggp.load("eightpuzzle")
-        >>> plan = Planner(game).find(game.initial_state(), SolverLimits())
-        >>> plan.goal, len(plan.moves), plan.is_best
-        (100, 20, True)
         """
         projection = Projection(self.game, self._facts, state)
         enough = self.highest_goal

@@ -14,15 +14,6 @@ class Slices:
 
     The first one is a single unit, and none is more than twice as large as the one before: so it is known how
     much is done at most until the n-th question whether to stop.
-
-    >>> slices = Slices()
-    >>> for took in (0.001, 0.001, 0.001, 0.02):
-    ...     slices.note(took)
-    ...     print(slices.size)
-    2
-    4
-    8
-    2
     """
 
     def __init__(self) -> None:

@@ -27,15 +27,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Game, Role, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
-from ggp.solver.kernels.backup import (
-    EDGES_LEFT,
-    ENDLESS,
-    FOUND,
-    back_up,
-    improve,
-    improve_depth,
-    make_cursor,
-)
+from ggp.solver.kernels.backup import EDGES_LEFT, ENDLESS, FOUND, back_up, improve, improve_depth, make_cursor
 from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.kernels.matrix import (
     MATRICES,
@@ -297,10 +289,15 @@ class _Valuation:
         if len(choosing) != 2 and not self.is_correlated:
             raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
         moves = [int(counts[r]) for r in choosing]
+        goals = payoff[:joints, choosing]
         if len(choosing) == 2:
-            weights = _mixed_weights(payoff[:joints, choosing], moves, self._check_time)
+            matrices = [[list(map(Fraction, row)) for row in each.reshape(moves)] for each in goals.T]
+            found = solve_bimatrix(*matrices, check=self._check_time)
+            row, column = (list(map(float, mix)) for mix in (found.row, found.column))
+            weights = np.outer(row, column).reshape(-1)
         else:
-            weights = _correlated_weights(payoff[:joints, choosing], moves)
+            mix = correlated_equilibrium([[rounded(float(goal)) for goal in joint] for joint in goals], moves)
+            weights = np.array(list(map(float, mix)))
             self.correlated_stages += 1
         value[chunk.first + place] = weights @ payoff[:joints]
         successors = self.depth[chunk.edge[first : first + size]]
@@ -308,21 +305,6 @@ class _Valuation:
 
     def _check_time(self) -> None:
         self.limits.check_time("all states found, but not all valued")
-
-
-def _mixed_weights(
-    payoff: NDArray[np.float64], moves: list[int], check: Callable[[], None]
-) -> NDArray[np.float64]:
-    """Probabilities of the joint moves of two players; payoff[joint, player]."""
-    matrices = [[[Fraction(worth) for worth in line] for line in each.reshape(moves)] for each in payoff.T]
-    found = solve_bimatrix(*matrices, check=check)
-    return np.outer([float(p) for p in found.row], [float(p) for p in found.column]).reshape(-1)
-
-
-def _correlated_weights(payoff: NDArray[np.float64], moves: list[int]) -> NDArray[np.float64]:
-    """`_mixed_weights` for three and more players."""
-    exact = [[rounded(float(worth)) for worth in joint] for joint in payoff]
-    return np.array([float(p) for p in correlated_equilibrium(exact, moves)])
 
 
 def solve(
@@ -336,7 +318,7 @@ def solve(
     """Find all states of `game` reachable from `start` (None: the initial state), and their values.
 
     With `is_correlated`, stages of three and more roles without a pure equilibrium get a correlated one
-    (see `ggp.solver.correlated`); without it they raise UnsolvableError.
+    (see `ggp.solver.matrix_games`); without it they raise UnsolvableError.
 
     >>> import ggp
     >>> solution = ggp.solve(ggp.load("nim"))
@@ -348,11 +330,10 @@ def solve(
     game = require_compiled(game)
     require_perfect_information(game)
     limits = limits or SolverLimits()
-    solution = value_states(
-        reachable_states(game, limits, start=start, report=report), limits, is_correlated=is_correlated
-    )
-    if limits.work_folder is not None and solution.space.folder is not None:
-        solution.space.folder.clear()
+    space = reachable_states(game, limits, start=start, report=report)
+    solution = value_states(space, limits, is_correlated=is_correlated)
+    if limits.work_folder is not None and space.folder is not None:
+        space.folder.clear()
     return solution
 
 

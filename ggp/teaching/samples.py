@@ -25,10 +25,6 @@ class Samples:
     move    int32[*]: counted over all roles
     role    int32[*]: whose move it is
     share   float32[*]: of the visits of its role; they sum up to 1 for each state and role
-
-    >>> found = Samples.empty(fluents=9, roles=2)
-    >>> len(found), found.values.shape
-    (0, (0, 2))
     """
 
     states: NDArray[np.uint8]

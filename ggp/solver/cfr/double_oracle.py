@@ -81,12 +81,6 @@ def find_bounds(
 
     accuracy   exploitability in goals
     Raises SolverLimitError if the first round meets a limit.
-
-    >>> import ggp
-    >>> from ggp.solver.cfr.state_graph import make_state_graph
-    >>> found = find_bounds(make_state_graph(ggp.load("kuhn_poker")), accuracy=0.1)
-    >>> found.last.bounds[0] <= 50 - 25 / 18 <= found.last.bounds[1]
-    True
     """
     if len(graph.agents) != 2:
         raise UnsolvableError("a double oracle needs two roles")
@@ -125,13 +119,11 @@ class _DoubleOracle:
         found = find_equilibrium(form, self.options, deadline=self.limits.deadline)
         tables = [self.strategy(form, agent, found.strategies[agent]) for agent in (0, 1)]
         goals, histories, added = [], 0, 0
-        for agent in (0, 1):
-            against = (None, tables[1]) if agent == 0 else (tables[0], None)
+        for agent, against in enumerate([(None, tables[1]), (tables[0], None)]):
             whole = sequence_form(self.graph, self.limits, restrictions=against)
             goal, gaining = self.respond(whole, agent)
             goals.append(goal)
-            histories += whole.histories
-            added += gaining
+            histories, added = histories + whole.histories, added + gaining
         self.gain = (sum(goals) - self.graph.total) / 2
         below, above = self.bounds
         self.bounds = max(below, self.graph.total - goals[1]), min(above, goals[0])

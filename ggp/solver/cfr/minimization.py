@@ -183,14 +183,7 @@ class _Minimization:
 
 
 def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
-    """A pure best response of `agent` (0 or 1) to a behavior strategy of the other, and the goal it earns.
-
-    >>> import ggp
-    >>> form = sequence_form(make_state_graph(ggp.load("kuhn_poker")))
-    >>> strategy, goal = respond(form, 0, uniform_strategy(form.plexes[1]))
-    >>> goal                    # half the stakes more than 50 - 25/18
-    62.5
-    """
+    """A pure best response of `agent` (0 or 1) to a behavior strategy of the other, and the goal it earns."""
     strategy, _, gain = response_worth(form, agent, other)
     return strategy, gain + form.graph.total / 2
 

@@ -70,9 +70,7 @@ class StateGraph:
 
 
 def make_state_graph(
-    game: CompiledGame,
-    limits: SolverLimits | None = None,
-    report: Callable[[Progress], None] | None = None,
+    game: CompiledGame, limits: SolverLimits | None = None, report: Callable[[Progress], None] | None = None
 ) -> StateGraph:
     """Enumerate the states of a game of one or two agents, and what agents see on the way.
 

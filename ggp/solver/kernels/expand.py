@@ -16,16 +16,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import kernel, piece, stage
-from ggp.jit.rows import (
-    ALL_ONES,
-    Index,
-    Rows,
-    literal,
-    make_rows,
-    store,
-    word_count,
-    words_of,
-)
+from ggp.jit.rows import ALL_ONES, Index, Rows, literal, make_rows, store, word_count, words_of
 from ggp.lanes.bits import has_lane
 from ggp.lanes.keys.key_table import KeyTable, Words, number_states
 from ggp.lanes.keys.state_code import StateCode

@@ -90,8 +90,7 @@ def test_value_of_two_roles(name, value, accuracy):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("monty_hall", 200 / 3), ("number_guessing", 500 / 7), ("wire_cutting", 80)],
+    ("name", "value"), [("monty_hall", 200 / 3), ("number_guessing", 500 / 7), ("wire_cutting", 80)]
 )
 def test_one_role_is_solved_by_a_best_response(name, value):
     found = solve_hidden(load(name, "lanes"))
@@ -162,8 +161,7 @@ def test_the_deadline_ends_the_minimization():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("kuhn_poker", 50 - 25 / 18), ("goofspiel_hidden", 50), ("liars_dice", 50 - 50 / 9)],
+    ("name", "value"), [("kuhn_poker", 50 - 25 / 18), ("goofspiel_hidden", 50), ("liars_dice", 50 - 50 / 9)]
 )
 def test_double_oracle_bounds_the_value_in_every_round(name, value):
     rounds = []
