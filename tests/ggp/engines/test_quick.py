@@ -9,7 +9,7 @@ import pytest
 from gdl.syntax.parser import parse
 from ggp.circuit.cache import GameCache
 from ggp.engines import compilation
-from ggp.engines.compilation import CompilationLimits, build_circuit, simplify_circuit
+from ggp.engines.compilation import CompilationLimits, build_circuit, compile_circuit, simplify_circuit
 from ggp.engines.compiled import QuickGame
 from ggp.engines.loading import find_rules, finished_game, load
 from ggp.match.player import MatchSetup
@@ -73,48 +73,6 @@ def test_a_quick_game_stays_if_memory_is_too_small_for_another(monkeypatch, capl
     assert "not enough memory" in caplog.text
 
 
-def test_a_game_in_the_cache_is_finished_at_once(monkeypatch, tmp_path):
-    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
-    load("nim", quick=True).finish()
-    game = load("nim", quick=True)
-    assert not isinstance(game, QuickGame)
-    assert finished_game(game) is game
-
-
-def test_games_are_finished_unless_the_caller_asks():
-    assert not isinstance(load("nim", use_cache=False), QuickGame)
-
-
-def test_circuit_is_the_same_in_one_step_or_two(tmp_path):
-    program = parse(find_rules("tictactoe").read_text())
-    cache = GameCache(tmp_path)
-    built = build_circuit(program)
-    two_steps = simplify_circuit(program, built, cache=cache).circuit
-    assert two_steps == compilation.compile_circuit(program).circuit
-    assert cache.load(program, " ".join(sorted(CompilationLimits().stages))).circuit == two_steps
-    assert built.report.stages == []
-
-
-def test_budget_of_simplification_is_cpu_time_of_grounding(monkeypatch):
-    """gringo's wall time does not count: a busy machine simplifies as long as an idle one."""
-    budgets = []
-
-    def note(circuit, *, seconds, **options):
-        budgets.append(seconds)
-        return circuit
-
-    def ground(program, *, progress, **options):
-        grounded = real(program, progress=None)
-        progress(1, 2.0)
-        return grounded
-
-    real = compilation.ground
-    monkeypatch.setattr(compilation, "simplify", note)
-    monkeypatch.setattr(compilation, "ground", ground)
-    compilation.compile_circuit(parse(find_rules("tictactoe").read_text()))
-    assert budgets[0] == pytest.approx(0.9 * (2.0 + 1.0), abs=0.2)
-
-
 def test_tree_search_changes_between_moves(monkeypatch):
     game = quick("tictactoe")
     player = make_player("mcts:threads=1,proof=off")  # a proof would end the search
@@ -165,16 +123,63 @@ def test_a_solution_of_the_circuit_as_built_outlives_the_change():
     player.stop(None)
 
 
-def test_large_circuits_get_more_time_in_the_background(monkeypatch):
-    budgets = []
+def program_of(name):
+    return parse(find_rules(name).read_text())
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
+    return GameCache(tmp_path)
+
+
+@pytest.fixture
+def budgets(monkeypatch):
+    """The seconds for each simplification, which does nothing."""
+    found = []
 
     def note(circuit, *, seconds, **options):
-        budgets.append(seconds)
+        found.append(seconds)
         return circuit
 
-    program = parse(find_rules("tictactoe").read_text())
-    built = build_circuit(program)
     monkeypatch.setattr(compilation, "simplify", note)
+    return found
+
+
+def test_a_game_in_the_cache_is_finished_at_once(cache):
+    load("nim", quick=True).finish()
+    game = load("nim", quick=True)
+    assert not isinstance(game, QuickGame)
+    assert finished_game(game) is game
+    assert not isinstance(load("nim", use_cache=False), QuickGame)
+
+
+def test_circuit_is_the_same_in_one_step_or_two(cache):
+    program = program_of("tictactoe")
+    built = build_circuit(program)
+    two_steps = simplify_circuit(program, built, cache=cache).circuit
+    assert two_steps == compile_circuit(program).circuit
+    assert cache.load(program, " ".join(sorted(CompilationLimits().stages))).circuit == two_steps
+    assert built.report.stages == []
+
+
+def test_budget_of_simplification_is_cpu_time_of_grounding(budgets, monkeypatch):
+    """gringo's wall time does not count: a busy machine simplifies as long as an idle one."""
+
+    def ground(program, *, progress, **options):
+        grounded = real(program, progress=None)
+        progress(1, 2.0)
+        return grounded
+
+    real = compilation.ground
+    monkeypatch.setattr(compilation, "ground", ground)
+    compile_circuit(program_of("tictactoe"))
+    assert budgets[0] == pytest.approx(0.9 * (2.0 + 1.0), abs=0.2)
+
+
+def test_large_circuits_get_more_time_in_the_background(budgets, monkeypatch):
+    program = program_of("tictactoe")
+    built = build_circuit(program)
     monkeypatch.setattr(compilation, "LARGE_LITERALS", 0)
     monkeypatch.setattr(compilation, "BACKGROUND_SECONDS_PER_LITERAL", 1.0)
     simplify_circuit(program, built)
@@ -184,41 +189,26 @@ def test_large_circuits_get_more_time_in_the_background(monkeypatch):
 
 def cut_short(program, cache):
     """The circuit of `program`, kept though the time of its simplification had run out at once."""
-    budget, compilation.simplify_budget = compilation.simplify_budget, lambda *_: 0.0
-    try:
-        return compilation.compile_circuit(program, cache=cache)
-    finally:
-        compilation.simplify_budget = budget
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compilation, "simplify_budget", lambda *_: 0.0)
+        return compile_circuit(program, cache=cache)
 
 
-def test_a_circuit_whose_simplification_was_cut_short_is_simplified_further_when_it_is_loaded(tmp_path):
-    program = parse(find_rules("othello_4x4").read_text())
-    cache = GameCache(tmp_path)
+def test_a_circuit_that_was_cut_short_is_simplified_further_when_it_is_loaded(cache):
+    program = program_of("othello_4x4")
     cut = cut_short(program, cache)
-    whole = compilation.compile_circuit(program)
+    whole = compile_circuit(program)
     assert cut.report.is_cut
     assert cut.circuit.literal_count > whole.circuit.literal_count
-    resumed = compilation.compile_circuit(program, cache=cache)
+    resumed = compile_circuit(program, cache=cache)
     assert resumed.circuit.literal_count <= whole.circuit.literal_count
     assert resumed.report.rounds == 2
     assert resumed.report.stages[0] == whole.report.stages[0]._replace(seconds=0.0)
-    assert compilation.compile_circuit(program, cache=cache) == resumed
+    assert compile_circuit(program, cache=cache) == resumed
 
 
-def test_a_circuit_is_simplified_further_once_only(tmp_path, monkeypatch):
-    program = parse(find_rules("othello_4x4").read_text())
-    cache = GameCache(tmp_path)
-    cut_short(program, cache)
-    again = cut_short(program, cache)
-    assert (again.report.is_cut, again.report.rounds) == (True, 2)
-    monkeypatch.setattr(compilation, "simplify", None)
-    assert compilation.compile_circuit(program, cache=cache) == again
-
-
-def test_a_match_begins_on_a_circuit_that_was_cut_short(tmp_path, monkeypatch):
-    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
-    program = parse(find_rules("othello_4x4").read_text())
-    cut = cut_short(program, GameCache(tmp_path))
+def test_a_match_begins_on_a_circuit_that_was_cut_short(cache):
+    cut = cut_short(program_of("othello_4x4"), cache)
     game = load("othello_4x4", quick=True)
     assert isinstance(game, QuickGame)
     assert game.terms == cut.circuit.terms
@@ -226,18 +216,25 @@ def test_a_match_begins_on_a_circuit_that_was_cut_short(tmp_path, monkeypatch):
     assert not isinstance(load("othello_4x4", quick=True), QuickGame)
 
 
-def test_large_circuits_are_simplified_further_in_the_background_only(tmp_path, monkeypatch):
-    program = parse(find_rules("tictactoe").read_text())
-    cache = GameCache(tmp_path)
+def test_a_circuit_is_simplified_further_once_only(cache, monkeypatch):
+    program = program_of("othello_4x4")
+    cut_short(program, cache)
+    again = cut_short(program, cache)
+    assert (again.report.is_cut, again.report.rounds) == (True, 2)
+    monkeypatch.setattr(compilation, "simplify", None)
+    assert compile_circuit(program, cache=cache) == again
+
+
+def test_large_circuits_are_simplified_further_in_the_background_only(cache, monkeypatch):
+    program = program_of("tictactoe")
     cut = cut_short(program, cache)
     monkeypatch.setattr(compilation, "LARGE_LITERALS", 0)
-    assert compilation.compile_circuit(program, cache=cache) == cut
-    monkeypatch.setenv("GGP_CACHE", str(tmp_path))
+    assert compile_circuit(program, cache=cache) == cut
     assert isinstance(load("tictactoe", quick=True), QuickGame)
 
 
 def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
-    program = parse(find_rules("tictactoe").read_text())
+    program = program_of("tictactoe")
     built = build_circuit(program)
     monkeypatch.setattr(compilation, "MIN_LITERALS_OF_PROCESS", 0)
     monkeypatch.setattr(compilation, "simplify", None)  # only the child may call it
@@ -251,9 +248,8 @@ def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
 
 
 def test_a_game_plays_on_as_built_if_the_process_fails(monkeypatch, caplog):
-    program = parse(find_rules("tictactoe").read_text())
     monkeypatch.setattr(compilation, "MIN_LITERALS_OF_PROCESS", 0)
     monkeypatch.setattr(isolation, "isolated_command", lambda module: ["false"])
-    game = compilation.compile_game(program, use_cache=False, quick=True)
+    game = compilation.compile_game(program_of("tictactoe"), use_cache=False, quick=True)
     assert game.finish() is game
     assert "playing on the circuit as built" in caplog.text

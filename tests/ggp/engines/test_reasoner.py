@@ -19,13 +19,6 @@ LARGE_SHEETS = ("amazons", "chess", "gt_two_thirds_4p", "stanford_madness")
 LARGE_FIRST = sorted(SHEETS, key=lambda sheet: sheet not in LARGE_SHEETS)
 """Sheets whose traces take the reasoner seconds."""
 
-FAULTY = """
-(role left) (role right) (init (n 0)) (step 0 1) (step 1 2)
-(<= (legal ?r (count ?y)) (role ?r) (true (n ?x)) (step ?x ?y))
-(<= (next (n ?y)) (does left (count ?y)))
-(<= (goal left 50) (true (n 0))) (<= (goal left 60) (true (n 0))) (<= (goal right high) (true (n 0)))
-(<= terminal (true (n 7)))"""
-
 
 @pytest.mark.skipif(CORPUS is None, reason="no reference corpus: set GGP_CORPUS")
 @pytest.mark.parametrize(
@@ -46,54 +39,6 @@ def test_moves_and_facts_print_as_canonical_kif():
     state = game.initial_state()
     assert [str(fact) for fact in game.facts(state)] == ["(cell 1 1 b)"]
     assert [str(move) for move in game.legal_moves(state, game.roles[0])] == ["(mark 1)"]
-
-
-def test_states_are_equal_exactly_when_their_facts_are():
-    game = load(FAULTY, engine="reasoner")
-    state = game.initial_state()
-    move = parse_term("(count 1)")
-    assert game.next_state(state, [move, move]) == game.next_state(state, (move, move))
-    assert game.next_state(state, [move, move]) != state
-    assert hash(game.initial_state()) == hash(state)
-
-
-def test_illegal_moves_are_refused_with_the_role_and_move():
-    game = load(FAULTY, engine="reasoner")
-    state = game.initial_state()
-    move = parse_term("(count 1)")
-    with pytest.raises(IllegalMoveError, match=r"\(count 2\) is not legal for right"):
-        game.next_state(state, [move, parse_term("(count 2)")])
-    with pytest.raises(IllegalMoveError, match="2 moves, not 1"):
-        game.next_state(state, [move])
-
-
-def test_goals_must_be_one_integer():
-    game = load(FAULTY, engine="reasoner")
-    state = game.initial_state()
-    with pytest.raises(GoalError, match=r"left needs one goal value.*50 60"):
-        game.goal(state, Symbol("left"))
-    with pytest.raises(GoalError, match=r"right.*high"):
-        game.goal(state, Symbol("right"))
-    move = parse_term("(count 1)")
-    with pytest.raises(GoalError, match="none"):
-        game.goal(game.next_state(state, [move, move]), Symbol("left"))
-
-
-def test_a_role_without_moves_is_reported_unless_the_match_is_over():
-    game = load(FAULTY, engine="reasoner")
-    state = game.initial_state()
-    for text in ("(count 1)", "(count 2)"):
-        state = game.next_state(state, [parse_term(text)] * 2)
-    with pytest.raises(NoLegalMoveError, match="left has no legal move"):
-        game.legal_moves(state, Symbol("left"))
-    over = load("(role r) terminal", engine="reasoner")
-    assert over.legal_moves(over.initial_state(), Symbol("r")) == ()
-
-
-def test_errors_name_their_step():
-    error = IllegalMoveError("noop is not legal for x")
-    assert str(error) == "noop is not legal for x"
-    assert str(error.at_step(3)) == "step 3: noop is not legal for x"
 
 
 def test_games_are_found_by_name_path_and_text(tmp_path):
@@ -171,3 +116,42 @@ def test_rules_that_grow_without_limit_are_refused_or_stopped(caplog):
 def play_on(game, state, steps):
     for _ in range(steps):
         state = game.next_state(state, [Symbol("go")])
+
+
+FAULTY = """
+(role left) (role right) (init (n 0)) (step 0 1) (step 1 2)
+(<= (legal ?r (count ?y)) (role ?r) (true (n ?x)) (step ?x ?y))
+(<= (next (n ?y)) (does left (count ?y)))
+(<= (goal left 50) (true (n 0))) (<= (goal left 60) (true (n 0))) (<= (goal right high) (true (n 0)))
+(<= terminal (true (n 7)))"""
+
+
+@pytest.mark.parametrize("engine", ["reasoner", "lanes"])
+def test_faulty_moves_and_rules_raise_typed_errors(engine):
+    game = load(FAULTY, engine=engine)
+    left, right = game.roles
+    state = game.initial_state()
+    one, two = (parse_term(f"(count {number})") for number in (1, 2))
+    with pytest.raises(IllegalMoveError, match=r"\(count 2\) is not legal for right"):
+        game.next_state(state, [one, two])
+    with pytest.raises(IllegalMoveError, match=r"2 moves, not 1"):
+        game.next_state(state, [one])
+    with pytest.raises(IllegalMoveError, match="nonsense"):
+        game.next_state(state, [Symbol("nonsense"), one])
+    with pytest.raises(GoalError, match=r"left needs one goal value.*50 60"):
+        game.goal(state, left)
+    with pytest.raises(GoalError, match="right.*high" if engine == "reasoner" else "right.*none"):
+        game.goal(state, right)
+    following = game.next_state(state, [one, one])
+    assert following == game.next_state(state, (one, one)) != state == game.initial_state()
+    assert hash(game.initial_state()) == hash(state)
+    with pytest.raises(GoalError, match="none"):
+        game.goal(following, left)
+    stuck = game.next_state(following, [two, two])
+    with pytest.raises(NoLegalMoveError, match="left has no legal move"):
+        game.legal_moves(stuck, left)
+
+
+def test_a_role_may_be_without_moves_when_the_match_is_over():
+    over = load("(role r) terminal", engine="reasoner")
+    assert over.legal_moves(over.initial_state(), Symbol("r")) == ()

@@ -9,18 +9,20 @@ from ggp.env.kernels.step import step_blocks
 from ggp.game import RANDOM_ROLE, GoalError
 from ggp.jit.unboxed import Unboxed
 
-TURNS = [
-    "tictactoe",
-    "connectfour_4x4",
-    "breakthrough_4x4",
-    "othello_4x4",
-    "hex_3x3",
-    "eightpuzzle",
-    "nim",
-    "bucket",
-]
+TURNS = ["tictactoe", "connectfour_4x4", "breakthrough_4x4", "othello_4x4", "hex_3x3", "eightpuzzle", "nim"]
+TURNS += ["bucket"]
 JOINT = ["rockpaperscissors", "goofspiel", "prisoners_dilemma", "tron"]
 CHANCE = ["dicerace"]
+FIELDS = (
+    "current_player",
+    "observation",
+    "legal_action_mask",
+    "rewards",
+    "terminated",
+    "truncated",
+    "goals",
+    "step_count",
+)
 
 
 def random_actions(state, rng):
@@ -108,25 +110,6 @@ def test_environments_do_what_the_rules_say(name):
     assert state.terminated.any() or name == "eightpuzzle"
 
 
-@pytest.mark.parametrize("count", [1, 63, 64, 65, 512, 513, 1030])
-def test_every_number_of_environments_plays_the_same_games(count):
-    env = make("connectfour_4x4", 1030)
-    whole, part = env.init(seed=3), env.init(seed=3, num_envs=count)
-    for step in range(20):
-        rng = np.random.default_rng(step)
-        actions = random_actions(whole, rng)
-        whole, part = env.step(whole, actions), env.step(part, actions[:count])
-        for name in (
-            "observation",
-            "legal_action_mask",
-            "rewards",
-            "terminated",
-            "current_player",
-            "step_count",
-        ):
-            np.testing.assert_array_equal(getattr(whole, name)[:count], getattr(part, name), name)
-
-
 def test_states_can_be_kept_split_and_stepped_from_again():
     env = make("tictactoe", 700)
     rng = np.random.default_rng(1)
@@ -144,20 +127,6 @@ def test_states_can_be_kept_split_and_stepped_from_again():
     assert len(state[state.current_player == 1]) == 700
 
 
-def test_threads_change_nothing():
-    results = []
-    for threads in (1, 2, 3):
-        env = make("othello_4x4", 20_000, threads=threads, auto_reset=True)
-        rng = np.random.default_rng(0)
-        state = env.init()
-        for _ in range(15):
-            state = env.step(state, random_actions(state, rng), copy=False)
-        results.append((state.observation.copy(), state.legal_action_mask.copy(), state.step_count.copy()))
-    for other in results[1:]:
-        for one, two in zip(results[0], other, strict=True):
-            np.testing.assert_array_equal(one, two)
-
-
 def test_an_illegal_action_ends_the_game_and_costs_its_agent_one():
     env = make("tictactoe", 3)
     state = env.step(env.init(), [0, 1, 2])
@@ -168,28 +137,6 @@ def test_an_illegal_action_ends_the_game_and_costs_its_agent_one():
     after = env.step(state, [0, 1, 0])
     assert not after.rewards[[0, 2]].any()
     assert after.terminated[[0, 2]].all()
-
-
-@pytest.mark.parametrize("action", [10, 250, 251, 252, 255, 256, 2**31 - 1, -1, -4, -256])
-def test_numbers_that_are_no_action_are_illegal_whatever_their_lowest_byte(action):
-    env = make("tictactoe", 70)
-    state = env.init()
-    actions = random_actions(state, np.random.default_rng(0))
-    actions[69] = action
-    state = env.step(state, actions)
-    np.testing.assert_array_equal(np.flatnonzero(state.terminated), [69])
-    np.testing.assert_array_equal(state.rewards[69], [-1, 1])
-    assert not state.rewards[:69].any()
-
-
-@pytest.mark.parametrize("action", [250, 251, 255, 256])
-def test_joint_numbers_that_are_no_action_are_illegal(action):
-    env = make("rockpaperscissors", 70)
-    actions = np.zeros((70, 2), np.int32)
-    actions[69] = 1, action
-    state = env.step(env.init(), actions)
-    np.testing.assert_array_equal(state.rewards[69], [1, -1])
-    np.testing.assert_array_equal(state.rewards[:69], 0)
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
@@ -212,21 +159,12 @@ def test_a_block_writes_nothing_into_the_next_one(name):
         assert (mark != old).any()
 
 
-def test_checked_environments_refuse_illegal_actions():
-    env = make("tictactoe", 2, check=True)
-    state = env.step(env.init(), [0, 1])
-    with pytest.raises(ActionError, match="environment 1: action 1 is not legal"):
-        env.step(state, [1, 1])
-    with pytest.raises(ActionError, match=r"of shape \(2,\)"):
-        env.step(state, [[1], [2]])
-    with pytest.raises(ActionError, match="float64"):
-        env.step(state, [0.5, 1.0])
-
-
 def test_games_begin_again_by_themselves():
     env = make("tictactoe", 600, auto_reset=True)
     rng = np.random.default_rng(2)
     state = first = env.init()
+    for array in (state.observation, state.legal_action_mask, state.rewards, state.current_player):
+        assert np.shares_memory(array, np.from_dlpack(array))
     ended = 0
     for _ in range(30):
         state = env.step(state, random_actions(state, rng))
@@ -249,17 +187,6 @@ def test_games_are_cut_after_the_most_steps():
         assert state.truncated.all() == (step >= 3)
         assert not state.terminated.any()
     assert (state.step_count == 4).all()
-
-
-def test_chance_depends_on_the_seed_of_each_environment_alone():
-    env = make("dicerace", 300)
-    states = [env.init(seed=5), env.init(seed=5), env.init(seed=6)]
-    for _ in range(6):
-        actions = random_actions(states[0], np.random.default_rng(0))
-        states = [env.step(state, actions) for state in states]
-    np.testing.assert_array_equal(states[0].observation, states[1].observation)
-    assert (states[0].observation != states[2].observation).any()
-    assert len(np.unique(states[0].observation, axis=0)) > 20
 
 
 def test_rewards_can_be_shares():
@@ -296,12 +223,6 @@ def test_board_observation_shows_pieces_and_who_moves():
     assert changed.any(axis=(0, 1)).sum() <= 3
 
 
-def test_agents_that_choose_at_once_are_told_of():
-    env = make("rockpaperscissors", 2, simultaneous=False)
-    with pytest.raises(ActionError, match="simultaneous=True"):
-        env.init()
-
-
 def test_actions_of_any_kind_are_taken_by_one_kernel():
     env = make("tictactoe", 3)
     start = env.init()
@@ -318,48 +239,6 @@ def test_actions_of_any_kind_are_taken_by_one_kernel():
         following = env.step(start, given)
         assert (following.observation == first.observation).all()
     assert len(step_blocks.signatures) == known
-
-
-def test_joint_actions_name_no_choice_by_minus_one():
-    env = make("rockpaperscissors", 2)
-    state = env.step(env.init(), [[0, 1], [-1, 2]])
-    assert state.terminated.all()
-    assert state.rewards[1].tolist() == [-1, 1]
-
-
-def test_make_refuses_unknown_choices():
-    with pytest.raises(ValueError, match="observation is one of facts, board, percepts"):
-        make("tictactoe", observation="pixels")
-    with pytest.raises(ValueError, match="rewards is one of"):
-        make("tictactoe", rewards="goals")
-    with pytest.raises(ValueError, match="num_envs is at least 1"):
-        make("tictactoe", 0)
-    with pytest.raises(ValueError, match="num_envs is at least 1"):
-        make("tictactoe", 1).init(num_envs=0)
-
-
-def test_a_seed_gives_the_same_chance_for_any_number_of_environments():
-    env = make("dicerace", 3)
-    few, many = env.init(seed=1), env.init(seed=1, num_envs=600)
-    np.testing.assert_array_equal(few.observation, many.observation[:3])
-    assert len(np.unique(many.observation, axis=0)) == 3  # a die has three faces
-
-
-def test_environments_can_be_held_and_restarted():
-    env = make("tictactoe", 600)
-    rng = np.random.default_rng(3)
-    first = state = env.init()
-    for _ in range(4):
-        state = env.step(state, random_actions(state, rng))
-    actions = random_actions(state, rng)
-    actions[:200] = HOLD
-    actions[200:400] = RESTART
-    following = env.step(state, actions)
-    for name in ("observation", "legal_action_mask", "current_player", "step_count", "terminated"):
-        np.testing.assert_array_equal(getattr(following, name)[:200], getattr(state, name)[:200], name)
-        np.testing.assert_array_equal(getattr(following, name)[200:400], getattr(first, name)[200:400], name)
-    assert not following.rewards[:400].any()
-    assert (following.step_count[400:] == 5).all()
 
 
 def test_games_that_are_over_can_be_restarted():
@@ -388,13 +267,6 @@ def test_out_gives_its_arrays_to_the_next_state():
         env.step(third, [6, 6, 6, 6, 6], out=second[:3])
 
 
-def test_arrays_speak_dlpack_without_a_copy():
-    state = make("tictactoe", 64).init()
-    for array in (state.observation, state.legal_action_mask, state.rewards, state.current_player):
-        other = np.from_dlpack(array)
-        assert np.shares_memory(array, other)
-
-
 def test_percepts_are_all_that_kuhn_players_see():
     env = make("kuhn_poker", 400, simultaneous=True)
     names = env.observed.names
@@ -412,62 +284,8 @@ def test_percepts_are_all_that_kuhn_players_see():
     assert following.observation[:, 1, 0, cards].any()  # the second has not acted yet
     told = [p for p, name in enumerate(names) if name.startswith("(move first")]
     assert (following.observation[:, 1, 0, told].sum(axis=1) == 1).all()
-
-
-def test_percepts_agree_with_the_game():
-    env = make("kuhn_poker", 40, simultaneous=True)
-    for n in range(40):
-        assert {env.observed.names[p] for p in np.flatnonzero(env.init().observation[n, 0, 1])} & {
-            "(card jack)",
-            "(card queen)",
-            "(card king)",
-        }
     assert make("kuhn_poker", 3).init().observation.ndim == 3
     assert make("kuhn_poker", 3, observation="facts").init().observation.ndim == 2
-
-
-def test_unknown_settings_are_refused():
-    with pytest.raises(TypeError, match="autoreset"):
-        make("tictactoe", autoreset=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "choices"),
-    [("tictactoe", {}), ("tictactoe", {"observation": "board"}), ("rockpaperscissors", {}), ("tron", {})],
-)
-def test_new_games_need_not_be_settled(name, choices):
-    """Games that begin with the first choice as it was kept go on as those that are settled anew."""
-    fast, slow = (make(name, 70, auto_reset=True, max_steps=9, **choices) for _ in range(2))
-    slow._note_first_choice = lambda state: None
-    states = [fast.init(), slow.init()]
-    assert fast._begins_alike
-    assert not slow._begins_alike
-    rng = np.random.default_rng(0)
-    begun = 0
-    for _ in range(25):
-        actions = random_actions(states[1], rng)
-        states = [env.step(state, actions) for env, state in zip((fast, slow), states, strict=True)]
-        begun += int((states[1].terminated | states[1].truncated).sum())
-        for field in ("current_player", "observation", "legal_action_mask", "rewards", "goals", "step_count"):
-            np.testing.assert_array_equal(getattr(states[0], field), getattr(states[1], field), field)
-    assert begun > 70
-
-
-@pytest.mark.parametrize("action", [2**32, 2**32 - 2, -(2**32) - 3, 2**63 - 1])
-def test_numbers_of_64_bits_do_not_become_other_actions(action):
-    env = make("tictactoe", 3)
-    state = env.step(env.init(), np.array([0, action, 1], np.int64))
-    assert state.terminated.tolist() == [False, True, False]
-    assert state.rewards[1].tolist() == [-1, 1]
-    state = env.step(env.init(), np.array([0, 2**64 - 2, 1], np.uint64))
-    assert state.terminated.tolist() == [False, True, False]
-
-
-@pytest.mark.parametrize("actions", [[0.0, 1.0], ["0", "1"], [True, False], [0], [[0, 1]], 3, None])
-def test_actions_are_integers_one_for_each_environment(actions):
-    env = make("tictactoe", 2)
-    with pytest.raises(ActionError, match=r"actions are integers of shape \(2,\)"):
-        env.step(env.init(), actions)
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -481,48 +299,176 @@ def test_numbers_of_numpy_are_numbers():
     assert env.move_to_action(np.int64(0), env.action_to_move(np.int64(0), np.int64(0))) == 0
 
 
-@pytest.mark.parametrize("value", [4.0, "4", [4], None])
-@pytest.mark.parametrize("name", ["num_envs", "seed", "threads", "max_steps"])
-def test_what_is_not_an_integer_is_refused_by_name(name, value):
-    if (name, value) == ("max_steps", None):
-        return
-    with pytest.raises(TypeError, match=f"{name} is an integer"):
-        make("tictactoe", **{name: value})
+def assert_same(one, other, rows=slice(None), rows_of_other=None, fields=FIELDS):
+    for name in fields:
+        expected = getattr(other, name)[rows if rows_of_other is None else rows_of_other]
+        np.testing.assert_array_equal(getattr(one, name)[rows], expected, name)
 
 
-@pytest.mark.parametrize("name", ["num_envs", "threads", "max_steps"])
-@pytest.mark.parametrize("value", [0, -1])
-def test_counts_are_at_least_one(name, value):
-    with pytest.raises(ValueError, match=f"{name} is at least 1"):
-        make("tictactoe", **{name: value})
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 512, 513, 1030])
+def test_every_number_of_environments_plays_the_same_games(count):
+    env = make("connectfour_4x4", 1030)
+    whole, part = env.init(seed=3), env.init(seed=3, num_envs=count)
+    for step in range(20):
+        actions = random_actions(whole, np.random.default_rng(step))
+        whole, part = env.step(whole, actions), env.step(part, actions[:count])
+        assert_same(part, whole, rows_of_other=slice(count))
 
 
-def test_seeds_of_init_are_checked():
-    env = make("dicerace", 3)
-    for seed in (4.0, "4", "abc", [1, 2.0, 3], {1, 2, 3}):
-        with pytest.raises(TypeError, match="seed is an integer"):
-            env.init(seed=seed)
-    with pytest.raises(ValueError, match="seed has 3 integers, not 2"):
-        env.init(seed=[1, 2])
-    with pytest.raises(TypeError, match="num_envs is an integer"):
-        env.init(num_envs=2.0)
+def test_threads_change_nothing():
+    states = []
+    for threads in (1, 2, 3):
+        env = make("othello_4x4", 20_000, threads=threads, auto_reset=True)
+        rng = np.random.default_rng(0)
+        state = env.init()
+        for _ in range(15):
+            state = env.step(state, random_actions(state, rng), copy=False)
+        states.append(state)
+    assert states[0] == states[1] == states[2]
 
 
-def test_a_seed_for_each_environment_decides_its_chance_alone():
-    env = make("dicerace", 3)
-    one, other = env.init(seed=[1, 2, 3]), env.init(seed=[1, 9, 3])
-    for _ in range(5):
-        actions = random_actions(one, np.random.default_rng(0))
-        one, other = env.step(one, actions), env.step(other, actions)
-    assert one[[0, 2]] == other[[0, 2]]
-    assert one[[1]] != other[[1]]
+LARGE = (2**31 - 1, 2**32, 2**32 - 2, -(2**32) - 3, 2**63 - 1, 2**64 - 2)
+
+
+@pytest.mark.parametrize("action", [10, 250, 251, 252, 255, 256, -1, -4, -256, *LARGE])
+def test_numbers_that_are_no_action_are_illegal_whatever_their_lowest_bytes(action):
+    env = make("tictactoe", 70)
+    state = env.init()
+    actions = random_actions(state, np.random.default_rng(0)).astype(
+        np.uint64 if action >= 2**63 else np.int64
+    )
+    actions[69] = action
+    state = env.step(state, actions)
+    np.testing.assert_array_equal(np.flatnonzero(state.terminated), [69])
+    np.testing.assert_array_equal(state.rewards[69], [-1, 1])
+    assert not state.rewards[:69].any()
+
+
+@pytest.mark.parametrize("action", [-1, 250, 251, 255, 256])
+def test_joint_numbers_that_are_no_action_are_illegal(action):
+    env = make("rockpaperscissors", 70)
+    actions = np.zeros((70, 2), np.int32)
+    actions[69] = 1, action
+    state = env.step(env.init(), actions)
+    np.testing.assert_array_equal(state.rewards[69], [1, -1])
+    np.testing.assert_array_equal(state.rewards[:69], 0)
+
+
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize(
+    "actions", [[0.0, 1.0], [0.5, 1.0], ["0", "1"], [True, False], [0], [[0, 1]], [[1], [2]], 3, None]
+)
+def test_actions_are_integers_one_for_each_environment(actions, check):
+    env = make("tictactoe", 2, check=check)
+    with pytest.raises(ActionError, match=r"actions are integers of shape \(2,\), not .+ of shape"):
+        env.step(env.init(), actions)
+
+
+def test_checked_environments_refuse_illegal_actions():
+    env = make("tictactoe", 2, check=True)
+    state = env.step(env.init(), [0, 1])
+    with pytest.raises(ActionError, match="environment 1: action 1 is not legal"):
+        env.step(state, [1, 1])
+    with pytest.raises(ActionError, match="simultaneous=True"):
+        make("rockpaperscissors", 2, simultaneous=False).init()
+
+
+def test_chance_depends_on_the_seed_of_each_environment_alone():
+    env = make("dicerace", 300)
+    of_each = [np.arange(300), np.arange(300) + 300 * (np.arange(300) == 1)]
+    states = [env.init(seed=seed) for seed in (5, 5, 6, *of_each)]
+    few, many = env.init(seed=1, num_envs=3), env.init(seed=1, num_envs=600)
+    np.testing.assert_array_equal(few.observation, many.observation[:3])
+    assert len(np.unique(many.observation, axis=0)) == 3  # a die has three faces
+    for _ in range(6):
+        actions = random_actions(states[0], np.random.default_rng(0))
+        states = [env.step(state, actions) for state in states]
+    one, again, other, first, changed = states
+    assert one == again
+    assert one != other
+    assert len(np.unique(one.observation, axis=0)) > 20
+    assert first[[0, 2]] == changed[[0, 2]]
+    assert first[[1]] != changed[[1]]
+
+
+def test_environments_can_be_held_and_restarted():
+    env = make("tictactoe", 600)
+    rng = np.random.default_rng(3)
+    first = state = env.init()
+    for _ in range(4):
+        state = env.step(state, random_actions(state, rng))
+    actions = random_actions(state, rng)
+    actions[:200] = HOLD
+    actions[200:400] = RESTART
+    following = env.step(state, actions)
+    kept = [name for name in FIELDS if name not in ("rewards", "goals")]
+    assert_same(following, state, slice(200), fields=kept)
+    assert_same(following, first, slice(200, 400), fields=kept)
+    assert not following.rewards[:400].any()
+    assert (following.step_count[400:] == 5).all()
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
-    [("max_episode_steps", "max_steps"), ("autoreset", "auto_reset"), ("num_threads", "threads")],
+    ("name", "choices"),
+    [("tictactoe", {}), ("tictactoe", {"observation": "board"}), ("rockpaperscissors", {}), ("tron", {})],
 )
-def test_unknown_keywords_of_make_are_named_with_what_was_meant(name, meant):
-    with pytest.raises(TypeError, match=f"make has no keyword '{name}', did you mean {meant}") as caught:
-        make("tictactoe", **{name: 1})
+def test_new_games_need_not_be_settled(name, choices):
+    """Games that begin with the first choice as it was kept go on as those that are settled again."""
+    fast, slow = (make(name, 70, auto_reset=True, max_steps=9, **choices) for _ in range(2))
+    slow._note_first_choice = lambda state: None
+    states = [fast.init(), slow.init()]
+    assert (fast._begins_alike, slow._begins_alike) == (True, False)
+    rng = np.random.default_rng(0)
+    begun = 0
+    for _ in range(25):
+        actions = random_actions(states[1], rng)
+        states = [env.step(state, actions) for env, state in zip((fast, slow), states, strict=True)]
+        begun += int((states[1].terminated | states[1].truncated).sum())
+        assert_same(*states)
+    assert begun > 70
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "message"),
+    [
+        ({"observation": "pixels"}, ValueError, "observation is one of facts, board, percepts"),
+        ({"rewards": "goals"}, ValueError, "rewards is one of"),
+        ({"view": "sideways"}, ValueError, "view is one of"),
+        (
+            {"max_episode_steps": 1},
+            TypeError,
+            "make has no keyword 'max_episode_steps', did you mean max_steps",
+        ),
+        ({"autoreset": 1}, TypeError, "make has no keyword 'autoreset', did you mean auto_reset"),
+        ({"num_threads": 1}, TypeError, "make has no keyword 'num_threads', did you mean threads"),
+        *(
+            ({name: value}, TypeError, f"{name} is an integer")
+            for name in ("num_envs", "seed", "threads", "max_steps")
+            for value in (4.0, "4", [4], None)
+            if (name, value) != ("max_steps", None)
+        ),
+        *(
+            ({name: value}, ValueError, f"{name} is at least 1")
+            for name in ("num_envs", "threads", "max_steps")
+            for value in (0, -1)
+        ),
+    ],
+)
+def test_make_refuses_wrong_choices(choices, error, message):
+    with pytest.raises(error, match=message) as caught:
+        make("tictactoe", **choices)
     assert "Settings" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "message"),
+    [
+        *(({"seed": seed}, TypeError, "seed is an integer") for seed in (4.0, "4", [1, 2.0, 3], {1, 2, 3})),
+        ({"seed": [1, 2]}, ValueError, "seed has 3 integers, not 2"),
+        ({"num_envs": 2.0}, TypeError, "num_envs is an integer"),
+        ({"num_envs": 0}, ValueError, "num_envs is at least 1"),
+    ],
+)
+def test_init_refuses_wrong_choices(choices, error, message):
+    with pytest.raises(error, match=message):
+        make("dicerace", 3).init(**choices)

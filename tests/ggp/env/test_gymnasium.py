@@ -16,6 +16,8 @@ from ggp.env import ActionError  # noqa: E402
 from ggp.env.gymnasium import GgpVectorEnv  # noqa: E402
 from tests.conftest import mostly_slow  # noqa: E402
 
+ALIKE = ("tictactoe", "connectfour_4x4")
+"""Games that begin alike whenever the agent moves first."""
 GAMES = ["tictactoe", "connectfour_4x4", "nim", "dicerace", "goofspiel", "eightpuzzle", "kuhn_poker", "tron"]
 
 
@@ -55,20 +57,18 @@ def test_single_environments_pass_the_checker_of_gymnasium(name):
     assert -1 <= reward <= 1
 
 
-def test_make_vec_gives_the_native_batch():
-    envs = gymnasium.make_vec("ggp/tictactoe-v0", num_envs=70, seat="o")
-    assert isinstance(envs.unwrapped, GgpVectorEnv)
-    assert envs.unwrapped.seat == 1
-
-
 @pytest.mark.parametrize("name", mostly_slow(GAMES, 2))
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_games_end_and_begin_again_as_the_mode_says(name, mode):
     envs = GgpVectorEnv(name, 8, autoreset_mode=mode, max_steps=30)
+    first, _ = envs.reset(seed=0)
     before = np.zeros(8, bool)
     ends = 0
-    for _, rewards, terminated, truncated, infos in play(envs, 70):
+    for observations, rewards, terminated, truncated, infos in play(envs, 70):
         ended = terminated | truncated
+        if mode == AutoresetMode.NEXT_STEP:  # the action that follows an end is ignored
+            assert not ended[before].any() or name == "dicerace"
+            assert name not in ALIKE or np.array_equal(observations[before], first[before])
         ends += int(ended.sum())
         if mode == AutoresetMode.SAME_STEP:
             assert ("final_obs" in infos) == ended.any()
@@ -82,16 +82,6 @@ def test_games_end_and_begin_again_as_the_mode_says(name, mode):
         before = ended
     assert ends > 8 or mode == AutoresetMode.DISABLED
     assert before.all() or mode != AutoresetMode.DISABLED
-
-
-def test_next_step_ignores_the_action_that_follows_an_end():
-    envs = GgpVectorEnv("tictactoe", 16)
-    first, _ = envs.reset(seed=0)
-    before = np.zeros(16, bool)
-    for observations, _, terminated, _, _ in play(envs, 40):
-        np.testing.assert_array_equal(observations[before], first[before])
-        assert not terminated[before].any()
-        before = terminated
 
 
 def test_disabled_resets_are_done_by_mask():
@@ -161,30 +151,6 @@ def test_one_agent_can_play_all_seats():
         GgpVectorEnv("rockpaperscissors", 2, seat="all")
 
 
-def test_seeds_reproduce_chance_and_opponents():
-    def record(seed):
-        envs = GgpVectorEnv("dicerace", 20)
-        return [found[0].copy() for found in play(envs, 12, seed=seed)]
-
-    one, two, other = record(5), record(5), record(6)
-    assert all(map(np.array_equal, one, two))
-    assert not all(map(np.array_equal, one, other))
-
-
-def test_wrong_choices_are_refused():
-    with pytest.raises(ValueError, match="seat is 0 to 1, x, o or all"):
-        GgpVectorEnv("tictactoe", seat="z")
-    with pytest.raises(ValueError, match="opponent is random"):
-        GgpVectorEnv("tictactoe", opponent="alphabeta")
-    with pytest.raises(ValueError, match="simulations is a positive number"):
-        GgpVectorEnv("tictactoe", opponent="mcts:simulations=many")
-
-
-def test_every_bundled_game_is_registered():
-    adapter.register_games()
-    assert sum(name.startswith("ggp/") for name in gymnasium.registry) >= 40
-
-
 def test_masks_are_those_that_spaces_sample_with():
     env = gymnasium.make("ggp/tictactoe-v0")
     _, info = env.reset(seed=0)
@@ -241,9 +207,9 @@ def test_a_single_action_is_an_integer(action):
     assert env.step(np.uint8(2))[1] in (-1.0, 0.0)
 
 
-def record(envs, seed, steps=6):
+def record(envs, seed, steps=6, options=None):
     """What each environment shows, step by step: [N, steps, ...]."""
-    observations, infos = envs.reset(seed=seed)
+    observations, infos = envs.reset(seed=seed, options=options)
     shown = [observations]
     for _ in range(steps):
         observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
@@ -270,14 +236,6 @@ def test_an_environment_depends_on_its_own_seed_alone(name, mode):
     np.testing.assert_array_equal(start(np.int64(7)), start(np.arange(7, 10)))
 
 
-def test_a_searching_opponent_depends_on_its_own_seed_alone():
-    def start(seed):
-        return record(GgpVectorEnv("tictactoe", 2, opponent="mcts:simulations=2"), seed, 4)
-
-    one, other = start([1, 2]), start([3, 2])
-    np.testing.assert_array_equal(one[1], other[1])
-
-
 def test_a_batch_plays_what_single_environments_play():
     envs = GgpVectorEnv("dicerace", 3, autoreset_mode="Disabled")
     together = record(envs, 40)
@@ -298,44 +256,6 @@ def test_streams_go_on_without_a_seed():
     record(again, [1, 7])
     np.testing.assert_array_equal(record(again, None)[0], second[0])
     np.testing.assert_array_equal(record(again, [None, 9])[0], third[0])
-
-
-def test_a_reset_by_mask_takes_the_seeds_of_those_environments():
-    def start(seed, then):
-        envs = GgpVectorEnv("dicerace", 3, autoreset_mode="Disabled")
-        envs.reset(seed=seed)
-        observations, infos = envs.reset(seed=then, options={"reset_mask": np.array([True, False, True])})
-        shown = [observations]
-        for _ in range(5):
-            observations, *_, infos = envs.step(infos["action_mask"].argmax(axis=1))
-            shown.append(observations)
-        return np.stack(shown, axis=1)
-
-    one, other = start([1, 2, 3], [4, 5, 6]), start([7, 2, 9], [4, 8, None])
-    np.testing.assert_array_equal(one[:2], other[:2])
-    assert len({start([1, 2, 3], [seed, 5, 6])[0].tobytes() for seed in range(8)}) > 2
-
-
-@pytest.mark.parametrize("seed", [4.0, "4", [1, 2.5, 3], ["1", "2", "3"], {1, 2, 3}])
-def test_seeds_that_are_not_integers_are_refused(seed):
-    with pytest.raises(TypeError, match="seed is an integer"):
-        GgpVectorEnv("dicerace", 3).reset(seed=seed)
-
-
-@pytest.mark.parametrize("seed", [[1, 2], [], (1, 2, 3, 4), np.arange(2), -1, [1, -2, 3]])
-def test_wrong_numbers_of_seeds_and_negative_ones_are_refused(seed):
-    with pytest.raises(ValueError, match=r"seed (has 3 integers|is at least 0)"):
-        GgpVectorEnv("dicerace", 3).reset(seed=seed)
-    if np.isscalar(seed):
-        with pytest.raises(ValueError, match="seed is at least 0"):
-            adapter.GgpEnv("dicerace").reset(seed=seed)
-
-
-def test_generators_of_gymnasium_follow_the_seed():
-    env, envs = adapter.GgpEnv("dicerace"), GgpVectorEnv("dicerace", 2)
-    env.reset(seed=np.int64(5))
-    envs.reset(seed=np.int64(5))
-    assert env.np_random_seed == envs.np_random_seed == 5
 
 
 @pytest.mark.parametrize(
@@ -388,15 +308,6 @@ def test_games_cut_by_the_adapter_end_like_others(mode):
     assert not envs.step(np.zeros(3, int))[3][1]
 
 
-def test_environments_without_a_limit_say_so():
-    for most in (None, -1):
-        assert gymnasium.make_vec("ggp/tictactoe-v0", 2, max_episode_steps=most).num_envs == 2
-    with pytest.raises(ValueError, match="max_episode_steps is at least 1, or -1"):
-        GgpVectorEnv("tictactoe", max_episode_steps=0)
-    with pytest.raises(TypeError, match="max_episode_steps is an integer"):
-        GgpVectorEnv("tictactoe", max_episode_steps=5.0)
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("opponent", ["random", "mcts:simulations=3"])
 def test_environments_are_copied_with_all_that_they_remember(opponent, threads):
@@ -416,19 +327,29 @@ def test_environments_are_copied_with_all_that_they_remember(opponent, threads):
     assert copy.deepcopy(single).step(0)[2] is False
 
 
-@pytest.mark.parametrize(
-    ("spec", "error", "message"),
-    [
-        ("mcts:sims=4", ValueError, "unknown option 'sims'; known options: simulations, policy"),
-        ("mcts:policy=best", ValueError, "policy"),
-        ("mcts:c=many", ValueError, "c must be a number"),
-        ("mcts:simulations=\u00b2", ValueError, "simulations is a positive number"),
-        (7, TypeError, "opponent is a text or a function"),
-    ],
-)
-def test_opponents_are_refused_when_environments_are_made(spec, error, message):
-    with pytest.raises(error, match=message):
-        GgpVectorEnv("tictactoe", opponent=spec)
+def test_environments_are_reset_first():
+    for call in (lambda env: env.step([0]), lambda env: env.action_masks(), lambda env: env.state):
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            call(GgpVectorEnv("tictactoe", 1))
+
+
+def test_a_searching_opponent_depends_on_its_own_seed_alone():
+    one, other = (
+        record(GgpVectorEnv("tictactoe", 2, opponent="mcts:simulations=2"), seed, 4)
+        for seed in ([1, 2], [3, 2])
+    )
+    np.testing.assert_array_equal(one[1], other[1])
+
+
+def test_a_reset_by_mask_takes_the_seeds_of_those_environments():
+    def start(seed, then):
+        envs = GgpVectorEnv("dicerace", 3, autoreset_mode="Disabled")
+        envs.reset(seed=seed)
+        return record(envs, then, 5, options={"reset_mask": np.array([True, False, True])})
+
+    one, other = start([1, 2, 3], [4, 5, 6]), start([7, 2, 9], [4, 8, None])
+    np.testing.assert_array_equal(one[:2], other[:2])
+    assert len({start([1, 2, 3], [seed, 5, 6])[0].tobytes() for seed in range(8)}) > 2
 
 
 def test_what_an_opponent_returns_is_checked():
@@ -437,38 +358,70 @@ def test_what_an_opponent_returns_is_checked():
         envs.reset(seed=0)
         with pytest.raises(ValueError, match=r"an opponent returns integers of shape \(3,\)"):
             envs.step(np.zeros(3, int))
-    envs = GgpVectorEnv(
-        "tictactoe", 2, opponent=lambda state, rng: np.array([-2, -3]), autoreset_mode="Disabled"
-    )
+    commands = np.array([-2, -3])
+    envs = GgpVectorEnv("tictactoe", 2, opponent=lambda state, rng: commands, autoreset_mode="Disabled")
     envs.reset(seed=0)
     assert envs.step(np.zeros(2, int))[1].tolist() == [1, 1]  # illegal, not HOLD and RESTART
 
 
 @pytest.mark.parametrize(
-    "make_wrongly",
+    ("choices", "error", "message"),
     [
-        lambda: GgpVectorEnv("tictactoe", 2, max_step=5),
-        lambda: adapter.GgpEnv("tictactoe", max_step=5),
-        lambda: gymnasium.make("ggp/tictactoe-v0", max_step=5),
-        lambda: gymnasium.make_vec("ggp/tictactoe-v0", 2, max_step=5),
+        ({"seat": "z"}, ValueError, "seat is 0 to 1, x, o or all"),
+        ({"seat": 1.0}, TypeError, "seat is an integer"),
+        ({"num_envs": 2.0}, TypeError, "num_envs is an integer"),
+        ({"num_envs": 0}, ValueError, "num_envs is at least 1"),
+        ({"max_episode_steps": 0}, ValueError, "max_episode_steps is at least 1, or -1"),
+        ({"max_episode_steps": 5.0}, TypeError, "max_episode_steps is an integer"),
+        ({"opponent": "alphabeta"}, ValueError, "opponent is random"),
+        ({"opponent": "mcts:simulations=many"}, ValueError, "simulations is a positive number"),
+        ({"opponent": "mcts:simulations=\u00b2"}, ValueError, "simulations is a positive number"),
+        (
+            {"opponent": "mcts:sims=4"},
+            ValueError,
+            "unknown option 'sims'; known options: simulations, policy",
+        ),
+        ({"opponent": "mcts:policy=best"}, ValueError, "policy"),
+        ({"opponent": "mcts:c=many"}, ValueError, "c must be a number"),
+        ({"opponent": 7}, TypeError, "opponent is a text or a function"),
     ],
 )
-def test_unknown_keywords_are_named(make_wrongly):
+def test_wrong_choices_are_refused(choices, error, message):
+    with pytest.raises(error, match=message):
+        GgpVectorEnv("tictactoe", **choices)
+
+
+@pytest.mark.parametrize("make", [adapter.GgpEnv, GgpVectorEnv, gymnasium.make, gymnasium.make_vec])
+def test_unknown_keywords_are_named(make):
+    name = "ggp/tictactoe-v0" if make in (gymnasium.make, gymnasium.make_vec) else "tictactoe"
     with pytest.raises(TypeError, match=r"GgpVectorEnv has no keyword 'max_step', did you mean max_steps\?"):
-        make_wrongly()
+        make(name, max_step=5)
 
 
-def test_seats_and_counts_are_integers():
+def test_choices_are_taken_as_given():
     assert GgpVectorEnv("tictactoe", np.int64(2), seat=np.int64(1), seed=np.int64(3)).seat == 1
-    with pytest.raises(TypeError, match="seat is an integer"):
-        GgpVectorEnv("tictactoe", seat=1.0)
-    with pytest.raises(TypeError, match="num_envs is an integer"):
-        GgpVectorEnv("tictactoe", 2.0)
-    with pytest.raises(ValueError, match="num_envs is at least 1"):
-        GgpVectorEnv("tictactoe", 0)
+    envs = gymnasium.make_vec("ggp/tictactoe-v0", num_envs=70, seat="o").unwrapped
+    assert (type(envs), envs.seat) == (GgpVectorEnv, 1)
+    for most in (None, -1):
+        assert gymnasium.make_vec("ggp/tictactoe-v0", 2, max_episode_steps=most).num_envs == 2
+    adapter.register_games()
+    assert sum(name.startswith("ggp/") for name in gymnasium.registry) >= 40
 
 
-def test_environments_are_reset_first():
-    for call in (lambda env: env.step([0]), lambda env: env.action_masks(), lambda env: env.state):
-        with pytest.raises(gymnasium.error.ResetNeeded):
-            call(GgpVectorEnv("tictactoe", 1))
+@pytest.mark.parametrize(
+    ("seed", "error"),
+    [(seed, TypeError) for seed in (4.0, "4", [1, 2.5, 3], ["1", "2", "3"], {1, 2, 3})]
+    + [(seed, ValueError) for seed in ([1, 2], [], (1, 2, 3, 4), np.arange(2), -1, [1, -2, 3])],
+)
+def test_wrong_seeds_are_refused(seed, error):
+    with pytest.raises(error, match=r"seed (is an integer|has 3 integers|is at least 0)"):
+        GgpVectorEnv("dicerace", 3).reset(seed=seed)
+    if np.isscalar(seed):
+        with pytest.raises(error, match="seed is"):
+            adapter.GgpEnv("dicerace").reset(seed=seed)
+
+
+def test_generators_of_gymnasium_follow_the_seed():
+    for env in (adapter.GgpEnv("dicerace"), GgpVectorEnv("dicerace", 2)):
+        env.reset(seed=np.int64(5))
+        assert env.np_random_seed == 5

@@ -103,8 +103,6 @@ def test_boards_are_seen_from_the_movers_side_only_where_that_is_proven():
     assert find_point_of_view(ggp.load("bucket", engine="lanes")) is None
     with pytest.raises(ValueError, match="two roles that the rules treat alike"):
         make("kuhn_poker", 1, view="mover")
-    with pytest.raises(ValueError, match="view is one of"):
-        make("tictactoe", 1, view="sideways")
 
 
 def test_roles_with_different_rules_do_not_change_places():

@@ -41,18 +41,6 @@ def test_pieces_belong_to_the_roles_that_make_them_appear():
     }
 
 
-@pytest.mark.parametrize("name", ["breakthrough_small", "minichess", "checkers", "sheepandwolf"])
-def test_moves_name_source_and_target(name):
-    _, features = recognized(name)
-    assert set(arguments(features).values()) == {((0, 1), (2, 3), None)}
-
-
-@pytest.mark.parametrize("name", ["tictactoe", "othello_4x4", "hex_4x4", "nineboard"])
-def test_placements_name_a_target_only(name):
-    _, features = recognized(name)
-    assert set(arguments(features).values()) == {(None, (0, 1), None)}
-
-
 def test_drops_fill_a_file_from_below():
     game, features = recognized("connectfour_4x5")
     assert set(arguments(features).values()) == {(None, None, 0)}
@@ -63,30 +51,6 @@ def test_drops_fill_a_file_from_below():
 @pytest.mark.parametrize("name", ["nim", "rockpaperscissors", "kuhn_poker"])
 def test_games_without_a_board_have_no_features(name):
     assert recognized(name)[1] is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "families"),
-    [
-        ("skirmish", {"move": ((0, 1), (2, 3), None)}),
-        ("minichess", {"move": ((1, 2), (3, 4), None)}),
-        (
-            "checkers",
-            {
-                "move": ((1, 2), (3, 4), None),
-                "doublejump": ((1, 2), (5, 6), None),
-                "triplejump": ((1, 2), (7, 8), None),
-            },
-        ),
-        ("othello-comp2007", {"mark": (None, (0, 1), None)}),
-        ("reversi", {"move": (None, (0, 1), None)}),
-    ],
-)
-def test_sheets_of_others_are_recognized(corpus_dir, name, families):
-    game = ggp.load(str(corpus_dir / "open" / "games" / f"{name}.kif"), engine="lanes")
-    features = recognize_features(game)
-    assert arguments(features) == {(r, move): found for move, found in families.items() for r in (0, 1)}
 
 
 @pytest.mark.parametrize("name", ["breakthrough_small", "minichess", "connectfour_4x4", "dicerace"])
@@ -157,11 +121,54 @@ def test_recorded_playouts_follow_the_rules(name):
         assert recorded.goals[64 + lane].tolist() == goals
 
 
-def test_features_command_shows_cells(tmp_path, capsys):
+MOVES, PLACES = ((0, 1), (2, 3), None), (None, (0, 1), None)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [(name, MOVES) for name in ("breakthrough_small", "minichess", "checkers", "sheepandwolf")]
+    + [(name, PLACES) for name in ("tictactoe", "othello_4x4", "hex_4x4", "nineboard")],
+)
+def test_moves_name_source_and_target_or_a_target_only(name, expected):
+    _, features = recognized(name)
+    assert set(arguments(features).values()) == {expected}
+
+
+JUMPS = {"move": (1, 2, 3, 4), "doublejump": (1, 2, 5, 6), "triplejump": (1, 2, 7, 8)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "families"),
+    [
+        ("skirmish", {"move": MOVES}),
+        ("minichess", {"move": ((1, 2), (3, 4), None)}),
+        ("checkers", {name: (each[:2], each[2:], None) for name, each in JUMPS.items()}),
+        ("othello-comp2007", {"mark": PLACES}),
+        ("reversi", {"move": PLACES}),
+    ],
+)
+def test_sheets_of_others_are_recognized(corpus_dir, name, families):
+    game = ggp.load(str(corpus_dir / "open" / "games" / f"{name}.kif"), engine="lanes")
+    features = recognize_features(game)
+    assert arguments(features) == {(r, move): found for move, found in families.items() for r in (0, 1)}
+
+
+@pytest.fixture
+def features_command(capsys):
+    """`ggp games features`: its exit code, output and errors."""
+
+    def run(*arguments):
+        code = app.main(["games", "features", *map(str, arguments)], standalone_mode=False)
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_features_command_shows_cells(tmp_path, features_command):
     picture = tmp_path / "weights.svg"
-    arguments = ["games", "features", "breakthrough_small", "--draw", str(picture)]
-    assert app.main(arguments, standalone_mode=False) == 0
-    printed = capsys.readouterr().out
+    code, printed, _ = features_command("breakthrough_small", "--draw", picture)
+    assert code == 0
     assert "board of 5 × 5 cells" in printed
     assert "a piece of white" in printed
     texts = [e.text for e in ET.fromstring(picture.read_text()).iter("{http://www.w3.org/2000/svg}text")]
@@ -169,37 +176,35 @@ def test_features_command_shows_cells(tmp_path, capsys):
     assert len(texts) == 2 * (1 + 25 + 5 + 5)
 
 
-def test_features_command_tells_json(capsys):
-    arguments = ["games", "features", "checkers", "--json"]
-    assert app.main(arguments, standalone_mode=False) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["kind"] == "pieces"
-    assert told["board"] == {"fluents": ["cell"], "columns": 8, "rows": 8}
-    of_white = {piece["name"]: piece["weights"][0] for piece in told["pieces"]}
-    assert of_white["white_king"] > of_white["white_man"] > 0 > of_white["black_man"] > of_white["black_king"]
-    assert {move["source"][0] for move in told["moves"]} == {1}
-    assert all(move["capturing"] == 72 for move in told["moves"])
-
-
-def test_features_command_draws_pieces_as_bars(tmp_path):
+def test_features_command_writes_json_and_draws_pieces_as_bars(tmp_path, features_command):
     picture = tmp_path / "weights.svg"
-    arguments = ["games", "features", "checkers", "--json", "--draw", str(picture)]
-    assert app.main(arguments, standalone_mode=False) == 0
+    code, printed, _ = features_command("checkers", "--json", "--draw", picture)
+    assert code == 0
+    found = json.loads(printed)
+    assert found["kind"] == "pieces"
+    assert found["board"] == {"fluents": ["cell"], "columns": 8, "rows": 8}
+    of_white = {piece["name"]: piece["weights"][0] for piece in found["pieces"]}
+    assert of_white["white_king"] > of_white["white_man"] > 0 > of_white["black_man"] > of_white["black_king"]
+    assert {move["source"][0] for move in found["moves"]} == {1}
+    assert all(move["capturing"] == 72 for move in found["moves"])
     assert "black_king" in picture.read_text()
     ET.fromstring(picture.read_text())
 
 
-def test_features_command_says_where_there_was_no_time(monkeypatch, capsys):
+def test_features_command_reports_that_there_was_no_time(monkeypatch, features_command):
     def learn_nothing(*arguments, **options):
         return learn_weights(*arguments, **(options | {"deadline": 0.0}))
 
     monkeypatch.setattr(feature_report, "learn_weights", learn_nothing)
-    assert app.main(["games", "features", "breakthrough_small"], standalone_mode=False) == 1
-    assert "no time to learn" in capsys.readouterr().out
+    code, printed, _ = features_command("breakthrough_small")
+    assert code == 1
+    assert "no time to learn" in printed
 
 
-def test_features_command_says_where_there_is_nothing(capsys):
-    assert app.main(["games", "features", "nim"], standalone_mode=False) == 1
-    assert "no board" in capsys.readouterr().err
-    assert app.main(["games", "features", "nim", "--json"], standalone_mode=False) == 1
-    assert json.loads(capsys.readouterr().out)["board"] is None
+def test_features_command_reports_that_there_is_nothing(features_command):
+    code, _, errors = features_command("nim")
+    assert code == 1
+    assert "no board" in errors
+    code, printed, _ = features_command("nim", "--json")
+    assert code == 1
+    assert json.loads(printed)["board"] is None

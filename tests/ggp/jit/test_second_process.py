@@ -9,23 +9,10 @@ from numba.core import event
 
 from ggp.jit.second_process import begin_second_process, compiled_beside
 
-
-class Noting(event.Listener):
-    """Notes the compilations of kernels."""
-
-    def __init__(self, seen):
-        self.seen = seen
-
-    def on_start(self, event):
-        self.seen.append("start")
-
-    def on_end(self, event):
-        self.seen.append("end")
-
-
 WRITES = """
+import sys
 with open({path!r}, "a") as file:
-    file.write("x")
+    file.write(str(sys.argv[1:]))
 """
 
 
@@ -34,54 +21,6 @@ def modules(tmp_path, monkeypatch):
     """Writes modules that child processes can run; returns the folder."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     return tmp_path
-
-
-def test_it_runs_once(modules, tmp_path):
-    written, cache = tmp_path / "written", tmp_path / "cache"
-    cache.mkdir()
-    (modules / "compiles.py").write_text(WRITES.format(path=str(written)))
-    for _ in range(2):
-        with compiled_beside("compiles", folder=cache, cores=2):
-            pass
-        assert written.read_text() == "x"
-
-
-def test_it_runs_once_for_other_arguments(modules, tmp_path):
-    (modules / "says.py").write_text(
-        f"import sys\nwith open({str(tmp_path / 'written')!r}, 'a') as file: file.write(str(sys.argv[1:]))\n"
-    )
-    for arguments in ((), ("more",), ("more",), ()):
-        with compiled_beside("says", *arguments, folder=tmp_path, cores=2):
-            pass
-    assert (tmp_path / "written").read_text() == "[]['more']"
-
-
-def test_it_runs_again_if_it_failed(modules, tmp_path):
-    written = tmp_path / "written"
-    (modules / "fails.py").write_text(WRITES.format(path=str(written)) + "raise SystemExit(1)\n")
-    for count in (1, 2):
-        with compiled_beside("fails", folder=tmp_path, cores=2):
-            pass
-        assert written.read_text() == "x" * count
-
-
-@pytest.mark.parametrize(("has_cache", "cores"), [(False, 2), (True, 1)])
-def test_it_does_not_run_without_a_cache_or_a_second_core(modules, tmp_path, has_cache, cores):
-    written = tmp_path / "written"
-    (modules / "compiles.py").write_text(WRITES.format(path=str(written)))
-    with compiled_beside("compiles", folder=tmp_path if has_cache else None, cores=cores):
-        pass
-    assert not written.exists()
-
-
-def test_waiting_for_it_counts_as_compiling(modules, tmp_path):
-    """Else a process whose limits leave compilation out is ended while its second process compiles."""
-    (modules / "compiles.py").write_text("")
-    seen = []
-    watching = event.install_listener("numba:compile", Noting(seen))
-    with watching, compiled_beside("compiles", folder=tmp_path, cores=2):
-        assert seen == []
-    assert seen == ["start", "end"]
 
 
 def test_it_ends_with_its_block(modules, tmp_path):
@@ -97,9 +36,7 @@ def test_it_ends_with_its_block(modules, tmp_path):
 def test_its_success_is_noted_by_asking(modules, tmp_path, code):
     (modules / "ends.py").write_text(f"raise SystemExit({code})\n")
     process = begin_second_process("ends", folder=tmp_path, cores=2)
-    end = time.monotonic() + 60
-    while not process.is_over and time.monotonic() < end:
-        time.sleep(0.01)
+    until(lambda: process.is_over)
     assert process.has_succeeded == (code == 0)
     assert len(list(tmp_path.glob("*.done"))) == (code == 0)
     assert (begin_second_process("ends", folder=tmp_path, cores=2) is None) == (code == 0)
@@ -132,7 +69,7 @@ def test_two_processes_do_not_compile_the_same(slow_module, tmp_path):
     for each in (first, other):
         each.wait()
         assert each.has_succeeded
-    assert (tmp_path / "written").read_text() == "x"
+    assert (tmp_path / "written").read_text() == "[]"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
@@ -162,6 +99,36 @@ def test_one_that_is_left_finishes_after_its_parent(slow_module, tmp_path):
     until(lambda: list(tmp_path.glob("*.done")))
 
 
-def test_it_does_not_run_if_the_cache_cannot_be_written(modules, tmp_path):
+@pytest.mark.parametrize(
+    ("ending", "calls", "expected"),
+    [
+        ("", [(), ()], "[]"),
+        ("", [(), ("more",), ("more",), ()], "[]['more']"),
+        ("raise SystemExit(1)", [(), ()], "[][]"),
+    ],
+    ids=["once", "once for each arguments", "again after a failure"],
+)
+def test_it_runs_until_it_has_succeeded(modules, tmp_path, ending, calls, expected):
+    (modules / "writes.py").write_text(WRITES.format(path=str(tmp_path / "written")) + ending)
+    for arguments in calls:
+        with compiled_beside("writes", *arguments, folder=tmp_path, cores=2):
+            pass
+    assert (tmp_path / "written").read_text() == expected
+
+
+@pytest.mark.parametrize(("folder", "cores"), [(None, 2), ("", 1), ("file", 2)])
+def test_it_does_not_run_without_a_cache_to_write_or_a_second_core(modules, tmp_path, folder, cores):
     (tmp_path / "file").write_text("in the way")
-    assert begin_second_process("waits", folder=tmp_path / "file", cores=2) is None
+    (modules / "writes.py").write_text(WRITES.format(path=str(tmp_path / "written")))
+    with compiled_beside("writes", folder=None if folder is None else tmp_path / folder, cores=cores):
+        pass
+    assert not (tmp_path / "written").exists()
+
+
+def test_waiting_for_it_counts_as_compiling(modules, tmp_path):
+    """Else a process whose limits leave compilation out is ended while its second process compiles."""
+    (modules / "ends.py").write_text("")
+    with event.install_listener("numba:compile", event.TimingListener()) as seen:
+        with compiled_beside("ends", folder=tmp_path, cores=2):
+            assert (seen.done, seen._depth) == (False, 0)
+        assert seen.done

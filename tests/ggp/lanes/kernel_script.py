@@ -4,6 +4,7 @@ Not a test module: `test_kernels` imports it and runs it in child processes.
 """
 
 import json
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,37 +20,14 @@ from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases
 from tests.ggp.lanes.kernels import choose_cases, roulette, selected_moves
 from tests.oracles import naive_lanes
 
-OPERATIONS = (
-    lambda ops, a, b, r: a & b,
-    lambda ops, a, b, r: a | b,
-    lambda ops, a, b, r: a ^ ~b,
-    lambda ops, a, b, r: ops.add(a, b),
-    lambda ops, a, b, r: ops.shift_left(a, np.uint64(9)),
-    lambda ops, a, b, r: ops.shift_right(a, np.uint64(13)),
-    lambda ops, a, b, r: ops.popcount(a),
-    lambda ops, a, b, r: ops.literal(r, 7),
-    lambda ops, a, b, r: ops.literal(r, 6),
-    lambda ops, a, b, r: ops.fill(r, np.uint64(5 * ops.sum_words(ops.popcount(b)) + ops.word_count(r))),
-    lambda ops, a, b, r: ops.fill(r, np.uint64(ops.any_lane(a & ~a)) + np.uint64(2 * ops.any_lane(a))),
-    lambda ops, a, b, r: ops.fill(
-        r,
-        np.uint64(ops.count_bits(ops.get_word(r, 2, 0)) + 100 * ops.lowest_bit(ops.get_word(r, 2, 0))),
-    ),
-    lambda ops, a, b, r: ops.choose_words(ops.get_word(r, 2, 0), a, b),
-    lambda ops, a, b, r: ops.subtract(
-        ops.multiply(
-            ops.choose_words(ops.get_word(r, 2, 0), ops.fill_float(r, 0.7), ops.fill_float(r, 3.0)),
-            ops.fill_float(r, 0.3),
-        ),
-        ops.fill_float(r, 0.1),
-    ),
-)
+OPERATIONS = 14
 
 
-@kernel
-def _apply_compiled(r: Any, out: Any) -> None:
+def _apply(r: Any, out: Any) -> None:
+    """Write the result of each operation on rows of `r` to `out`."""
     a = rows.load(r, 0)
     b = rows.load(r, 1)
+    word = rows.get_word(r, 2, 0)
     rows.store(out, 0, a & b)
     rows.store(out, 1, a | b)
     rows.store(out, 2, a ^ ~b)
@@ -64,7 +42,6 @@ def _apply_compiled(r: Any, out: Any) -> None:
     if rows.any_lane(a & ~a):
         flags += 1
     rows.store(out, 10, rows.fill(r, np.uint64(flags)))
-    word = rows.get_word(r, 2, 0)
     rows.store(out, 11, rows.fill(r, np.uint64(rows.count_bits(word) + 100 * rows.lowest_bit(word))))
     rows.store(out, 12, rows.choose_words(word, a, b))
     x = rows.choose_words(word, rows.fill_float(r, 0.7), rows.fill_float(r, 3.0))
@@ -72,15 +49,14 @@ def _apply_compiled(r: Any, out: Any) -> None:
     rows.store(out, 13, rows.subtract(x, rows.fill_float(r, 0.1)))
 
 
+_apply_compiled = kernel(_apply)
+_apply_plain = FunctionType(_apply.__code__, {**globals(), "rows": plain_rows})
+
+
 def apply_operations(array: Any, *, plain: bool) -> list[list[int]]:
-    """The result of each of OPERATIONS on rows of `array`, word by word."""
-    out = make_rows(len(OPERATIONS), rows.width_of(array))
-    if plain:
-        a, b = plain_rows.load(array, 0), plain_rows.load(array, 1)
-        for i, operation in enumerate(OPERATIONS):
-            plain_rows.store(out, i, operation(plain_rows, a, b, array))
-    else:
-        _apply_compiled(array, out)
+    """The result of each operation on rows of `array`, word by word."""
+    out = make_rows(OPERATIONS, rows.width_of(array))
+    (_apply_plain if plain else _apply_compiled)(array, out)
     return words_of(out).tolist()
 
 

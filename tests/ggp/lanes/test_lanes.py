@@ -3,6 +3,7 @@
 import threading
 import time
 from collections import Counter
+from functools import cache
 
 import numpy as np
 import pytest
@@ -48,8 +49,9 @@ def compiled(text: str) -> CompiledGame:
     return CompiledGame(parse(text), tabulate(circuit), circuit.terms)
 
 
-def expected_dice() -> tuple[dict[int, float], float]:
-    """Distribution of lengths and probability that left wins, by enumerating all dice."""
+@cache
+def expected_dice() -> tuple[dict[int, float], float, float, float]:
+    """Distribution of lengths, its mean and variance, and how often left wins, by enumerating all dice."""
     lengths: dict[int, float] = {}
     win = 0.0
     frontier = {(0, 0): 1.0}
@@ -65,7 +67,9 @@ def expected_dice() -> tuple[dict[int, float], float]:
                         lengths[step] = lengths.get(step, 0) + chance / 4
                         win += chance / 4 * (a >= 4)
         frontier = following
-    return lengths, win
+    mean = sum(length * chance for length, chance in lengths.items())
+    variance = sum((length - mean) ** 2 * chance for length, chance in lengths.items())
+    return lengths, mean, variance, win
 
 
 @pytest.fixture(scope="module")
@@ -84,10 +88,8 @@ def test_playouts_plays_exactly_the_requested_number(dice, count):
 
 def test_playouts_agree_with_exact_expectations(dice):
     count = 200_000
-    lengths, win = expected_dice()
+    lengths, mean, variance, win = expected_dice()
     statistics = playouts(dice, count, seed=5)
-    mean = sum(length * chance for length, chance in lengths.items())
-    variance = sum((length - mean) ** 2 * chance for length, chance in lengths.items())
     assert abs(statistics.mean_length - mean) < 5 * (variance / count) ** 0.5
     assert abs(statistics.mean_goals[0] / 100 - win) < 5 * (win * (1 - win) / count) ** 0.5
     assert statistics.mean_goals[0] + statistics.mean_goals[1] == pytest.approx(100)
@@ -96,9 +98,7 @@ def test_playouts_agree_with_exact_expectations(dice):
 
 
 def test_few_playouts_are_not_biased_towards_short_ones(dice):
-    lengths, _ = expected_dice()
-    mean = sum(length * chance for length, chance in lengths.items())
-    variance = sum((length - mean) ** 2 * chance for length, chance in lengths.items())
+    _, mean, variance, _ = expected_dice()
     runs = [playouts(dice, 700, seed=seed) for seed in range(200)]
     total = sum(run.steps for run in runs) / (700 * len(runs))
     assert abs(total - mean) < 5 * (variance / (700 * len(runs))) ** 0.5
@@ -113,7 +113,7 @@ def test_same_seed_and_width_give_the_same_playouts(dice):
 
 @pytest.mark.parametrize("words", mostly_slow([1, 2, 4, 8], 3))
 def test_every_width_plays_the_same_game(words):
-    lengths, win = expected_dice()
+    lengths, _, _, win = expected_dice()
     game = compiled(DICE)
     root = game.unpack(game.initial_state())
     statistics = Lanes(game.tables, words=words, seed=3).playouts(root, 40_000)
@@ -134,21 +134,17 @@ def test_threads_split_the_playouts(dice):
 
 def test_playouts_start_from_the_state_given(dice):
     state = dice.initial_state()
-    two, one = dice.legal_moves(state, dice.roles[0])[1], dice.legal_moves(state, dice.roles[1])[0]
-    state = dice.next_state(dice.next_state(state, (two, one)), (one_of(dice, 0), one))
+    one, two = dice.legal_moves(state, dice.roles[0])
+    state = dice.next_state(dice.next_state(state, (two, one)), (one, one))
     statistics = playouts(dice, 1000, state)
     assert statistics.mean_goals == (100.0, 0.0)
     assert (statistics.shortest, statistics.longest) == (1, 1)
 
 
-def one_of(game: CompiledGame, role: int):
-    return game.legal_moves(game.initial_state(), game.roles[role])[0]
-
-
 def test_a_terminal_root_is_a_playout_of_no_moves(dice):
     state = dice.initial_state()
-    moves = [dice.legal_moves(state, role)[1] for role in dice.roles]
-    state = dice.next_state(dice.next_state(state, moves), moves)
+    _, two = dice.legal_moves(state, dice.roles[0])
+    state = dice.next_state(dice.next_state(state, (two, two)), (two, two))
     assert dice.is_terminal(state)
     statistics = playouts(dice, 777, state)
     assert (statistics.finished, statistics.steps, statistics.longest) == (777, 0, 0)
@@ -165,7 +161,7 @@ def test_endless_games_are_cut_at_the_step_limit(step_limit):
 
 
 def test_a_step_limit_cuts_only_longer_playouts(dice):
-    lengths, _ = expected_dice()
+    lengths, *_ = expected_dice()
     longest = max(lengths)
     root = dice.initial_state()
     assert playouts(dice, 2000, root, step_limit=longest).cut == 0
@@ -269,7 +265,7 @@ def test_adding_statistics_keeps_extremes_of_finished_playouts():
 
 def test_bench_reports_the_split_of_a_tick(dice):
     result = measure_lanes(dice, seconds=0.02, threads=2, words=8)
-    lengths, _ = expected_dice()
+    lengths, *_ = expected_dice()
     assert result["words"] == 8
     assert result["playouts"] > 0
     assert result["states"] >= result["playouts"]
