@@ -60,6 +60,11 @@ class CompilationLimits:
         """Raises TypeError and ValueError for numbers that are not integers or too small."""
         check_integers(self, mebibytes=1)
 
+    @property
+    def variant(self) -> str:
+        """The limits as part of a cache entry's name."""
+        return " ".join(sorted(self.stages))
+
 
 def simplify_budget(ground_seconds: float, build_seconds: float) -> float:
     """CPU seconds for simplification, so that all steps after grounding take about as long as it.
@@ -89,7 +94,7 @@ def compile_circuit(
     Raises GdlValidationError, GroundingError, CircuitError.
     """
     limits = limits or CompilationLimits()
-    known = _known(program, limits, cache)
+    known = cache.load(program, limits.variant) if cache else None
     if known is not None and not _may_resume(known, limits):
         return known
     start = known or build_circuit(program, limits, progress=progress)
@@ -152,7 +157,7 @@ def simplify_circuit(
     report = replace(built.report, simplify_seconds=spent, stages=stages, rounds=rounds)
     compiled = CompiledCircuit(circuit, report)
     if cache:
-        cache.store(program, compiled, _variant(limits))
+        cache.store(program, compiled, limits.variant)
     return compiled
 
 
@@ -193,7 +198,7 @@ def compile_game(
             compile_circuit(program, limits, cache=cache, progress=progress).circuit, program, name
         )
     limits = limits or CompilationLimits()
-    known = _known(program, limits, cache)
+    known = cache.load(program, limits.variant) if cache else None
     if known is not None and not _may_resume(known, limits, in_background=True):
         return game_on(known.circuit, program, name)
     from ggp.engines.compiled import QuickGame
@@ -207,15 +212,6 @@ def compile_game(
         return (result_of_process(call) if is_large else call()).circuit
 
     return QuickGame(program, start.circuit, name, simplified)
-
-
-def _known(program: Program, limits: CompilationLimits, cache: GameCache | None) -> CompiledCircuit | None:
-    return cache.load(program, _variant(limits)) if cache else None
-
-
-def _variant(limits: CompilationLimits) -> str:
-    """The limits as part of a cache entry's name."""
-    return " ".join(sorted(limits.stages))
 
 
 def game_on(circuit: Circuit, program: Program, name: str = "game") -> CompiledGame:

@@ -87,7 +87,8 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         if self.environment.sees_each:
             shape = shape[1:]
         self.single_observation_space = Box(0, 1, shape, np.uint8)
-        self.action_count = self._actions_of_agent()
+        moves = self.environment.actions.moves
+        self.action_count = self.environment.num_actions if self.seat is None else len(moves[self.seat])
         self.single_action_space = Discrete(self.action_count)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = MultiDiscrete(np.full(num_envs, self.action_count, np.int64))
@@ -109,10 +110,6 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         if isinstance(number, str) or not 0 <= (number := to_integer(number, "seat")) < len(agents):
             raise ValueError(f"seat is 0 to {len(agents) - 1}, {', '.join(agents)} or all, not {seat!r}")
         return number
-
-    def _actions_of_agent(self) -> int:
-        moves = self.environment.actions.moves
-        return self.environment.num_actions if self.seat is None else len(moves[self.seat])
 
     def reset(
         self,
@@ -139,7 +136,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         else:
             state = self._state[:] if seeded.any() else self._state
             state.batch.seed[seeded] = self._streams.draw(np.flatnonzero(seeded))[:, 0]
-            self._state = self.environment.step(state, self._special(restarted, RESTART))
+            self._state = self.environment.step(state, self._commands(restarted, RESTART, HOLD))
         self._begin(restarted)
         self._clear_rewards()
         self._let_others_move()
@@ -221,7 +218,7 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         for n in np.flatnonzero(ended):
             observations[n] = final[n]
         final_info = {**infos, **{f"_{name}": ended for name in infos if not name.startswith("_")}}
-        self._state = self.environment.step(self.state, self._special(ended, RESTART))
+        self._state = self.environment.step(self.state, self._commands(ended, RESTART, HOLD))
         self._begin(ended)
         self._let_others_move()
         infos = {**self._infos(), "rewards": infos["rewards"]}
@@ -248,26 +245,24 @@ class GgpVectorEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         self._rewards = np.zeros(self.num_envs)
         self._all_rewards = np.zeros((self.num_envs, self.environment.num_players), np.float32)
 
-    def _special(self, where: NDArray[np.bool_], code: int) -> NDArray[np.int32]:
-        """HOLD everywhere but for `code` in some environments."""
-        actions = np.where(where, code, HOLD).astype(np.int32)
-        return self._in_columns(actions) if self.environment.is_joint else actions
-
-    def _in_columns(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        columns = np.full((self.num_envs, self.environment.num_players), NO_CHOICE, np.int32)
-        columns[:, 0] = codes
-        return columns
+    def _commands(self, where: NDArray[np.bool_], there: int, elsewhere: int) -> NDArray[np.int32]:
+        """HOLD or RESTART for every environment, as actions."""
+        codes = np.where(where, there, elsewhere).astype(np.int32)
+        if not self.environment.is_joint:
+            return codes
+        return np.pad(
+            codes[:, None], ((0, 0), (0, self.environment.num_players - 1)), constant_values=NO_CHOICE
+        )
 
     def _actions(
         self, given: NDArray[np.int32], restarting: NDArray[np.bool_], over: NDArray[np.bool_]
     ) -> NDArray[np.int32]:
-        codes = np.where(over, HOLD, RESTART).astype(np.int32)
-        special = restarting | over
+        commanded, commands = restarting | over, self._commands(over, HOLD, RESTART)
         if not self.environment.is_joint:
-            return np.where(special, codes, given)
+            return np.where(commanded, commands, given)
         actions = self._opponent(self.state, np.arange(self.num_envs), self._streams).copy()
         actions[:, self.seat or 0] = given
-        return np.where(special[:, None], self._in_columns(codes), actions)
+        return np.where(commanded[:, None], commands, actions)
 
     def _play(self, actions: NDArray[np.int32], mover: NDArray[np.int32] | NDArray[np.int64]) -> None:
         self._state = state = self.environment.step(self.state, actions)

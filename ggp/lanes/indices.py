@@ -101,18 +101,11 @@ def numbers_of_planes(
     numbers: Int32Array,
 ) -> None:
     """numbers[lane] = the lane's number in planes first .. first+used-1, plus offset."""
-    group = 1
-    spacing = 64
-    while spacing > used and spacing > 1:
-        spacing >>= 1
-    if spacing < used:
+    spacing = 1
+    while spacing < used:
         spacing <<= 1
     group = 64 // spacing
-    mask = (
-        np.uint64(0xFFFF_FFFF_FFFF_FFFF)
-        if spacing == 64
-        else (np.uint64(1) << np.uint64(spacing)) - np.uint64(1)
-    )
+    mask = ALL_ONES >> np.uint64(64 - spacing)
     words = word_count(planes)
     for word in range(0, words, group):
         members = min(group, words - word)

@@ -45,7 +45,6 @@ LENGTH_PLANES = 31
 # Indices of PlayoutArrays.counter.
 STARTS_LEFT, ENDED, FINISHED, STUCK, CUT, STEPS, SHORTEST, LONGEST, PLANES_USED, TICKS = range(10)
 COUNTERS = 10
-UNSEEN_SHORTEST = 2**40
 
 
 class PlayoutArrays(NamedTuple):
@@ -95,12 +94,7 @@ def make_arrays(tables: LaneTables, words: int, seed: int, stream: int = 0) -> P
 
 
 def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -> None:
-    """Put every lane at the root and request `count` playouts.
-
-    Statistics are cleared.
-
-    root   bool[F]
-    """
+    """Put every lane at the root, bool[F], request `count` playouts and clear the statistics."""
     fluents = len(root)
     lanes = 64 * words_of(arrays.active).shape[1]
     arrays.root[:] = np.where(root, ALL_ONES, np.uint64(0))
@@ -113,7 +107,7 @@ def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -
     arrays.stuck_count[:] = 0
     arrays.counter[:] = 0
     arrays.counter[STARTS_LEFT] = max(0, count - lanes)
-    arrays.counter[SHORTEST] = UNSEEN_SHORTEST
+    arrays.counter[SHORTEST] = 2**40
 
 
 @inlined
@@ -148,24 +142,14 @@ def _lanes_at_least(length: Rows, planes: Index, limit: Index, lanes: Row) -> Ro
 
 
 @piece
-def _longest(length: Rows, planes: Index, lanes: Row) -> Index:
+def _extreme(length: Rows, planes: Index, lanes: Row, unwanted: Row) -> Index:
+    """The largest length in `lanes` if `unwanted` is all zeros, the smallest if it is all ones."""
     best = np.int64(0)
     for p in range(planes - 1, -1, -1):
-        x = load(length, p) & lanes
+        x = lanes & (load(length, p) ^ unwanted)
         if any_lane(x):
             lanes = x
-            best += np.int64(1) << p
-    return best
-
-
-@piece
-def _shortest(length: Rows, planes: Index, lanes: Row) -> Index:
-    best = np.int64(0)
-    for p in range(planes - 1, -1, -1):
-        x = lanes & ~load(length, p)
-        if any_lane(x):
-            lanes = x
-        else:
+        if any_lane(lanes & load(length, p)):
             best += np.int64(1) << p
     return best
 
@@ -186,12 +170,12 @@ def _note_lengths(arrays: PlayoutArrays, finished: Row) -> None:
     if (np.int64(1) << planes) - 1 > counter[LONGEST]:
         longer = _lanes_at_least(arrays.length, planes, counter[LONGEST] + 1, finished)
         if any_lane(longer):
-            counter[LONGEST] = _longest(arrays.length, planes, longer)
+            counter[LONGEST] = _extreme(arrays.length, planes, longer, longer & ~longer)
     if counter[SHORTEST] > 0:
         if counter[SHORTEST] < (np.int64(1) << planes):
             finished = finished & ~_lanes_at_least(arrays.length, planes, counter[SHORTEST], finished)
         if any_lane(finished):
-            counter[SHORTEST] = _shortest(arrays.length, planes, finished)
+            counter[SHORTEST] = _extreme(arrays.length, planes, finished, finished | ~finished)
 
 
 @inlined
@@ -282,9 +266,7 @@ def _end_playouts(
 
 @kernel
 def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int, ticks: int) -> bool:
-    """Play on for at most `ticks` ticks.
-
-    Returns whether all requested playouts have ended.
+    """Play on for at most `ticks` ticks; return whether all requested playouts have ended.
 
     planes       choice_planes(tables)
     step_limit   >= 1: playouts that are not over after this many joint moves are cut
