@@ -90,8 +90,6 @@ def find_rules(name: str | Path) -> Path:
 def read_program(path_or_text: str | Path, name: str | None = None) -> tuple[Program, str]:
     """The program of a file, a game or rule text, and its name.
 
-    Text with a line break is never taken for a name.
-
     >>> program, name = read_program("(role x) (legal x wait)", name="waiting")
     >>> len(program.rules), name
     (2, 'waiting')
@@ -117,9 +115,7 @@ def stated_roles(program: Program) -> tuple[Term, ...]:
 
 
 def is_rule_text(words: str) -> bool:
-    """Whether this is rule text rather than a name.
-
-    Rule text has line breaks or parentheses, and is not the name of a file.
+    """Whether this is rule text: it has line breaks or parentheses, and is not the name of a file.
 
     >>> is_rule_text("(role x)"), is_rule_text("tictactoe")
     (True, False)
@@ -187,14 +183,8 @@ def load(
 
 
 def finished_game(game: Game[Any], seconds: float | None = None) -> Game[Any] | None:
-    """The game that a quick one becomes; None if it takes more than `seconds` from now.
-
-    Every other game is finished.
-
-    >>> game = load("tictactoe", engine="reasoner", quick=True)
-    >>> finished_game(game) is game
-    True
-    """
+    """The game that a quick one becomes; None if it takes more than `seconds` from now. Every other game is
+    finished."""
     finish = getattr(game, "finish", None)
     finished: Game[Any] | None = game if finish is None else finish(seconds)
     return finished

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -264,8 +265,7 @@ class Environment:
             ready = self._loop.get(id(state))
             if ready is not None and ready.place == self._latest:
                 self._latest = ready.next_place
-                if self._call(ready.shares, step_blocks, ready.step, given):
-                    raise self._conflict()
+                self._call(ready.shares, step_blocks, ready.step, given)
                 return ready.following
         count = len(state)
         place = self._latest
@@ -340,9 +340,8 @@ class Environment:
     def _require_legal(self, state: EnvState, given: NDArray[np.int32]) -> None:
         mask = state.legal_action_mask.reshape(len(state), given.shape[1], -1)
         inside = (given >= 0) & (given < mask.shape[2])
-        legal = np.take_along_axis(mask, np.where(inside, given, 0)[:, :, None].astype(np.int64), axis=2)[
-            :, :, 0
-        ]
+        places = np.where(inside, given, 0)[:, :, None].astype(np.int64)
+        legal = np.take_along_axis(mask, places, axis=2)[:, :, 0]
         idle = (given == NO_AGENT) & (mask.sum(axis=2) <= 1) & self.is_joint
         over = (state.terminated | state.truncated)[:, None]
         special = np.isin(given[:, :1], (HOLD, RESTART))
@@ -353,26 +352,23 @@ class Environment:
 
     def _run(self, shares: Shares, count: int, kernel: Any, *arguments: Any) -> None:
         """Call a kernel on every block, split among the threads. Raises ActionError."""
-        if (kernel, words_for(count)) in self._called:
-            is_conflict = self._call(shares, kernel, *arguments)
-        else:  # only the first call, with rows of this width, can compile it
-            with announced_compilation():
-                is_conflict = self._call(shares, kernel, *arguments)
+        # only the first call, with rows of this width, can compile it
+        is_called = (kernel, words_for(count)) in self._called
+        with nullcontext() if is_called else announced_compilation():
             self._called.add((kernel, words_for(count)))
-        if is_conflict:
-            raise self._conflict()
+            self._call(shares, kernel, *arguments)
 
-    def _conflict(self) -> ActionError:
-        return ActionError(
-            f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
-        )
-
-    def _call(self, shares: Shares, kernel: Any, *arguments: Any) -> bool:
-        """Whether two agents had a choice where one may, in any share."""
+    def _call(self, shares: Shares, kernel: Any, *arguments: Any) -> None:
+        """Raises ActionError if two agents had a choice where one may, in any share."""
         if len(shares) == 1 or self._pool is None:
-            return kernel(shares[0], *arguments)  # type: ignore[no-any-return]
-        running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
-        return any([kernel(shares[0], *arguments), *(each.result() for each in running)])
+            is_conflict = kernel(shares[0], *arguments)
+        else:
+            running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
+            is_conflict = any([kernel(shares[0], *arguments), *(each.result() for each in running)])
+        if is_conflict:
+            raise ActionError(
+                f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
+            )
 
     def _shares_of(self, count: int, begins_alike: bool) -> Shares:
         """The share of each thread; kept, since unboxing them takes milliseconds."""

@@ -23,7 +23,6 @@ from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
 from ggp.game import RANDOM_ROLE, has_percepts
 
-OBSERVATIONS = ("facts", "board", "percepts")
 _TRUE, _FALSE = 0, 1
 
 
@@ -47,15 +46,13 @@ class Observed:
 def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView | None = None) -> Observed:
     """The observation of a game's agents, from the point of view of each if there is a `view`.
     Raises ValueError for an unknown kind, and for a board if none is recognized."""
-    if kind not in OBSERVATIONS:
-        raise ValueError(f"observation is one of {', '.join(OBSERVATIONS)}, not {kind!r}")
+    if kind not in ("facts", "board", "percepts"):
+        raise ValueError(f"observation is one of facts, board, percepts, not {kind!r}")
     if kind == "percepts":
         return observe_percepts(game, actions)
     if kind == "facts":
         return observe_facts(game, view)
-    return (
-        observe_board(game, view) if view is not None else observe_absolute_board(game, len(actions.agents))
-    )
+    return observe_board(game, view) if view else observe_absolute_board(game, len(actions.agents))
 
 
 def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:

@@ -97,11 +97,9 @@ class GgpGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(kind, info, params or {})
 
     def new_initial_state(self, _text: str | None = None) -> GgpState:
-        """The root of the tree."""
         return GgpState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> GgpObserver:
-        """The observer that fills tensors and strings."""
         return GgpObserver(
             self.tree, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params
         )
@@ -116,7 +114,6 @@ class GgpState(pyspiel.State):  # type: ignore[misc]
         self.node = game.tree.root()
 
     def current_player(self) -> int:
-        """An agent, or a value of `pyspiel.PlayerId`."""
         player = self.tree.player(self.node)
         special = {
             CHANCE: pyspiel.PlayerId.CHANCE,
@@ -144,11 +141,9 @@ class GgpState(pyspiel.State):  # type: ignore[misc]
         return str(self.tree.move(CHANCE if player < 0 else player, action))
 
     def is_terminal(self) -> bool:
-        """Whether the game is over."""
         return self.tree.is_terminal(self.node)
 
     def returns(self) -> list[float]:
-        """Utilities of all agents."""
         return self.tree.returns(self.node)
 
     def __str__(self) -> str:

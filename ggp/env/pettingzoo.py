@@ -76,11 +76,9 @@ class _OneGame:
         self._state = self._begin(None)
 
     def observation_space(self, agent: str) -> Dict:
-        """The space; the same object each time."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Discrete:
-        """The space; the same object each time."""
         return self.action_spaces[agent]
 
     def render(self) -> str | None:
@@ -130,7 +128,6 @@ class GgpAecEnv(_OneGame, AECEnv[str, Observation, int]):  # type: ignore[misc]
     """Agents act in turn; made by `env`."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """A new game."""
         self._begin(seed)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -212,7 +209,6 @@ class GgpParallelEnv(_OneGame, ParallelEnv[str, Observation, int]):  # type: ign
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """A new game."""
         self._begin(seed)
         self.agents = list(self.possible_agents)
         self._cycles = 0

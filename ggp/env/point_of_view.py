@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.grounding import ground
+from gdl.terms import Term
 from ggp.circuit.automorphisms import MAX_INPUTS, Permutation, role_swap
 from ggp.circuit.construction import build
 from ggp.engines.compiled import CompiledGame
@@ -54,18 +55,13 @@ def find_point_of_view(game: CompiledGame) -> PointOfView | None:
     fluent_of = {f: circuit.terms.fluents[seen[1 + i] - 1] for i, f in enumerate(circuit.terms.fluents)}
     first = range(circuit.first_move[1])
     move_of = {moves[m]: moves[seen[circuit.move0 + m] - circuit.move0] for m in first}
-    try:
-        return PointOfView(
-            _places([fluent_of[f] for f in game.terms.fluents], game.terms.fluents),
-            _places([move_of[m] for m in game.moves[0]], game.moves[1]),
-        )
-    except ValueError:  # simplification left out a fact of one role, but not that of the other
-        return None
+    fluents = [fluent_of[f] for f in game.terms.fluents]
+    own = [move_of[m] for m in game.moves[0]]
+    if set(fluents) != set(game.terms.fluents) or set(own) != set(game.moves[1]):
+        return None  # simplification left out a fact of one role, but not that of the other
+    return PointOfView(_places(fluents, game.terms.fluents), _places(own, game.moves[1]))
 
 
-def _places(chosen: list[object], terms: tuple[object, ...]) -> NDArray[np.int64]:
-    """The index in `terms` of each chosen one. Raises ValueError if one is not there."""
+def _places(chosen: list[Term], terms: tuple[Term, ...]) -> NDArray[np.int64]:
     place = {term: i for i, term in enumerate(terms)}
-    if set(chosen) != set(terms):
-        raise ValueError("not a renaming")
     return np.array([place[term] for term in chosen], np.int64)

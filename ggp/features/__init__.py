@@ -5,8 +5,7 @@ recorded_playouts      random playouts with all their states
 board_features         pieces, cells and move families: what is recognized
 recognition            recognizes them from the rules
 cases                  what each move does on the board, case by case
-temporal_differences   lambda-returns and gradients
-learning               weights of features from playouts and games
+learning               weights of features from playouts and games, by lambda-returns
 evaluation             a linear evaluation of states, and its file
 report                 what was recognized and learned, in the words of the rules
 drawing                the weights as pictures

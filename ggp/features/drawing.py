@@ -24,14 +24,6 @@ class HeatMap:
     values: Mapping[Cell, float]
 
 
-@dataclass(frozen=True)
-class Bar:
-    """The worth of a piece to its owner, in goals."""
-
-    name: str
-    value: float
-
-
 def heat_color(value: float, largest: float) -> tuple[int, int, int]:
     """Red for bad, green for good, stronger towards `largest`.
 
@@ -63,21 +55,21 @@ def draw_heat_maps(board: Board, maps: Sequence[HeatMap]) -> str:
     return svg_document(left - MARGIN, height, parts)
 
 
-def draw_bars(bars: Sequence[Bar]) -> str:
-    """An SVG with one bar for each piece."""
-    largest = max((abs(bar.value) for bar in bars), default=0.0) or 1.0
+def draw_bars(bars: Sequence[tuple[str, float]]) -> str:
+    """An SVG with one bar for each piece: its name and its worth to its owner, in goals."""
+    largest = max((abs(value) for _, value in bars), default=0.0) or 1.0
     middle = NAME_WIDTH + BAR_LENGTH
     parts: list[str] = []
-    for number, bar in enumerate(bars):
+    for number, (name, value) in enumerate(bars):
         y = MARGIN / 2 + number * BAR_HEIGHT
-        length = abs(bar.value) / largest * BAR_LENGTH
-        x = middle if bar.value > 0 else middle - length
-        parts.append(svg_text(NAME_WIDTH - 8, y + 14, bar.name, "end"))
+        length = abs(value) / largest * BAR_LENGTH
+        x = middle if value > 0 else middle - length
+        parts.append(svg_text(NAME_WIDTH - 8, y + 14, name, "end"))
         parts.append(
             f'<rect x="{x:.1f}" y="{y + 2}" width="{length:.1f}" height="{BAR_HEIGHT - 4}"'
-            f' fill="{_css(heat_color(bar.value, largest))}"/>'
+            f' fill="{_css(heat_color(value, largest))}"/>'
         )
-        parts.append(svg_text(middle + BAR_LENGTH + 8, y + 14, f"{bar.value:.1f}", "start"))
+        parts.append(svg_text(middle + BAR_LENGTH + 8, y + 14, f"{value:.1f}", "start"))
     return svg_document(middle + BAR_LENGTH + 60, MARGIN + len(bars) * BAR_HEIGHT, parts)
 
 

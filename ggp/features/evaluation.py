@@ -57,7 +57,6 @@ class LinearEvaluation:
 
     curve      progress of learning: (games played, mean squared error of the predicted result)
     features   None if none were recognized
-
     was_interrupted   Ctrl-C ended learning; not saved
     """
 

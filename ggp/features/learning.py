@@ -14,18 +14,19 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
 from ggp.features.evaluation import NamedFeatures
 from ggp.features.recorded_playouts import RecordedPlayouts, record_playouts
-from ggp.features.temporal_differences import lambda_returns, weight_change
 from ggp.game import RANDOM_ROLE
 from ggp.lanes.engine import Lanes
+
+FloatArray = NDArray[np.float64]
 
 TRACE = 0.8
 SWEEPS = 8
@@ -57,8 +58,8 @@ class FeatureWeights:
     """
 
     kind: str
-    weight: NDArray[np.float64]
-    constant: NDArray[np.float64]
+    weight: FloatArray
+    constant: FloatArray
     episodes: int
     error: float
 
@@ -68,7 +69,7 @@ class PlayedGame:
     """States bool[T+1, F] of one game, and the goals float64[R] of the last of them."""
 
     states: NDArray[np.bool_]
-    goals: NDArray[np.float64]
+    goals: FloatArray
 
 
 def learn_weights(
@@ -141,7 +142,7 @@ def name_features(game: CompiledGame, features: Features, weights: FeatureWeight
     """The weights by name, as they go into a file."""
     names = _feature_names(game, features, weights.kind)
 
-    def rounded(numbers: NDArray[np.float64]) -> tuple[float, ...]:
+    def rounded(numbers: FloatArray) -> tuple[float, ...]:
         return tuple(round(float(number), 5) for number in numbers)
 
     named = {name: rounded(weights.weight[feature]) for feature, name in names.items()}
@@ -181,7 +182,7 @@ class _Batch(NamedTuple):
     features: NDArray[np.float32]
     length: NDArray[np.int64]
     is_live: NDArray[np.bool_]
-    outcome: NDArray[np.float64]
+    outcome: FloatArray
 
 
 class _Facts:
@@ -226,7 +227,7 @@ def _game_batch(game: CompiledGame, facts: _Facts, games: Sequence[PlayedGame]) 
     return _Batch(features, length, np.arange(len(features))[:, None] < length, outcome)
 
 
-def _outcome(game: CompiledGame, goals: NDArray[np.float64]) -> NDArray[np.float64]:
+def _outcome(game: CompiledGame, goals: FloatArray) -> FloatArray:
     """The targets for goals float64[N, R]: each role's minus the mean of the others'; 0 for chance."""
     is_player = _is_player(game)
     players = int(is_player.sum())
@@ -279,7 +280,7 @@ class _Learner:
         error = float(np.sqrt(np.mean(last))) if last else math.nan
         return FeatureWeights(kind, weight, constant, episodes, error)
 
-    def _standardize(self) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    def _standardize(self) -> tuple[FloatArray, FloatArray, float]:
         """Center and scale all features.
 
         Returns the mean and 1 / deviation of each (0 where it does not vary), and the largest eigenvalue of
@@ -294,7 +295,7 @@ class _Learner:
         largest = float(np.linalg.eigvalsh((states.T @ states).astype(np.float64) / len(states))[-1])
         return mean.astype(np.float64), scale.astype(np.float64), max(1.0, largest)
 
-    def _change(self, batch: _Batch, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    def _change(self, batch: _Batch, weight: FloatArray) -> tuple[FloatArray, float]:
         """The gradient step of a batch (last row: the constant), and its mean squared error."""
         predicted = (batch.features @ weight[:-1].astype(np.float32)).astype(np.float64) + weight[-1]
         returns = lambda_returns(predicted, batch.length, batch.outcome, self.trace)
@@ -304,3 +305,41 @@ class _Learner:
         share = len(states) / batch.is_live.sum()
         change = np.vstack((weight_change(states, flat.astype(np.float32)), flat.mean(axis=0)[None])) * share
         return change, float(np.mean(flat[:, self.players] ** 2) * share)
+
+
+def lambda_returns(predicted: FloatArray, length: ArrayLike, outcome: ArrayLike, trace: float) -> FloatArray:
+    """The lambda-return of every state: with `trace` 1 the outcome, with 0 the next state's prediction.
+
+    The forward view of Sutton, "Learning to predict by the methods of temporal differences" (1988).
+
+    predicted   float64[T, N, ...]: values of the states, the last of each game excluded
+    length      int[N]: states of each game; later entries are ignored
+    outcome     float64[N, ...]: the outcome of each game
+
+    >>> lambda_returns(np.array([[0.5], [0.75]]), [2], [1.0], trace=0.5).tolist()
+    [[0.875], [1.0]]
+    """
+    last = np.asarray(length) - 1
+    outcome = np.asarray(outcome, np.float64)
+    returns = np.empty_like(predicted)
+    target = outcome
+    for t in range(len(predicted) - 1, -1, -1):
+        following = predicted[t + 1] if t + 1 < len(predicted) else outcome
+        is_end = (t >= last).reshape(-1, *([1] * (predicted.ndim - 2)))
+        target = np.where(is_end, outcome, trace * target + (1 - trace) * following)
+        returns[t] = target
+    return returns
+
+
+def weight_change(features: NDArray[Any], pull: NDArray[np.floating]) -> FloatArray:
+    """The mean gradient step of linear weights: float[S, K], float[S, ...] → float64[K, ...].
+
+    features   of S states; pull: target minus prediction
+
+    >>> weight_change(np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([1.0, -0.5])).tolist()
+    [0.25, -0.25]
+    """
+    # One row per weight vector: BLAS multiplies a wide matrix by few columns ten times as slowly.
+    rows = np.ascontiguousarray(pull.reshape(len(features), -1).T)
+    change: FloatArray = np.asarray((rows @ features).T, np.float64) / max(1, len(features))
+    return change.reshape(-1, *pull.shape[1:])

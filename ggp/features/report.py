@@ -10,7 +10,7 @@ from typing import Any
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features, MoveFamily
 from ggp.features.cases import Case, find_cases
-from ggp.features.drawing import Bar, HeatMap
+from ggp.features.drawing import HeatMap
 from ggp.features.learning import CELLS, PIECES, FeatureWeights, learn_weights
 from ggp.features.recognition import recognize_features
 from ggp.game import RANDOM_ROLE
@@ -67,19 +67,18 @@ class FeatureReport:
                 maps.append(HeatMap(f"a piece of {role}", values))
         return maps
 
-    def bars(self) -> list[Bar]:
+    def bars(self) -> list[tuple[str, float]]:
         """The worth of each piece to its owner; empty if cells were learned."""
         return [
-            Bar(piece.name, self.piece_weights(p)[piece.owner])
+            (piece.name, self.piece_weights(p)[piece.owner])
             for p, piece in enumerate(self.features.pieces)
             if piece.owner != NOTHING and self.piece_weights(p)
         ]
 
     def capturing(self, family: MoveFamily) -> int:
         """The number of moves of a family that can capture; 0 if cells were learned, which do not need it."""
-        return (
-            sum(any(case.pieces for case in self.cases[move]) for move in family.moves) if self.cases else 0
-        )
+        moves = family.moves if self.cases else ()
+        return sum(any(case.pieces for case in self.cases[move]) for move in moves)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data."""

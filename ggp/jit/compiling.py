@@ -39,8 +39,6 @@ IS_COMPILED: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
 """False if kernels run as plain Python."""
 _FOR_KERNELS_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Python never calls the pieces of a kernel; leaving out their wrappers halves the time to compile."""
-
-
 _DEFINES_KERNELS = re.compile(r"^@(?:kernel|inlined|piece|stage)\b", re.MULTILINE)
 _IMPORTS = re.compile(r"^ *(?:from|import) (ggp[\w.]*)(?: import (?:\(([^)]*)\)|(.*)))?", re.MULTILINE)
 
@@ -129,9 +127,8 @@ def piece(function: _Function) -> _Function:
 
 
 def stage(function: _Function) -> _Function:
-    """Compile a large piece that is called once into its caller.
+    """Compile a large piece that is called once into its caller, before numba infers types.
 
-    Numba makes it part of the caller before it infers types.
     As an `inlined` piece, LLVM would optimize it, with all pieces in it, by itself and again in its caller.
     Not for the smallest pieces: if all of them are stages, `search_tree` takes longer to compile, not
     shorter.
@@ -150,11 +147,15 @@ def _compiled(function: _Function, **options: Any) -> _Function:
 
 
 class _CompilationWatch(event.Listener):
-    """Counts compilations, which are nested: a kernel's pieces are compiled within its own."""
+    """Counts compilations, which are nested: a kernel's pieces are compiled within its own.
 
-    def __init__(self, on_change: Callable[[bool], None]) -> None:
+    done      kernels compiled so far
+    is_busy   whether something is being compiled
+    """
+
+    def __init__(self, on_change: Callable[[bool], None] = lambda is_busy: None) -> None:
         self._on_change = on_change
-        self._depth = 0
+        self._depth = self.done = 0
         self._lock = threading.Lock()
 
     def on_start(self, event: object) -> None:
@@ -165,16 +166,15 @@ class _CompilationWatch(event.Listener):
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is being compiled."""
         return self._depth > 0
 
     def _count(self, change: int) -> None:
         with self._lock:
-            was_compiling = self._depth > 0
+            was_busy = self.is_busy
             self._depth += change
-            is_compiling = self._depth > 0
-            if is_compiling != was_compiling:
-                self._on_change(is_compiling)
+            if self.is_busy != was_busy:
+                self.done += was_busy
+                self._on_change(self.is_busy)
 
 
 def watch_compilation(on_change: Callable[[bool], None]) -> None:
@@ -185,41 +185,22 @@ def watch_compilation(on_change: Callable[[bool], None]) -> None:
     event.register("numba:compile", _CompilationWatch(on_change))  # type: ignore[no-untyped-call]
 
 
-class _Progress:
-    """Reports the compilation of kernels: its start, its progress and the time taken."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._begin = time.monotonic()
-        self._done = 0
-        self._is_over = threading.Event()
-        self.watch = _CompilationWatch(self._count)
-
-    def run(self) -> None:
-        """Report until `end`; in a thread of its own."""
-        if self._is_over.wait(NOTICE_AFTER_SECONDS):
+def _report(say: Callable[[str], None], watch: _CompilationWatch, is_over: threading.Event) -> None:
+    """Report the compilation of kernels until `is_over`: its start, its progress and the time taken."""
+    begin = time.monotonic()
+    if is_over.wait(NOTICE_AFTER_SECONDS):
+        return
+    busy_polls = 2 * watch.is_busy
+    while busy_polls < 2:  # do not announce short compilations
+        if is_over.wait(POLL_SECONDS):
             return
-        busy_polls = 2 if self.watch.is_busy else 0
-        while busy_polls < 2:  # do not announce short compilations
-            if self._is_over.wait(POLL_SECONDS):
-                return
-            busy_polls = busy_polls + 1 if self.watch.is_busy else 0
-        how = f"once, up to a minute; kept in {CACHE_FOLDER}" if CACHE_FOLDER else "up to a minute; not kept"
-        self._say(f"compiling kernels for this processor ({how}) ...")
-        while not self._is_over.wait(PROGRESS_SECONDS):
-            self._say(f"compiling kernels: {self._done} done, {self._seconds:.0f} s so far")
-        noun = "kernel" if self._done == 1 else "kernels"
-        self._say(f"compiled {self._done} {noun} in {self._seconds:.0f} s")
-
-    def end(self) -> None:
-        self._is_over.set()
-
-    def _count(self, is_compiling: bool) -> None:
-        self._done += not is_compiling
-
-    @property
-    def _seconds(self) -> float:
-        return time.monotonic() - self._begin
+        busy_polls = busy_polls + 1 if watch.is_busy else 0
+    how = f"once, up to a minute; kept in {CACHE_FOLDER}" if CACHE_FOLDER else "up to a minute; not kept"
+    say(f"compiling kernels for this processor ({how}) ...")
+    while not is_over.wait(PROGRESS_SECONDS):
+        say(f"compiling kernels: {watch.done} done, {time.monotonic() - begin:.0f} s so far")
+    noun = "kernel" if watch.done == 1 else "kernels"
+    say(f"compiled {watch.done} {noun} in {time.monotonic() - begin:.0f} s")
 
 
 _is_announced = False
@@ -237,14 +218,16 @@ def announced_compilation(announce: Callable[[str], None] | None = None) -> Iter
     if _is_announced:
         yield
         return
-    progress = _Progress(announce or _logger.warning)
-    reporter = threading.Thread(target=progress.run, daemon=True)
+    watch, is_over = _CompilationWatch(), threading.Event()
+    reporter = threading.Thread(
+        target=_report, args=(announce or _logger.warning, watch, is_over), daemon=True
+    )
     reporter.start()
     _is_announced = True
     try:
-        with event.install_listener("numba:compile", progress.watch):
+        with event.install_listener("numba:compile", watch):
             yield
     finally:
         _is_announced = False
-        progress.end()
+        is_over.set()
         reporter.join()

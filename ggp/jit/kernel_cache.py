@@ -85,11 +85,7 @@ class KernelCache(_Cache):
     def enable(self) -> None:
         """Nothing: caching is switched off for all kernels or none."""
 
-    def disable(self) -> None:
-        """Nothing, likewise."""
-
-    def flush(self) -> None:
-        """Nothing, likewise."""
+    disable = flush = enable
 
 
 @functools.cache

@@ -58,11 +58,8 @@ if TYPE_CHECKING or config.DISABLE_JIT:
 
         @classmethod
         def made_once(cls, value: _Value) -> Unboxed[_Value]:
-            """Make one without compiling a kernel, but ten times slower.
-
-            For values of which few are made. Raises TypeError for members that are neither arrays nor numbers
-            of 64 bits.
-            """
+            """Make one without compiling a kernel, ten times slower. Raises TypeError for members other than
+            arrays and numbers of 64 bits."""
             return cls(value)
 
     _at_address: WeakValueDictionary[int, Unboxed[Any]] = WeakValueDictionary()

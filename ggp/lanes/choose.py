@@ -344,9 +344,7 @@ def _select_role(
 def choose_moves(
     tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
 ) -> Row:
-    """Select one legal move per role in each of `lanes`.
-
-    Returns the lanes in which a role has none.
+    """Select one legal move per role in each of `lanes`; return the lanes in which a role has none.
 
     Other lanes get no move and do not influence what is drawn.
     """

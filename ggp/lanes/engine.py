@@ -258,14 +258,10 @@ def calibrate_words(
     *,
     seconds: float = 0.02,
 ) -> int:
-    """The fastest width for `tables`, by a short trial of each.
-
-    The W among `candidates` with the most joint moves per CPU second.
+    """The W among `candidates` with the most joint moves per CPU second, by a short trial of each.
 
     candidates   None: 8, and 16 for small circuits (fewer gate visits per game) or 4 for large ones (which
                  stay in the cache longer)
-
-    Compiles the kernels of each W that are not cached yet: some seconds, once per machine.
     """
     layout = tables if isinstance(tables, LaneTables) else arrange(tables)
     if candidates is None:

@@ -73,11 +73,8 @@ def transpose_rows(rows: Rows, first: Index, size: Index) -> None:
 
 @inlined
 def planes_of_indices(value: Rows, first_node: Index, count: Index, planes: Rows) -> Index:
-    """Write the index of one-hot rows as planes.
-
-    The rows are first_node .. first_node+count-1; planes hold the index + 1, or 0 if no row is set. Returns
-    how many planes that takes.
-    """
+    """Write the index + 1 of the one-hot rows first_node .. first_node+count-1 as planes, 0 if none is set;
+    return how many planes that takes."""
     used = 0
     while (count >> used) != 0:
         store(planes, used, fill(value, np.uint64(0)))

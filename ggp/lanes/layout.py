@@ -48,9 +48,7 @@ class Schedule(NamedTuple):
 
 
 class LaneTables(NamedTuple):
-    """One game as kernels need it.
-
-    Only gates are numbered otherwise than in CircuitTables.
+    """One game as kernels need it. Only gates are numbered otherwise than in CircuitTables.
 
     schedule       its gates
     row_count      L + 1 rows: constant TRUE, fluents, moves, those of gates, and a spare row
@@ -231,9 +229,7 @@ def _give_rows(
     free: Int32Array,
     row: Int32Array,
 ) -> int:
-    """Assign rows from first_row on to the gates with a last reader.
-
-    Returns the number of rows.
+    """Assign rows from first_row on to the gates with a last reader; return the number of rows.
 
     free   int32[G], scratch: a stack of free rows, the one freed last on top
     """

@@ -1,6 +1,5 @@
-"""roulette: a random legal move by weight, in all lanes at once.
+"""roulette: a random legal move of every role by weight, in all lanes at once, bit-sliced.
 
-One of every role in every lane, bit-sliced.
 Weights are one integer per move, the same in all lanes (Gibbs sampling over MAST or TO-MAST values). As in
 `choose`: sum the weights of the legal moves in bit planes, draw k below the sum by rejection, then walk the
 moves again and subtract each legal one's weight from k; in lanes in which that borrows, the move is found.
@@ -59,9 +58,7 @@ for few moves as for many."""
 
 @inlined
 def gibbs_weight(value: float, best: float, temperature: float, moves: Index) -> Index:
-    """exp(value / temperature) as an integer >= 1.
-
-    Scaled so that `best` has the largest weight.
+    """exp(value / temperature) as an integer >= 1, scaled so that `best` has the largest weight.
 
     moves   number of moves of the role, at least 1: their weights add up to LARGEST_TOTAL at most. With more
             than 32,768 moves, weights are coarser than those of the twin,
@@ -81,9 +78,8 @@ def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
 def _list_legal(
     tables: LaneTables, value: Rows, role: Index, scratch: RouletteScratch, lanes: Row
 ) -> tuple[Index, Index]:
-    """List the role's moves that are legal in some of `lanes`.
+    """List the role's moves that are legal in some of `lanes`, and clear the rows of all its moves.
 
-    Clears the rows of all its moves.
     Returns the number of moves, and the number of lanes in which each is legal, summed.
     """
     zero = fill(value, np.uint64(0))
@@ -147,12 +143,9 @@ def _select_weighted(
 def draw_below_sums(
     value: Rows, scratch: Rows, planes: Index, older: Row, newer: Row
 ) -> tuple[Row, Row, Row]:
-    """Draw in every lane a number k below the sum.
+    """Draw in every lane a number k below the sum, from planes SUM and up, which are lost, into DRAWN and up.
 
-    The sums are in planes SUM and up, and are lost; k goes to planes DRAWN and up.
-
-    older, newer   the state of the random rows
-    Returns the lanes whose sum is not 0, and the new state.
+    Returns the lanes whose sum is not 0, and the new state of the random rows.
     """
     has_move = fill(value, np.uint64(0))
     for p in range(planes):
@@ -177,9 +170,7 @@ def roulette_moves(
     sparse: Index,
     fewest: Index,
 ) -> Row:
-    """Select one legal move per role in each of `lanes`.
-
-    Returns the lanes in which a role has none.
+    """Select one legal move per role in each of `lanes`; return the lanes in which a role has none.
 
     sparse, fewest   if there are at least `fewest` moves, legal in at most `sparse` lanes on average, they
                      are weighed lane by lane; the selected moves do not depend on that

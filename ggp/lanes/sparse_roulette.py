@@ -106,9 +106,8 @@ def _planes_of_numbers(scratch: RouletteScratch, used: Index) -> None:
 def select_in_lanes(
     value: Rows, scratch: RouletteScratch, count: Index, weight: Int32Array, used: Index
 ) -> None:
-    """Select in the lanes of row LEFT the move in whose weight k falls.
+    """Select in the lanes of row LEFT the move in whose weight k, in planes DRAWN and up, falls.
 
-    The number k is in planes DRAWN and up.
     All move rows of the role must be zero, and so must LEFT be in lanes without a move.
     """
     legal = scratch.legal

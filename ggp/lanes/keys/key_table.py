@@ -39,8 +39,7 @@ def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
 
 @inlined
 def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Index, mixed: np.uint64) -> Index:
-    """The slot of the key at word `place` of `reached`. If the key is new, the empty slot where it
-    belongs."""
+    """The slot of the key at word `place` of `reached`; if it is new, the empty slot where it belongs."""
     mask = np.uint64(table.shape[0] - 1)
     slot = mixed & mask
     tag = mixed >> _HALF
@@ -62,8 +61,7 @@ def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Inde
 def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
-    """Hash keys of `reached` and prefetch their lookups. The keys are first .. end-1, the hashes
-    go to mixed[0 ..]."""
+    """Hash the keys first .. end-1 of `reached` into mixed[0 ..] and prefetch their lookups."""
     mask = np.uint64(table.shape[0] - 1)
     for i in range(first, end):
         mixed[i - first] = hash_of(reached, words * i, words)
@@ -97,9 +95,7 @@ def number_states(
     edge: NDArray[np.uint32],
     first_edge: Index,
 ) -> Index:
-    """Number the `count` keys of `reached`, appending new states to the keys.
-
-    Returns the new state count.
+    """Number the `count` keys of `reached`, appending new states to the keys; return the new state count.
 
     known         with room for `count` keys more
     state_count   N

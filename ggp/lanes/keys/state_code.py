@@ -134,9 +134,7 @@ def load_keys(
     planes: Rows,
     block: NDArray[np.uint64],
 ) -> None:
-    """Load the keys of states chosen[:count] into planes.
-
-    One per lane; lanes up to the next multiple of 64 get zeros.
+    """Load the keys of states chosen[:count] into planes; lanes up to the next multiple of 64 get zeros.
 
     keys     uint64[N*D], state by state
     planes   64*words rows
@@ -180,10 +178,7 @@ def decode_planes(code: StateCode, planes: Rows, value: Rows) -> None:
 
 @inlined
 def encode_planes(code: StateCode, following: Int32Array, value: Rows, planes: Rows) -> None:
-    """Write planes from the rows of `value`.
-
-    following   int32[F]: the literal of each fluent
-    """
+    """Write planes from the rows of `value`; following: int32[F], the literal of each fluent."""
     first = code.first_source
     source = code.source
     for p in range(first.shape[0] - 1):

@@ -11,10 +11,9 @@ import ggp
 from ggp.circuit.tables import Phase
 from ggp.features import learning as feature_learning
 from ggp.features.cases import find_cases
-from ggp.features.learning import learn_weights, weights_by_name
+from ggp.features.learning import lambda_returns, learn_weights, weights_by_name
 from ggp.features.recognition import recognize_features
 from ggp.features.recorded_playouts import record_playouts
-from ggp.features.temporal_differences import lambda_returns
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import seeded_random
 from ggp.lanes.engine import Lanes
