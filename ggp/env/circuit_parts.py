@@ -22,6 +22,12 @@ class CircuitParts(NamedTuple):
 
     of_state   legal, terminal and goal: phases LEGAL and GOAL
     of_step    legal, next and sees: phases LEGAL, NEXT and SEES
+
+    >>> import ggp
+    >>> game = ggp.load("othello", engine="lanes")
+    >>> whole, parts = game.lane_tables, parts_of(game)
+    >>> parts.of_state.row_count < whole.row_count, parts.of_step.row_count < whole.row_count
+    (True, True)
     """
 
     of_state: LaneTables
@@ -30,14 +36,7 @@ class CircuitParts(NamedTuple):
 
 @once_per_game
 def parts_of(game: CompiledGame) -> CircuitParts:
-    """The two parts of a game's circuit.
-
-    >>> import ggp
-    >>> game = ggp.load("othello", engine="lanes")
-    >>> whole, parts = game.lane_tables, parts_of(game)
-    >>> parts.of_state.row_count < whole.row_count, parts.of_step.row_count < whole.row_count
-    (True, True)
-    """
+    """The two parts of a game's circuit."""
     circuit = circuit_of(game.tables, game.terms)
     of_state = replace(
         circuit,

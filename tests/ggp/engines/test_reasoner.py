@@ -23,7 +23,7 @@ LARGE_FIRST = sorted(SHEETS, key=lambda sheet: sheet not in LARGE_SHEETS)
 @pytest.mark.skipif(CORPUS is None, reason="no reference corpus: set GGP_CORPUS")
 @pytest.mark.parametrize(
     "sheet",
-    mostly_slow(sorted(SHEETS, key=lambda sheet: sheet not in LARGE_SHEETS), 4, first=len(LARGE_SHEETS)),
+    mostly_slow(LARGE_FIRST, 4, first=len(LARGE_SHEETS)),
 )
 def test_reasoner_agrees_with_reference_traces(sheet, corpus_dir):
     game = load(corpus_dir / "open" / "games" / f"{sheet}.kif", engine="reasoner")
