@@ -11,8 +11,9 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import cached_property, partial
-from typing import NamedTuple, TypeAlias
+from functools import cached_property, partial, wraps
+from typing import NamedTuple, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ from ggp.lanes.layout import LaneTables, arrange
 _logger = logging.getLogger("ggp")
 
 PackedState: TypeAlias = bytes
+_Made = TypeVar("_Made")
 REMEMBERED_STATES = 4096
 NO_GOAL = -1
 
@@ -361,3 +363,26 @@ class QuickGame(CompiledGame):
         number = {fluent: f for f, fluent in enumerate(self.terms.fluents)}
         self._kept = [number[fluent] for fluent in finished.terms.fluents]
         self._finished = finished
+
+
+def once_per_game(make: Callable[[CompiledGame], _Made]) -> Callable[[CompiledGame], _Made]:
+    """`make`, called once per game; threads that ask meanwhile wait.
+
+    >>> import ggp
+    >>> count = once_per_game(lambda game: print("counted") or len(game.terms.fluents))
+    >>> game = ggp.load("tictactoe", engine="lanes")
+    >>> count(game) == count(game)
+    counted
+    True
+    """
+    made: WeakKeyDictionary[CompiledGame, _Made] = WeakKeyDictionary()
+    lock = threading.Lock()
+
+    @wraps(make)
+    def kept(game: CompiledGame) -> _Made:
+        with lock:
+            if game not in made:
+                made[game] = make(game)
+            return made[game]
+
+    return kept

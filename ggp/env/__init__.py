@@ -1,7 +1,6 @@
 """Environments: any rule sheet as a batch of environments for training agents.
 
-actions        the numbering of moves, and who moves when
-point_of_view  the second of two roles sees the game as the first, where the rules are the same for both
+actions        the numbering of moves, also as the other role sees them, and who moves when
 observations   what agents see, as literals of the circuit
 circuit_parts  what is read of a state and what a step needs, as two circuits
 kernels        one step of all games: actions in, observations out

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from ggp.circuit.circuit import FALSE_LITERAL, without_dead_gates
 from ggp.circuit.tables import circuit_of, tabulate
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.once_per_game import once_per_game
+from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 
 

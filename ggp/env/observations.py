@@ -5,7 +5,7 @@
     percepts uint8[2, P]: percepts and own moves of an agent, since its last action and in the whole game
 
 Every value of an observation is a literal of the circuit. With several views, each agent has its own: that of
-the mover (`ggp.env.point_of_view`), or boards with a plane for who is to move.
+the mover (`ggp.env.actions`), or boards with a plane for who is to move.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.env.actions import Actions
+from ggp.env.actions import Actions, PointOfView
 from ggp.env.circuit_parts import parts_of
-from ggp.env.point_of_view import PointOfView
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
 from ggp.game import RANDOM_ROLE, has_percepts

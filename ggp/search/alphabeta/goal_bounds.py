@@ -15,8 +15,7 @@ from typing import NamedTuple
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, cone_of
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.tables import circuit_of, tabulate
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.once_per_game import once_per_game
+from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.kept_circuits import with_goals

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from gdl.program import arguments_of
 from ggp.circuit.circuit import cone_of
 from ggp.circuit.tables import CircuitTables
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.once_per_game import once_per_game
+from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.features.possibilities import Question, possible
 
 MAX_QUESTIONS = 200_000

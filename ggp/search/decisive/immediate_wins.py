@@ -18,8 +18,7 @@ from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilde
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.circuit.tables import tabulate
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.once_per_game import once_per_game
+from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.decisive.decisive_moves import Narrowing
 from ggp.search.decisive.kept_circuits import SIMPLIFY_SECONDS, STAGES, kept_circuit, with_wins

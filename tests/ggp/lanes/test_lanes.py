@@ -12,12 +12,11 @@ from gdl.grounding import ground
 from gdl.syntax.parser import parse
 from ggp.bench.lanes import measure_lanes
 from ggp.circuit.construction import build
-from ggp.circuit.tables import Phase, tabulate
+from ggp.circuit.tables import tabulate
 from ggp.engines.batches import playouts
 from ggp.engines.compiled import CompiledGame
 from ggp.lanes.engine import Lanes, PlayoutStatistics, calibrate_words
 from tests.conftest import mostly_slow
-from tests.ggp.lanes.kernel_script import racing_tables
 from tests.oracles import naive_lanes
 
 DICE = """
@@ -234,16 +233,6 @@ def test_one_tick_agrees_with_the_naive_next_state(seed):
     for lane in range(64):
         value = naive_lanes.settle(tables, root, after[7:, lane])
         np.testing.assert_array_equal(after[:7, lane], naive_lanes.holds(value, tables.next))
-
-
-def test_states_and_moves_can_be_put_into_lanes_and_read():
-    lanes = Lanes(racing_tables(), words=2)
-    states = np.random.default_rng(1).random((2, 100)) < 0.5
-    lanes.set_states(states)
-    lanes.settle(Phase.LEGAL, Phase.GOAL)
-    is_terminal = lanes.read(np.array([lanes.tables.terminal], np.int32), 100)[0]
-    np.testing.assert_array_equal(is_terminal, states[0] & states[1])
-    np.testing.assert_array_equal(lanes.read(np.array([2, 3, 4], np.int32), 100)[1], ~states[0])
 
 
 def test_calibration_picks_one_of_the_candidates(dice):
