@@ -125,14 +125,13 @@ class ExtensiveGame:
             chance = self.chance
             if chance is not None and node.chosen[chance] is None and len(self._legal(node, chance)) > 1:
                 return node
-            node = self._advance(node)
+            joint = [
+                move if move is not None else self._legal(node, r)[0] for r, move in enumerate(node.chosen)
+            ]
+            known = tuple((*before, self._entry(node, joint, a)) for a, before in enumerate(node.known))
+            following = self.game.next_state(node.state, joint)
+            node = Node(following, node.steps + 1, (None,) * len(joint), known)
         return node
-
-    def _advance(self, node: Node) -> Node:
-        joint = [move if move is not None else self._legal(node, r)[0] for r, move in enumerate(node.chosen)]
-        known = tuple((*before, self._entry(node, joint, a)) for a, before in enumerate(node.known))
-        following = self.game.next_state(node.state, joint)
-        return Node(following, node.steps + 1, (None,) * len(joint), known)
 
     def _entry(self, node: Node, joint: list[Move], agent: int) -> tuple[str, ...]:
         if not self.is_hidden:

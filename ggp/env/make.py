@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
@@ -65,7 +64,9 @@ def make(
     turns = find_turns(game)
     if simultaneous is not None:
         turns = replace(turns, is_joint=simultaneous)
-    return Environment(game, num_envs, actions, turns, seen, _reward_of(game, rewards), checked)
+    goals = game.lane_tables.goal_value.astype(np.float32)
+    reward_of = goals / np.float32(50) - np.float32(1) if rewards == "symmetric" else goals / np.float32(100)
+    return Environment(game, num_envs, actions, turns, seen, reward_of, checked)
 
 
 def refuse_unknown_keywords(
@@ -98,8 +99,3 @@ def _point_of_view(game: CompiledGame, observation: str, view: str | None) -> Po
             f"{game.name}: view='mover' needs two roles that the rules treat alike, and no percepts"
         )
     return found
-
-
-def _reward_of(game: CompiledGame, rewards: str) -> NDArray[np.float32]:
-    goals = game.lane_tables.goal_value.astype(np.float32)
-    return goals / np.float32(50) - np.float32(1) if rewards == "symmetric" else goals / np.float32(100)

@@ -106,11 +106,10 @@ class EnvState:
         chosen = np.arange(len(self))[ids]
         if chosen.ndim != 1:
             raise IndexError("environments are chosen by a slice, a list of numbers or a mask")
-        return _filled(
-            self.layout,
-            _gather(self.batch, chosen),
-            {name: getattr(self, name)[chosen] for name in _READ},
-        )
+        words: Any = in_words(self.batch)
+        rows = [_gather_rows(each, blocks_for(len(self)), chosen) for each in words[:3]]
+        read = {name: getattr(self, name)[chosen] for name in _READ}
+        return _filled(self.layout, [*rows, words.seed[chosen], words.steps[chosen]], read)
 
     def __iter__(self) -> Iterator[EnvState]:
         return (self[n : n + 1] for n in range(len(self)))
@@ -236,13 +235,6 @@ def _contents(state: EnvState) -> list[NDArray[Any]]:
     fluents, flags, memory, seed, _ = in_words(state.batch)
     chance = [seed] if state.layout.has_chance else []
     return [fluents, flags, memory, *chance, *(getattr(state, name) for name in _READ)]
-
-
-def _gather(batch: Batch, chosen: NDArray[np.int64]) -> _Words:
-    blocks = blocks_for(len(batch.steps))
-    words: _Words = in_words(batch)
-    *rows, seed, steps = words
-    return [*(_gather_rows(each, blocks, chosen) for each in rows), seed[chosen], steps[chosen]]
 
 
 def _gather_rows(words: NDArray[np.uint64], blocks: int, chosen: NDArray[np.int64]) -> NDArray[np.uint64]:

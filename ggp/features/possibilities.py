@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,12 +79,11 @@ def _known(tables: CircuitTables, questions: Sequence[Question]) -> NDArray[np.u
     can[1] = 0
     move0 = 1 + tables.fluent_count
     _make_moves(tables, questions, can)
-    for known, offset in (("true", 3), ("false", 2)):
-        _rule_out(
-            can,
-            [(2 * fluent + offset) for q in questions for fluent in getattr(q, known)],
-            [len(getattr(q, known)) for q in questions],
-        )
+    for known, offset in ([q.true for q in questions], 3), ([q.false for q in questions], 2):
+        asking = np.repeat(np.arange(len(known)), list(map(len, known)))
+        ruled_out = 2 * np.array(list(chain.from_iterable(known)), np.int64) + offset
+        bits = np.uint64(1) << (asking & 63).astype(np.uint64)
+        np.bitwise_and.at(can, (ruled_out, asking >> 6), ~bits)
     by_prohibition: dict[tuple[int, ...], list[int]] = {}
     for place, question in enumerate(questions):
         by_prohibition.setdefault(question.forbidden, []).append(place)
@@ -112,13 +112,6 @@ def _mask(places: ArrayLike, words: int) -> NDArray[np.uint64]:
     bits = np.zeros(64 * words, np.bool_)
     bits[np.asarray(places, np.int64)] = True
     return np.packbits(bits, bitorder="little").view(np.uint64)
-
-
-def _rule_out(can: NDArray[np.uint64], literals: Sequence[int], counts: Sequence[int]) -> None:
-    """Literals that cannot be true: counts[q] of them for question q."""
-    places = np.repeat(np.arange(len(counts)), counts)
-    bits = np.uint64(1) << (places & 63).astype(np.uint64)
-    np.bitwise_and.at(can, (np.array(literals, np.int64), places >> 6), ~bits)
 
 
 @kernel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +87,11 @@ class FeatureReport:
             "game": self.game.name,
             "board": {"fluents": list(self.board_names), "columns": columns, "rows": rows},
             "pieces": [
-                {"name": piece.name, "owner": owner, "weights": _rounded(self.piece_weights(p))}
+                {
+                    "name": piece.name,
+                    "owner": owner,
+                    "weights": [round(weight, 3) for weight in self.piece_weights(p)],
+                }
                 for p, (piece, owner) in enumerate(zip(self.features.pieces, self.owners, strict=True))
             ],
             "moves": [
@@ -129,10 +132,6 @@ def report_features(
         return FeatureReport(game, features, cases, None)
     weights = learn_weights(game, features, found, episodes=episodes, seed=seed, deadline=deadline)
     return FeatureReport(game, features, cases, weights if weights.episodes else None)
-
-
-def _rounded(values: Sequence[float]) -> list[float]:
-    return [round(value, 3) for value in values]
 
 
 def _counted(arguments: tuple[int, ...] | None) -> list[int] | None:
