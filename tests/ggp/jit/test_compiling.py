@@ -145,41 +145,6 @@ def test_kernel_cache_keeps_the_newest_versions(monkeypatch, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {newest.name, "version0", "version1", "version2"}
 
 
-def test_compilation_is_announced_in_one_place(monkeypatch):
-    monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
-    monkeypatch.setattr(compiling, "PROGRESS_SECONDS", 0.01)
-    said, more = [], []
-    with compiling.announced_compilation(said.append), compiling.announced_compilation(more.append):
-        for _ in range(2):
-            with event.trigger_event("numba:compile"):
-                time.sleep(0.1)
-    assert said[0].startswith("compiling kernels for this processor (once")
-    assert any(text.startswith("compiling kernels: 1 done") for text in said)
-    assert said[-1].startswith("compiled 2 kernels in ")
-    assert not more
-
-
-def test_compilation_that_begins_late_is_announced_too(monkeypatch):
-    monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
-    monkeypatch.setattr(compiling, "POLL_SECONDS", 0.01)
-    said = []
-    with compiling.announced_compilation(said.append):
-        time.sleep(0.1)
-        with event.trigger_event("numba:compile"):
-            time.sleep(0.2)
-    assert [text.split(" (")[0] for text in said] == [
-        "compiling kernels for this processor", "compiled 1 kernel in 0 s"
-    ]  # fmt: skip
-
-
-def test_what_is_not_compiled_is_not_announced(monkeypatch):
-    monkeypatch.setattr(compiling, "NOTICE_AFTER_SECONDS", 0.01)
-    said = []
-    with compiling.announced_compilation(said.append):
-        time.sleep(0.1)
-    assert not said
-
-
 MANGLED = """
 from numba import typeof
 from numba.core import itanium_mangler
@@ -199,3 +164,36 @@ def test_functions_of_rows_of_another_width_have_another_name_in_every_process()
     ]
     assert names[0] != names[1]
     assert names[1] == names[2]
+
+
+@pytest.fixture
+def quickly(monkeypatch):
+    for name in ("NOTICE_AFTER_SECONDS", "POLL_SECONDS", "PROGRESS_SECONDS"):
+        monkeypatch.setattr(compiling, name, 0.01)
+
+
+def test_compilation_is_announced_in_one_place(quickly):
+    said, more = [], []
+    with compiling.announced_compilation(said.append), compiling.announced_compilation(more.append):
+        for _ in range(2):
+            with event.trigger_event("numba:compile"):
+                time.sleep(0.1)
+    assert said[0].startswith("compiling kernels for this processor (once")
+    assert any(text.startswith("compiling kernels: 1 done") for text in said)
+    assert said[-1].startswith("compiled 2 kernels in ")
+    assert not more
+
+
+def test_compilation_that_begins_late_is_announced_too(quickly, monkeypatch):
+    monkeypatch.setattr(compiling, "PROGRESS_SECONDS", 10.0)
+    said = []
+    with compiling.announced_compilation(said.append):
+        time.sleep(0.1)
+        assert not said
+        with event.trigger_event("numba:compile"):
+            time.sleep(0.2)
+    kinds = [text.split(" (")[0] for text in said]
+    assert kinds == ["compiling kernels for this processor", "compiled 1 kernel in 0 s"]
+    with compiling.announced_compilation(said.append):
+        time.sleep(0.1)
+    assert len(said) == 2
