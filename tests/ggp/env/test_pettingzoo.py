@@ -104,7 +104,7 @@ def test_numbers_outside_the_space_are_illegal(action):
     replaced.reset(seed=1)
     replaced.step(action)
     assert replaced.agent_selection == "o"
-    assert replaced.observe("o")["action_mask"].tolist() == [0] + 8 * [1]
+    assert replaced.observe("o")["action_mask"].tolist() == [0] + 8 * [1] + [0]
 
 
 @pytest.mark.parametrize("action", [1.0, 0.5, "1", [1], np.array([1])])
