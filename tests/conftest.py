@@ -39,12 +39,17 @@ def find_corpus() -> Path | None:
     return place if (place / "open" / "games").is_dir() else None
 
 
+CORPUS = find_corpus()
+CORPUS_SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
+OWN_GAMES = sorted((ROOT / "games").glob("*.kif"))
+needs_corpus = pytest.mark.skipif(not CORPUS, reason="no reference corpus: set GGP_CORPUS")
+
+
 @pytest.fixture(scope="session")
 def corpus_dir() -> Path:
-    place = find_corpus()
-    if place is None:
+    if CORPUS is None:
         pytest.skip("no reference corpus: set GGP_CORPUS to a folder with open/games and open/traces")
-    return place
+    return CORPUS
 
 
 def mostly_slow(cases: Iterable[object], every: int, *, first: int = 0) -> list[object]:

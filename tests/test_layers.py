@@ -13,45 +13,31 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FLOORS: tuple[tuple[str, ...], ...] = (
-    (
-        "gdl.slices",
-        "gdl.errors",
-        "gdl.work_clock",
-        "gdl.terms",
-        "gdl.keywords",
-        "gdl.program",
-        "gdl.normalize",
-        "gdl.dependencies",
-        "gdl.syntax",
-        "gdl.reasoning",
-        "gdl.grounding",
-        "gdl.validation",
-        "gdl",
-        "ggp.files",
-        "ggp.integers",
-        "ggp.notebook",
-        "ggp.confidence_intervals",
-        "ggp.suggestions",
-    ),
-    ("ggp.processes",),
-    ("ggp.game", "ggp.jit"),
-    ("ggp.circuit",),
-    ("ggp.lanes", "ggp.analysis"),
-    ("ggp.engines",),
-    ("ggp.features", "ggp.beliefs", "ggp.networks"),
-    ("ggp.solver",),
-    ("ggp.search", "ggp.match", "ggp.knowledge"),
-    ("ggp.validation", "ggp.protocol", "ggp.proofs"),
-    ("ggp.players", "ggp.bench", "ggp.teaching"),
-    ("ggp.player_server", "ggp.tournament", "ggp.assessment", "ggp.evaluation", "ggp.items", "ggp.env"),
-    ("ggp.web",),
-    ("ggp.cli",),
-    ("ggp", "ggp.__main__"),
+FLOORS = tuple(
+    tuple(floor.split())
+    for floor in (
+        "gdl.slices gdl.errors gdl.work_clock gdl.terms gdl.keywords gdl.program gdl.normalize "
+        "gdl.dependencies gdl.syntax gdl.reasoning gdl.grounding gdl.validation gdl "
+        "ggp.files ggp.integers ggp.notebook ggp.confidence_intervals ggp.suggestions",
+        "ggp.processes",
+        "ggp.game ggp.jit",
+        "ggp.circuit",
+        "ggp.lanes ggp.analysis",
+        "ggp.engines",
+        "ggp.features ggp.beliefs ggp.networks",
+        "ggp.solver",
+        "ggp.search ggp.match ggp.knowledge",
+        "ggp.validation ggp.protocol ggp.proofs",
+        "ggp.players ggp.bench ggp.teaching",
+        "ggp.player_server ggp.tournament ggp.assessment ggp.evaluation ggp.items ggp.env",
+        "ggp.web",
+        "ggp.cli",
+        "ggp ggp.__main__",
+    )
 )
 """Rooms from the ground up. A room imports rooms of lower floors only, `gdl` excepted: see `GDL_FLOORS`."""
 
-SEARCH_FLOORS: tuple[tuple[str, ...], ...] = (
+SEARCH_FLOORS = (
     ("budget", "report", "option_table", "decisive"),
     ("protocol",),
     ("tree", "rollouts"),

@@ -12,7 +12,7 @@ from gdl.syntax.foreign_notation import foreign_notation
 from gdl.syntax.forms import CONNECTIVES
 from gdl.syntax.parser import parse, parse_file
 from gdl.syntax.printer import to_infix, to_kif
-from tests.conftest import ROOT, find_corpus
+from tests.conftest import CORPUS_SHEETS, OWN_GAMES
 
 KIF = """(role hiker)
 (init (place 1))
@@ -32,9 +32,7 @@ terminal :- true(place(3)).
 goal(hiker,100) :- true(place(3)).
 goal(hiker,0) :- ~true(place(3)).
 """
-CORPUS = find_corpus()
-SHEETS = sorted((ROOT / "games").glob("*.kif"))
-SHEETS += sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
+SHEETS = [*OWN_GAMES, *CORPUS_SHEETS]
 
 
 def messages(text: str) -> list[str]:

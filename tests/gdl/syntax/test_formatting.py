@@ -6,12 +6,8 @@ from gdl.errors import GdlSyntaxError
 from gdl.syntax.formatting import LINE_LENGTH, format_kif
 from gdl.syntax.parser import parse, with_plain_lines
 from gdl.syntax.printer import to_kif
-from tests.conftest import LINE_END_FORMS, ROOT, find_corpus, mostly_slow
+from tests.conftest import CORPUS_SHEETS, LINE_END_FORMS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
 from tests.gdl.rule_strategies import programs
-
-CORPUS = find_corpus()
-SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
-OWN_GAMES = sorted((ROOT / "games").glob("*.kif"))
 
 
 @pytest.mark.parametrize("path", OWN_GAMES, ids=lambda path: path.stem)
@@ -20,8 +16,8 @@ def test_own_game_is_in_canonical_layout(path):
     assert format_kif(text) == text
 
 
-@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", mostly_slow(SHEETS, 8), ids=lambda path: path.stem)
+@needs_corpus
+@pytest.mark.parametrize("path", mostly_slow(CORPUS_SHEETS, 8), ids=lambda path: path.stem)
 def test_corpus_sheet_keeps_its_meaning_and_formats_once(path):
     text = path.read_text(encoding="utf-8", errors="replace")
     formatted = format_kif(text)
@@ -30,8 +26,8 @@ def test_corpus_sheet_keeps_its_meaning_and_formats_once(path):
     assert format_kif(formatted) == formatted
 
 
-@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", mostly_slow(SHEETS, 15), ids=lambda path: path.stem)
+@needs_corpus
+@pytest.mark.parametrize("path", mostly_slow(CORPUS_SHEETS, 15), ids=lambda path: path.stem)
 def test_corpus_sheet_keeps_its_line_ends(path):
     text = with_plain_lines(path.read_text(encoding="utf-8", errors="replace"))
     formatted = format_kif(text)

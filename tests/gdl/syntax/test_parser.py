@@ -9,10 +9,7 @@ from gdl.program import Conjunction, Disjunction, Literal, Negation, Predicate
 from gdl.syntax.brackets import MAX_NESTING
 from gdl.syntax.parser import MAX_CHARACTERS, MAX_REMEMBERED, looks_infix, parse, parse_file, parse_term
 from gdl.terms import Compound, Span, Symbol, Variable
-from tests.conftest import find_corpus, mostly_slow
-
-CORPUS = find_corpus()
-SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
+from tests.conftest import CORPUS_SHEETS, mostly_slow, needs_corpus
 
 
 def codes(text, **options):
@@ -225,8 +222,8 @@ def test_terms_are_folded_and_may_have_connectives_as_functions():
     assert str(parse_term(" ( Mark 1 (F) ?X ) ")) == "(mark 1 (f) ?x)"
 
 
-@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", mostly_slow(SHEETS, 4), ids=lambda path: path.stem)
+@needs_corpus
+@pytest.mark.parametrize("path", mostly_slow(CORPUS_SHEETS, 4), ids=lambda path: path.stem)
 def test_corpus_sheet_is_read(path):
     program = parse_file(path)
     assert program.rules

@@ -9,11 +9,10 @@ from gdl.syntax.printer import to_kif
 from gdl.validation import Selection, validate
 from gdl.validation.fixes import FIXES, fix
 from gdl.validation.selection import EVERYTHING
-from tests.conftest import LINE_END_FORMS, ROOT, find_corpus, mostly_slow
+from tests.conftest import CORPUS_SHEETS, LINE_END_FORMS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
 from tests.gdl.rule_strategies import programs
 
-CORPUS = sorted((find_corpus() / "open" / "games").glob("*.kif")) if find_corpus() else []
-SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + sorted((ROOT / "games").glob("*.kif"))
+SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + OWN_GAMES
 
 
 @pytest.mark.parametrize(
@@ -80,8 +79,8 @@ def untidied(text: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.skipif(not CORPUS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", mostly_slow(CORPUS, 15), ids=lambda path: path.stem)
+@needs_corpus
+@pytest.mark.parametrize("path", mostly_slow(CORPUS_SHEETS, 15), ids=lambda path: path.stem)
 def test_correction_keeps_the_line_ends_of_a_corpus_sheet(path):
     text = untidied(with_plain_lines(decode(path.read_bytes())))
     for form in LINE_END_FORMS:

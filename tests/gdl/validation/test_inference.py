@@ -11,21 +11,16 @@ from gdl.terms import Compound
 from gdl.validation import validate
 from gdl.validation.inference import fits, infer_all
 from ggp.engines.reasoner import InterpretedGame
-from tests.conftest import ROOT, find_corpus, mostly_slow
+from tests.conftest import CORPUS_SHEETS, OWN_GAMES, mostly_slow
 from tests.oracles.naive_reasoner import derive
 from tests.oracles.random_programs import ROLES, random_fluents, random_moves, random_program
 
 TRUE, INIT, NEXT = Predicate("true", 1), Predicate("init", 1), Predicate("next", 1)
 DOES, LEGAL = Predicate("does", 2), Predicate("legal", 2)
-CORPUS = find_corpus()
 SMALL = 12_000
 """Maximum size of the sheets that are played; longer ones take the reasoner too long."""
 
-SHEETS = sorted((ROOT / "games").glob("*.kif")) + [
-    path
-    for path in (sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else [])
-    if path.stat().st_size < SMALL
-]
+SHEETS = [*OWN_GAMES, *(path for path in CORPUS_SHEETS if path.stat().st_size < SMALL)]
 
 
 @pytest.mark.parametrize(

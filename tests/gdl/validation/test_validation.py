@@ -10,12 +10,9 @@ from gdl.validation import CODES, MAX_FINDINGS, check, checks, require_valid, va
 from gdl.validation.checks.recursion import growing_rule
 from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import EVERYTHING
-from tests.conftest import ROOT, find_corpus, mostly_slow
+from tests.conftest import CORPUS_SHEETS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
 from tests.gdl.rule_strategies import programs
 
-CORPUS = find_corpus()
-SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
-OWN_GAMES = sorted((ROOT / "games").glob("*.kif"))
 INVALID = sorted((ROOT / "tests" / "invalid").glob("*.kif"))
 WITHOUT_PLACE = ("GDL105", "GDL201", "GDL214", "GDL327")
 
@@ -81,8 +78,8 @@ def test_own_game_has_no_findings(path):
     assert [render(diagnostic, program.source) for diagnostic in validate(program, EVERYTHING)] == []
 
 
-@pytest.mark.skipif(not SHEETS, reason="no reference corpus: set GGP_CORPUS")
-@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.stem)
+@needs_corpus
+@pytest.mark.parametrize("path", CORPUS_SHEETS, ids=lambda path: path.stem)
 def test_corpus_sheet_is_valid(path):
     require_valid(parse_file(path))
 

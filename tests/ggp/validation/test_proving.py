@@ -136,15 +136,18 @@ def test_paths_on_lanes_lead_to_their_states():
         assert game.facts(state) == witness.facts
 
 
-@pytest.mark.parametrize("limit", [1, 100, 3000])
-def test_incomplete_exploration_on_lanes_proves_nothing_about_all_states(limit):
-    game = load(ROOT / "games" / "tictactoe.kif", "lanes")
+@pytest.mark.parametrize(
+    ("engine", "limit"), [("lanes", 1), ("lanes", 100), ("lanes", 3000), ("reasoner", 300)]
+)
+def test_incomplete_exploration_proves_nothing_about_all_states(engine, limit):
+    game = load(ROOT / "games" / "tictactoe.kif", engine)
     facts = prove(game, Declarations(), ProofLimits(limit, 60))
     outcomes = {fact.statement: fact.outcome for fact in facts}
     assert outcomes["every match ends"] is Outcome.SAMPLED
     assert outcomes["x can force 100 from the initial state"] is Outcome.SAMPLED
     assert facts[0].statement.startswith("more than ")
-    states = explore_on_lanes(game, bounds(limit))
+    assert outcomes["every role has a legal move in every non-terminal state"] is Outcome.SAMPLED
+    states = explored(game, ProofLimits(limit, 60))
     assert 0 < states.explored < states.state_count
 
 
