@@ -360,24 +360,18 @@ class _Heads:
         functor = _first_functor(atom)
         candidates = self._of_predicate[predicate]
         if functor is not None:
-            candidates = [
-                *self._of_first.get((predicate, functor), ()),
-                *self._of_first.get((predicate, None), ()),
-            ]
+            keys = (predicate, functor), (predicate, None)
+            candidates = [head for key in keys for head in self._of_first.get(key, ())]
         self._comparisons += len(candidates)
         if self._comparisons > MAX_COMPARISONS:
-            return [self._any_head(predicate)]
+            if predicate not in self._any:
+                self._any[predicate] = len(self.members)
+                heads = self._of_predicate[predicate]
+                self.members.append([number for head in heads for number in self.members[head]])
+            return [self._any[predicate]]
         return [
             head for head in candidates if not arguments_of(atom) or may_unify(atom, self._patterns[head])
         ]
-
-    def _any_head(self, predicate: Predicate) -> int:
-        if predicate not in self._any:
-            self._any[predicate] = len(self.members)
-            self.members.append(
-                [number for head in self._of_predicate[predicate] for number in self.members[head]]
-            )
-        return self._any[predicate]
 
 
 def _first_functor(atom: Symbol | Compound) -> object:

@@ -8,7 +8,8 @@ in the length of the rule.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import product
+from dataclasses import replace
+from itertools import chain, product
 from typing import NamedTuple
 
 from gdl.errors import Diagnostic, GdlValidationError, Severity
@@ -55,7 +56,7 @@ def normalize(program: Program) -> Program:
         raise GdlValidationError(diagnostics, program.source)
     rules: list[Rule] = []
     for rule in program.rules:
-        if all(isinstance(formula, Literal) for formula in rule.body):
+        if rule.is_plain:
             rules.append(rule)
         else:
             rules += [Rule(rule.head, body, rule.span) for body in _bodies(Conjunction(rule.body))]
@@ -115,18 +116,10 @@ def _product_size(sizes: list[_Size]) -> _Size:
 def _bodies(formula: Formula, is_positive: bool = True) -> Iterable[tuple[Literal, ...]]:
     """The alternatives under which `formula` holds (if not positive: its negation)."""
     if isinstance(formula, Literal):
-        return [(formula if is_positive else _negated(formula),)]
+        return [(formula if is_positive else replace(formula, is_positive=not formula.is_positive),)]
     if isinstance(formula, Negation):
         return _bodies(formula.operand, not is_positive)
     alternatives = [_bodies(operand, is_positive) for operand in formula.operands]
     if isinstance(formula, Conjunction) != is_positive:
         return [body for bodies in alternatives for body in bodies]
-    return [_joined(parts) for parts in product(*alternatives)]
-
-
-def _joined(parts: tuple[tuple[Literal, ...], ...]) -> tuple[Literal, ...]:
-    return tuple(dict.fromkeys([literal for part in parts for literal in part]))
-
-
-def _negated(literal: Literal) -> Literal:
-    return Literal(literal.atom, not literal.is_positive, literal.span)
+    return [tuple(dict.fromkeys(chain(*parts))) for parts in product(*alternatives)]

@@ -96,6 +96,11 @@ class Rule:
         return predicate_of(self.head)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the body is a plain tuple of literals."""
+        return all(isinstance(formula, Literal) for formula in self.body)
+
+    @property
     def literals(self) -> tuple[Literal, ...]:
         """The body of a normalized rule. Raises TypeError if the body still nests formulas."""
         for formula in self.body:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from gdl.dependencies import DOES, TRUE
 from gdl.errors import Diagnostic
-from gdl.program import Literal, Predicate, arguments_of, body_literals, predicate_of
+from gdl.program import Predicate, arguments_of, body_literals, predicate_of
 from gdl.terms import Compound, Span, Symbol, Variable
 from gdl.validation.inference import FED_BY
 from gdl.validation.sheet import Sheet
@@ -72,7 +72,8 @@ def without_consequences(sheet: Sheet, found: Sequence[Diagnostic]) -> list[Diag
             return False
         place = bisect_right(starts, (*diagnostic.span[:2], *_END)) - 1
         literals = [literal for literal, _ in body_literals(rules[place])] if place >= 0 else []
-        here = [each for each in literals if _covers(each, diagnostic.span)]
+        start = diagnostic.span[:2]
+        here = [each for each in literals if (at := each.atom.span) and at[:2] <= start < at[2:]]
         if any(has_error(literal.atom.span) for literal in here):
             return True
         concerned = literals if diagnostic.code == "GDL308" else here
@@ -91,8 +92,3 @@ def _subject(atom: Symbol | Compound) -> Subject:
         return predicate, None
     term = arguments_of(atom)[-1]
     return predicate, None if isinstance(term, Variable) else predicate_of(term)
-
-
-def _covers(literal: Literal, span: Span) -> bool:
-    place = literal.atom.span
-    return place is not None and place[:2] <= span[:2] < place[2:]

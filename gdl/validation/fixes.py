@@ -60,17 +60,10 @@ class _Text:
         self.lines = Lines(self.text)
 
     def edit(self, span: Span, new: str) -> Edit:
-        return Edit(*self._ends(span), new)
+        return Edit(*self.lines.offsets(span), new)
 
     def at(self, span: Span) -> str:
-        start, end = self._ends(span)
-        return self.text[start:end]
-
-    def _ends(self, span: Span) -> tuple[int, int]:
-        return (
-            self.lines.start(span.line) + span.column - 1,
-            self.lines.start(span.end_line) + span.end_column - 1,
-        )
+        return self.text[slice(*self.lines.offsets(span))]
 
 
 Correction = tuple[Span, list[Edit]]

@@ -125,14 +125,11 @@ class _Finder:
         self.fault_count: int | None = None
 
     def at(self, span: Span) -> str:
-        return self.text[self.start(span) : self.lines.start(span.end_line) + span.end_column - 1]
-
-    def start(self, span: Span) -> int:
-        return self.lines.start(span.line) + span.column - 1
+        return self.text[slice(*self.lines.offsets(span))]
 
     def guesses(self, diagnostic: Diagnostic, span: Span) -> Iterator[Edit]:
         """The edits of one guess."""
-        start, code, message = self.start(span), diagnostic.code, diagnostic.message
+        start, code, message = self.lines.offsets(span)[0], diagnostic.code, diagnostic.message
         meant = _MEANT.search(message)
         if meant:
             yield from self.rename(span, [self.at(span), *_QUOTED.findall(message)], meant[1])
@@ -148,7 +145,7 @@ class _Finder:
 
     def rename(self, span: Span, names: Sequence[str], meant: str) -> Iterator[Edit]:
         """Write `meant` for the first of `names` that is a name and stands in the place."""
-        text, offset = self.at(span), self.start(span)
+        text, offset = self.at(span), self.lines.offsets(span)[0]
         for name in names:
             if re.search(r"[\s()]", name) or (name in KEYWORDS and meant not in KEYWORDS):
                 continue

@@ -67,9 +67,8 @@ EVERYTHING = Selection(select=(ALL,))
 
 def _fit(prefixes: Iterable[str], code: str) -> int:
     """Length of the longest of `prefixes` that fits `code`; -1 if none does."""
-    return max(
-        (0 if prefix == ALL else len(prefix) for prefix in prefixes if is_prefix(prefix, code)), default=-1
-    )
+    fitting = (0 if prefix == ALL else len(prefix) for prefix in prefixes if is_prefix(prefix, code))
+    return max(fitting, default=-1)
 
 
 def is_prefix(prefix: str, code: str) -> bool:
@@ -130,11 +129,8 @@ def silenced(found: Iterable[Diagnostic], comments: Sequence[Silence]) -> tuple[
     kept: list[Diagnostic] = []
     used: set[int] = set()
     for diagnostic in found:
-        by = [
-            index
-            for index, comment in enumerate(comments)
-            if comment.covers(diagnostic.code, diagnostic.span)
-        ]
+        code, span = diagnostic.code, diagnostic.span
+        by = [index for index, comment in enumerate(comments) if comment.covers(code, span)]
         if by and not FATAL.fullmatch(diagnostic.code):
             used.update(by)
         else:
@@ -170,12 +166,12 @@ def is_known(prefix: str) -> bool:
 
 def merged_singletons(found: Iterable[Diagnostic]) -> list[Diagnostic]:
     """All findings, those of GDL304 as one."""
-    result: list[Diagnostic] = []
-    singles: list[Diagnostic] = []
+    kinds: dict[bool, list[Diagnostic]] = {False: [], True: []}
     for diagnostic in found:
-        (singles if diagnostic.code == "GDL304" else result).append(diagnostic)
+        kinds[diagnostic.code == "GDL304"].append(diagnostic)
+    singles = kinds[True]
     if len(singles) > 1:
         first = min(singles, key=lambda d: d.span or Span(0, 0, 0, 0))
         more = f" ({counted(len(singles) - 1, 'further variable')} likewise)"
         singles = [replace(first, message=first.message + more)]
-    return result + singles
+    return kinds[False] + singles

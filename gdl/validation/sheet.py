@@ -58,7 +58,7 @@ class Sheet:
         if self.oversized:
             return ()
         return tuple(
-            (rule, (rule,) if _is_plain(rule) else normalize(Program((rule,))).rules)
+            (rule, (rule,) if rule.is_plain else normalize(Program((rule,))).rules)
             for rule in self.program.rules
         )
 
@@ -100,11 +100,8 @@ class Sheet:
     @cached_property
     def roles(self) -> tuple[Term, ...]:
         """The roles stated as facts, in order."""
-        return tuple(
-            dict.fromkeys(
-                arguments_of(rule.head)[0] for rule in self.program.rules_for("role", 1) if not rule.body
-            )
-        )
+        facts = (rule.head for rule in self.program.rules_for("role", 1) if not rule.body)
+        return tuple(dict.fromkeys(arguments_of(head)[0] for head in facts))
 
     @cached_property
     def has_role_rules(self) -> bool:
@@ -139,10 +136,6 @@ class Sheet:
     def names_defined(self) -> frozenset[str]:
         """Names of relations that have a rule or fact, of any arity."""
         return frozenset(rule.head.name for rule in self.program.rules)
-
-
-def _is_plain(rule: Rule) -> bool:
-    return all(isinstance(formula, Literal) for formula in rule.body)
 
 
 def disjunctions_in(program: Program) -> Iterator[Disjunction]:

@@ -169,16 +169,13 @@ def _load(
     stated = stated_roles(program)
     if stated:  # before players import numba
         _require_seats(name, stated, specs)
-        for spec in specs:
-            require_members(spec, name, stated)
     chosen = [check_player(spec, mebibytes=mebibytes) for spec in specs]
     _require_listeners(chosen)
     game = _make_soon(program, name, rules, engine)
-    _require_seats(game.name, game.roles, specs)
+    if not stated:
+        _require_seats(name, game.roles, specs)
     if any(spec.startswith("tablebase:") for spec in specs):
         require_tablebase_rules(chosen, game)
-    for spec in specs:
-        require_members(spec, game.name, game.roles)
     if not is_compiled(game) and any(player.needs_lanes for player in chosen):
         raise PlayerSpecError(f"{game.name} is not compiled: there is no search on lanes")
     return game, chosen
@@ -198,12 +195,14 @@ def _require_listeners(players: Iterable[Player]) -> None:
             raise PlayerSpecError(str(error)) from None
 
 
-def _require_seats(name: str, roles: Iterable[Term], specs: tuple[str, ...]) -> None:
-    """Raises PlayerSpecError if there are fewer roles for players than `specs`."""
+def _require_seats(name: str, roles: tuple[Term, ...], specs: tuple[str, ...]) -> None:
+    """Raises PlayerSpecError if there are too few roles for `specs`, or roles of a coalition are missing."""
     seats = [str(role) for role in roles if role != RANDOM_ROLE]
     if len(specs) > len(seats):
         count = "1 player" if len(seats) == 1 else f"{len(seats)} players"
         raise PlayerSpecError(f"{name} takes {count}, one for each of {', '.join(seats)}; got {len(specs)}")
+    for spec in specs:
+        require_members(spec, name, roles)
 
 
 @dataclass(frozen=True)

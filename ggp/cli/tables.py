@@ -25,17 +25,6 @@ def one_line(text: str, style: str = "") -> Text:
     return line
 
 
-def bar_chart(title: str, bars: Iterable[tuple[str, float]], width: int) -> str:
-    """Lines of text with a bar each, of a length from 0 to 1.
-
-    >>> print(bar_chart("score", [("one", 0.4), ("two", 0.8)], 10))
-    score
-    one  ####
-    two  ########
-    """
-    return "\n".join([title, *(f"{text}  {'#' * round(width * length)}" for text, length in bars)])
-
-
 def results_table(
     title: str, texts: Iterable[str], numbers: Iterable[str], last: Iterable[str] = ()
 ) -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gdl.dependencies import DISTINCT, DOES, TRUE, reachable
-from gdl.errors import Diagnostic, Related
+from gdl.errors import Related
 from gdl.keywords import KEYWORDS
 from gdl.program import Literal, Predicate, Rule, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
@@ -42,13 +42,10 @@ def _unknown_facts(sheet: Sheet) -> Findings:
     if sheet.inference is None:
         return
     shapes = sheet.inference.shapes
-    spellings = {
-        predicate: Spelling(
-            token if isinstance(token, str) else token[0]
-            for token in shapes.at((predicate, predicate.arity - 1))
-        )
-        for predicate in (TRUE, DOES)
-    }
+    spellings = {}
+    for predicate in (TRUE, DOES):
+        tokens = shapes.at((predicate, predicate.arity - 1))
+        spellings[predicate] = Spelling(token if isinstance(token, str) else token[0] for token in tokens)
     fed = {maker.name: predicate for maker, predicate in FED_BY.items()}
     heads = [rule.predicate for rule in sheet.program.rules if rule.head.name in fed]
     misused = {fed[head.name] for head in heads if not is_keyword(head)}
@@ -220,15 +217,10 @@ def unneeded_relations(sheet: Sheet) -> Findings:
     # unused ones come first; what remains then are cycles of relations that need each other
     for predicate in sorted(unneeded, key=lambda p: p in used_by_others):
         if predicate not in explained:
-            yield _unneeded(sheet, predicate)
+            message = f"nothing that the game needs uses '{predicate.name}': remove it, or use it"
+            yield warning("GDL307", message, sheet.program.by_predicate[predicate][0].head.span)
             # each predicate is visited once over all rounds
             explained.update(reachable([predicate], lambda one: set(dependencies.callees(one)) - explained))
-
-
-def _unneeded(sheet: Sheet, predicate: Predicate) -> Diagnostic:
-    rules = sheet.program.by_predicate[predicate]
-    message = f"nothing that the game needs uses '{predicate.name}': remove it, or use it"
-    return warning("GDL307", message, rules[0].head.span)
 
 
 CHECKS = (undefined_relations, unneeded_relations, impossible_rules)

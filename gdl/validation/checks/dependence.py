@@ -73,7 +73,10 @@ def negative_predicate_cycles(sheet: Sheet) -> Findings:
             continue
         members = set(component)
         for predicate in component:
-            literal = _negated_use(sheet.program, predicate, members)
+            rules = sheet.program.by_predicate.get(predicate, ())
+            uses = (used for rule in rules for used in body_literals(rule))
+            negated = (one for one, is_positive in uses if not is_positive and one.predicate in members)
+            literal = next(negated, None)
             if literal is None:
                 continue
             path = [predicate, *shortest_path(literal.predicate, predicate, dependencies.callees)]
@@ -88,14 +91,6 @@ def negative_predicate_cycles(sheet: Sheet) -> Findings:
             ]
             yield warning("GDL303", message, literal.span or literal.atom.span, *notes)
             break
-
-
-def _negated_use(program: Program, predicate: Predicate, members: set[Predicate]) -> Literal | None:
-    for rule in program.by_predicate.get(predicate, ()):
-        for literal, is_positive in body_literals(rule):
-            if not is_positive and literal.predicate in members:
-                return literal
-    return None
 
 
 def _shortened(names: list[str]) -> list[str]:

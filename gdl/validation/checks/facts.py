@@ -37,7 +37,9 @@ def undeclared(sheet: Sheet) -> Findings:
         for rule in sheet.plain.rules_for(name, declaration.arity):
             if id(rule) in sheet.inference.misfits:
                 continue
-            outside = _first_outside(rule, declaration, sheet.inference.sources[id(rule)], shapes)
+            sources, arguments = sheet.inference.sources[id(rule)], enumerate(arguments_of(rule.head))
+            parts = (_outside(one, (declaration, index), sources, shapes) for index, one in arguments)
+            outside = next(filter(None, parts), None)
             if outside is not None:
                 kind = "fact" if declaration == BASE else "move"
                 message = (
@@ -48,14 +50,8 @@ def undeclared(sheet: Sheet) -> Findings:
                 yield warning(code, message, rule.head.span, note)
 
 
-def _first_outside(rule: Rule, declaration: Predicate, sources: Sources, shapes: Shapes) -> Term | None:
-    """The first part of the head that `declaration` has not there."""
-    arguments = enumerate(arguments_of(rule.head))
-    parts = (_outside(one, (declaration, index), sources, shapes) for index, one in arguments)
-    return next((found for found in parts if found is not None), None)
-
-
 def _outside(term: Term, position: Position, sources: Sources, shapes: Shapes) -> Term | None:
+    """The first part of a term that cannot stand at a position."""
     if isinstance(term, Variable):
         places = sources.get(term.name)
         return None if not places or common_tokens([*places, position], shapes) else term
@@ -110,7 +106,9 @@ def forgotten_facts(sheet: Sheet) -> Findings:
     asked = {fact for rule in sheet.program.rules for fact in _asked_by(rule)}
     steps = 0
     for fact, rules in makers.items():
-        if fact is None or fact[1] < 2 or fact not in asked or not _are_several(first.get(fact, ())):
+        begun = first.get(fact, [])
+        are_several = len(begun) > 1 or any(rule.body for rule in begun)
+        if fact is None or fact[1] < 2 or fact not in asked or not are_several:
             continue
         callees = sheet.dependencies.reachable(
             literal.predicate for rule in rules for literal, _ in body_literals(rule)
@@ -120,13 +118,13 @@ def forgotten_facts(sheet: Sheet) -> Findings:
             return
         below = (rule for callee in callees for rule in sheet.program.by_predicate.get(callee, ()))
         kept = {found for rule in (*rules, *below) for found in _asked_by(rule)}
-        if kept.isdisjoint((fact, None)) and not _are_renewed(sheet, rules, first[fact]):
-            general = _general(*fact)
+        if kept.isdisjoint((fact, None)) and not _are_renewed(sheet, rules, begun):
+            general = f"({fact[0]} {' '.join('?' + letter for letter in 'xyzuvwabcd'[: fact[1]])})"
             message = (
                 f"no rule carries '{fact[0]}' over: what 'next' does not conclude is lost after the moves."
                 f" Is a rule missing, such as (<= (next {general}) (true {general}) ...)?"
             )
-            note = Related("it holds initially here", first[fact][0].head.span)
+            note = Related("it holds initially here", begun[0].head.span)
             yield warning("GDL326", message, rules[0].head.span, note)
 
 
@@ -136,14 +134,8 @@ def _are_renewed(sheet: Sheet, makers: Sequence[Rule], first: Sequence[Rule]) ->
     Either only moves of `random` make them, or each role has one of them and makes it with all its moves.
     """
     chance = Symbol(RANDOM)
-    causes = [
-        [
-            arguments_of(one.atom)
-            for one, is_positive in body_literals(rule)
-            if is_positive and one.predicate == DOES
-        ]
-        for rule in makers
-    ]
+    bodies = ([one for one, is_positive in body_literals(rule) if is_positive] for rule in makers)
+    causes = [[arguments_of(one.atom) for one in body if one.predicate == DOES] for body in bodies]
     if not all(causes) or all(who == chance for moves in causes for who, _ in moves):
         return all(causes)
     roles = [arguments_of(rule.head)[0] for rule in sheet.program.rules_for("role", 1)]
@@ -179,16 +171,9 @@ def _makers(sheet: Sheet, keyword: str) -> dict[Fact | None, list[Rule]]:
     return found
 
 
-def _are_several(rules: Sequence[Rule]) -> bool:
-    return len(rules) > 1 or any(rule.body for rule in rules)
-
-
 def _asked_by(rule: Rule) -> set[Fact | None]:
-    return {
-        _fact(arguments_of(literal.atom)[0])
-        for literal, _ in body_literals(rule)
-        if literal.predicate == TRUE
-    }
+    asked = (literal.atom for literal, _ in body_literals(rule) if literal.predicate == TRUE)
+    return {_fact(arguments_of(atom)[0]) for atom in asked}
 
 
 def _fact(term: Term) -> Fact | None:
@@ -196,10 +181,6 @@ def _fact(term: Term) -> Fact | None:
     if isinstance(term, Variable):
         return None
     return term.name, len(term.arguments) if isinstance(term, Compound) else 0
-
-
-def _general(name: str, arity: int) -> str:
-    return f"({name} {' '.join('?' + letter for letter in 'xyzuvwabcd'[:arity])})"
 
 
 CHECKS = (forgotten_facts, undeclared, overdeclared)

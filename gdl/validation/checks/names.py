@@ -27,7 +27,12 @@ SHORTEST, LONGEST = 3, 40
 def other_arities(sheet: Sheet) -> Findings:
     """GDL302: relations with rules for several arities, and functions with several. Once per name."""
     functions = ((t.name, len(t.arguments), t.span) for t in sheet.terms() if isinstance(t, Compound))
-    for kind, uses in (("relation", _heads(sheet)), ("function", functions)):
+    heads = (
+        (predicate.name, predicate.arity, rules[0].head.span)
+        for predicate, rules in sheet.program.by_predicate.items()
+        if predicate.name not in KEYWORDS
+    )
+    for kind, uses in (("relation", heads), ("function", functions)):
         first: dict[str, tuple[int, Span | None]] = {}
         reported: set[str] = set()
         for name, arity, span in uses:
@@ -39,12 +44,6 @@ def other_arities(sheet: Sheet) -> Findings:
                     f" these are two different {kind}s"
                 )
                 yield warning("GDL302", message, span, Related(f"here it has {earlier}", place))
-
-
-def _heads(sheet: Sheet) -> Iterator[tuple[str, int, Span | None]]:
-    for predicate, rules in sheet.program.by_predicate.items():
-        if predicate.name not in KEYWORDS:
-            yield predicate.name, predicate.arity, rules[0].head.span
 
 
 def relations_as_functions(sheet: Sheet) -> Findings:

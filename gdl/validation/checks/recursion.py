@@ -145,13 +145,11 @@ def _growing_edges(sheet: Sheet, *, is_over_time: bool) -> list[Edge]:
         max(members, key=lambda edge: edge.weight)
         for members in _unguarded_components(edges)
         if _has_growing_cycle(members)
-        and (_passes_states(members) or any(id(edge.rule) in broken for edge in members))
+        # the restriction on recursion says nothing of terms that go through facts or moves
+        and any(
+            id(edge.rule) in broken or {edge.source[0], edge.target[0]} & {TRUE, DOES} for edge in members
+        )
     ]
-
-
-def _passes_states(edges: Sequence[Edge]) -> bool:
-    """Whether terms go through facts or moves, so that the restriction on recursion says nothing."""
-    return any(slot[0] in (TRUE, DOES) for edge in edges for slot in (edge.source, edge.target))
 
 
 def _edges(rule: Rule, *, is_over_time: bool) -> Iterator[Edge]:

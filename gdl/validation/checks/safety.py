@@ -22,6 +22,7 @@ def _unsafe(rule: Rule, *, is_infix: bool) -> Findings:
     for literal in rule.literals:
         if literal.is_positive and literal.atom.name != "distinct":
             bound.update(variable.name for variable in variables(literal.atom))
+    owners = {arguments_of(atom)[:1] for atom in atoms_of(rule) if atom.name in ABOUT_ROLES}
     reported: set[str] = set()
     for place, variable in _variables_to_bind(rule):
         if variable.name not in bound and variable.name not in reported:
@@ -29,16 +30,12 @@ def _unsafe(rule: Rule, *, is_infix: bool) -> Findings:
             if rule.body:
                 message = (
                     f"variable {variable} in {place} is unbound: use it in a positive literal of the body"
-                    + (f", such as (role {variable})" if _stands_for_role(rule, variable) else "")
+                    + (f", such as (role {variable})" if (variable,) in owners else "")
                 )
             else:
                 hint = " (names begin with a lower-case letter)" if is_infix else ""
                 message = f"variable {variable} in a fact: facts must be ground{hint}"
             yield error("GDL205", message, variable.span or rule.span)
-
-
-def _stands_for_role(rule: Rule, variable: Variable) -> bool:
-    return any(atom.name in ABOUT_ROLES and arguments_of(atom)[:1] == (variable,) for atom in atoms_of(rule))
 
 
 def _variables_to_bind(rule: Rule) -> Iterator[tuple[str, Variable]]:

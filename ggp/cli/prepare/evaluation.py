@@ -9,7 +9,6 @@ import click
 
 from ggp.cli.options import Count, OutputFile
 from ggp.cli.progress import load_compiled, progress_of, reported_as
-from ggp.cli.tables import bar_chart
 from ggp.game import GameError
 
 
@@ -41,25 +40,11 @@ def command(file: str, out: Path, games: int) -> None:
     evaluation.save(out)
     if evaluation.was_interrupted:
         click.echo(f"{game.name}: interrupted; the weights so far are kept", err=True)
-    click.echo(curve_text(evaluation.curve))
+    if evaluation.curve:
+        played, error = evaluation.curve[-1]
+        click.echo(f"mean squared error of the predicted result (0..1): {error:.4f} after {played} games")
     click.echo(f"{len(evaluation.weights)} weights written to {out}")
     if evaluation.features is not None:
         click.echo(f"and {len(evaluation.features.weights)} feature weights ({evaluation.features.kind})")
     if evaluation.was_interrupted:
         sys.exit(130)
-
-
-def curve_text(curve: tuple[tuple[int, float], ...], lines: int = 12, width: int = 50) -> str:
-    """The learning curve as a bar chart of mean prediction errors.
-
-    >>> print(curve_text(((100, 0.2), (200, 0.1)), width=10))
-    mean squared error of the predicted result (0..1)
-         100 games  0.2000  ##########
-         200 games  0.1000  #####
-    """
-    size = max(1, -(-len(curve) // lines))
-    parts = [curve[i : i + size] for i in range(0, len(curve), size)]
-    means = [(part[-1][0], sum(error for _, error in part) / len(part)) for part in parts]
-    top = max((error for _, error in means), default=1.0) or 1.0
-    bars = ((f"{games:>8} games  {error:.4f}", error / top) for games, error in means)
-    return bar_chart("mean squared error of the predicted result (0..1)", bars, width)

@@ -13,7 +13,6 @@ import click
 from ggp.cli.options import Amount, out_option, workers_option
 from ggp.cli.prepare import kept_place
 from ggp.cli.progress import interruptible, load_compiled, reported_as, status_line
-from ggp.cli.tables import bar_chart
 from ggp.game import GameError, hides_information
 
 if TYPE_CHECKING:
@@ -107,21 +106,20 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
     """Train, choose the playout share, and keep every generation; return whether Ctrl-C ended it."""
     from ggp.teaching.state import TeachingState
 
-    strengths: list[tuple[int, float]] = []
+    latest: TeachingProgress | None = None
     try:
         with (
             interruptible(game.name, KEPT) as work,
             status_line(f"{game.name}: first matches, by playouts") as show,
         ):
-            for progress in teaching.run():
-                strengths.append((progress.generation, progress.against_playouts.mean))
-                show(f"{game.name}: {progress_text(progress)}")
-                if progress.is_best:
+            for latest in teaching.run():
+                show(f"{game.name}: {progress_text(latest)} (Ctrl-C keeps it)")
+                if latest.is_best:
                     teaching.best.save(place, game)
-                    kept = place.with_name(f"{place.stem}-{progress.generation:04}{place.suffix}")
+                    kept = place.with_name(f"{place.stem}-{latest.generation:04}{place.suffix}")
                     teaching.best.save(kept, game)
-            if strengths:
-                click.echo(strength_text(strengths))
+            if latest is not None:
+                click.echo(progress_text(latest))
                 show(f"{game.name}: side by side against playouts, at equal time")
                 for share, (mine, other), found in teaching.find_share():
                     parts = {0.0: "priors with playouts", 1.0: "values alone"}
@@ -130,7 +128,7 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
         teaching.best.save(place, game)
         return work.is_interrupted
     finally:
-        if strengths:
+        if latest is not None:
             teaching.state().save(TeachingState.place_next_to(place), game)
 
 
@@ -159,30 +157,14 @@ def progress_text(progress: TeachingProgress) -> str:
     >>> import numpy as np
     >>> won = Comparison(np.array([1.0, 0.5, 1.0, 1.0]))
     >>> progress_text(TeachingProgress(3, 60.0, 20000, 25000, (0.6, 1.5), None, won, True))
-    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts (Ctrl-C ...'
+    'generation 3, 25,000 positions (417/s), losses 0.600 and 1.500, 88 ± 24 % against playouts'
     """
     rate = progress.positions / max(progress.seconds, 1e-9)
+    losses = " and ".join(f"{loss:.3f}" for loss in progress.losses)
     return (
-        f"generation {progress.generation}, {progress.positions:,} positions ({rate:,.0f}/s), losses"
-        f" {progress.losses[0]:.3f} and {progress.losses[1]:.3f}, {progress.against_playouts} against"
-        " playouts (Ctrl-C keeps it)"
+        f"generation {progress.generation}, {progress.positions:,} positions ({rate:,.0f}/s),"
+        f" losses {losses}, {progress.against_playouts} against playouts"
     )
-
-
-def strength_text(strengths: list[tuple[int, float]], lines: int = 12, width: int = 50) -> str:
-    """Scores against playouts at equal numbers of simulations, as a bar chart.
-
-    >>> print(strength_text([(1, 0.4), (2, 0.8)], width=10))
-    score against playouts, equal simulations
-    generation    1   40 %  ####
-    generation    2   80 %  ########
-    """
-    step = max(1, -(-len(strengths) // lines))
-    bars = (
-        (f"generation {number:>4} {100 * score:>4.0f} %", score)
-        for number, score in strengths[step - 1 :: step]
-    )
-    return bar_chart("score against playouts, equal simulations", bars, width)
 
 
 def verdict(taught: TaughtNetwork) -> str:

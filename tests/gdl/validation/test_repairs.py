@@ -28,8 +28,7 @@ def found_in(text):
 def edited(text, edits):
     lines = Lines(text)
     for span, new in reversed(edits):
-        start = lines.start(span.line) + span.column - 1
-        end = lines.start(span.end_line) + span.end_column - 1
+        start, end = lines.offsets(span)
         text = text[:start] + new + text[end:]
     return text
 

@@ -8,61 +8,52 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from ggp.cli import manage, player
+from ggp.cli.main import app
 from ggp.engines.loading import RulesNotFoundError
 from tests.ggp.wire import answering, running_player, scripted_player
 
+WRONG = """
+player --agent human
+player --agent wizard
+player --limit matches=0
+player --limit memory=1
+player --port 99999
+player --margin -1
+manage tictactoe 127.0.0.1:1
+manage tictactoe 127.0.0.1:1 127.0.0.1:port
+manage tictactoe
+manage tictactoe a:1 b:2 --limit patience=1
+manage tictactoe a:1 b:2 --limit wait
+manage tictactoe a:1 b:2 --play-clock nan
+"""
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--agent", "human"],
-        ["--agent", "wizard"],
-        ["--limit", "matches=0"],
-        ["--limit", "memory=1"],
-        ["--port", "99999"],
-        ["--margin", "-1"],
-    ],
-)
-def test_player_command_rejects_wrong_options(arguments):
-    result = CliRunner().invoke(player.command, arguments)
+
+@pytest.mark.parametrize("arguments", WRONG.strip().splitlines())
+def test_wrong_arguments_are_rejected(arguments):
+    result = CliRunner().invoke(app, arguments.split())
     assert result.exit_code == 2
     assert "Error" in result.output
+
+
+def run_in_process(*arguments):
+    """Run `ggp` next to a server of this process."""
+    command = [sys.executable, "-m", "ggp", *arguments]
+    return asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_player_command_fails_on_a_port_that_is_taken():
     async def scenario():
         async with running_player() as server:
-            command = [sys.executable, "-m", "ggp", "player", "--port", str(server.port)]
-            return await asyncio.to_thread(
-                subprocess.run, command, capture_output=True, text=True, timeout=30, check=False
-            )
+            return await run_in_process("player", "--port", str(server.port))
 
     done = asyncio.run(scenario())
     assert done.returncode == 1
     assert "cannot listen on 127.0.0.1" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["tictactoe", "127.0.0.1:1"],
-        ["tictactoe", "127.0.0.1:1", "127.0.0.1:port"],
-        ["tictactoe"],
-        ["tictactoe", "a:1", "b:2", "--limit", "patience=1"],
-        ["tictactoe", "a:1", "b:2", "--limit", "wait"],
-        ["tictactoe", "a:1", "b:2", "--play-clock", "nan"],
-    ],
-)
-def test_manage_command_rejects_wrong_arguments(arguments):
-    result = CliRunner().invoke(manage.command, arguments)
-    assert result.exit_code == 2
-    assert "Error" in result.output
-
-
 def test_manage_command_names_a_missing_game():
     with pytest.raises(RulesNotFoundError, match="no-such-game"):  # `ggp` reports it and exits with 2
-        CliRunner().invoke(manage.command, ["no-such-game", "a:1"], catch_exceptions=False)
+        CliRunner().invoke(app, ["manage", "no-such-game", "a:1"], catch_exceptions=False)
 
 
 def test_manage_command_plays_and_writes_the_record(tmp_path):
@@ -76,19 +67,9 @@ def test_manage_command_plays_and_writes_the_record(tmp_path):
 
     async def scenario():
         async with scripted_player(answering("b")) as (address, _):
-            arguments = [
-                str(sheet),
-                address,
-                "--start-clock",
-                "5",
-                "--play-clock",
-                "2",
-                "--record",
-                str(path),
-            ]
-            command = [sys.executable, "-m", "ggp", "manage", *arguments, "--scramble"]
-            return await asyncio.to_thread(
-                subprocess.run, command, capture_output=True, text=True, timeout=60, check=False
+            clocks = ("--start-clock", "5", "--play-clock", "2")
+            return await run_in_process(
+                "manage", str(sheet), address, *clocks, "--record", str(path), "--scramble"
             )
 
     done = asyncio.run(scenario())
@@ -108,8 +89,7 @@ def test_manage_command_plays_and_writes_the_record(tmp_path):
 
 
 def test_manage_command_reports_that_nobody_listens():
-    result = CliRunner().invoke(
-        manage.command, ["tictactoe", "127.0.0.1:1", "127.0.0.1:1", "--limit", "wait=0"]
-    )
+    arguments = "manage tictactoe 127.0.0.1:1 127.0.0.1:1 --limit wait=0"
+    result = CliRunner().invoke(app, arguments.split())
     assert result.exit_code == 1
     assert "no player listens at 127.0.0.1:1" in result.output

@@ -228,9 +228,9 @@ def test_the_command_teaches_and_resumes(tmp_path, monkeypatch):
     arguments = ["prepare", "network", "tictactoe", "--minutes", "0"]
     first = CliRunner().invoke(app, [*arguments, "-o", str(place)])
     assert first.exit_code == 0, first.output
-    assert "generation    1" in first.output
+    assert "generation 1, " in first.output
     state = TeachingState.load(TeachingState.place_next_to(place), load("tictactoe", "lanes"))
     assert len(state.samples) > 1000
     second = CliRunner().invoke(app, [*arguments, "-o", str(place)])
     assert f"continuing from generation 1 with {len(state.samples):,} samples" in second.output
-    assert "generation    2" in second.output
+    assert "generation 2, " in second.output
