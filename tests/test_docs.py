@@ -2,10 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Iterator
 from functools import cache
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -14,6 +12,7 @@ from docs.reference_pages import command_line_page, diagnostics_list, player_opt
 from ggp.cli.main import app
 from ggp.players.options import PLAYERS, describe_options
 from ggp.validation.output import CODES
+from tests.ggp.cli.conftest import all_commands
 from tests.test_layers import FLOORS
 
 TESTED_ELSEWHERE = ("docs/guides/writing-games.md", "docs/api.md")
@@ -137,16 +136,11 @@ def unknown_options(words: list[str]) -> list[str]:
     """
     if len(words) < 2 or words[0].rpartition("/")[2] != "ggp" or not words[1].islower() or words[1] == "help":
         return []
-    command = app.get_command(click.Context(app), words[1])
+    commands = dict(all_commands())
+    default = {"tournament": "tournament run", "games": "games list"}.get(words[1], words[1])
+    command = commands.get(" ".join(words[1:3]), commands.get(default))
     if command is None:
         return [words[1]]
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        default = {"tournament": "run", "games": "list"}.get(words[1], "")
-        name = words[2] if len(words) > 2 and words[2] in command.list_commands(context) else default
-        command = command.get_command(context, name)
-        if command is None:
-            return words[1:3] if any(word.startswith("--") for word in words) else []
     known = {"--help", *(name for each in command.params for name in (*each.opts, *each.secondary_opts))}
     return [word for word in words[2:] if word.startswith("--") and word.partition("=")[0] not in known]
 
@@ -155,9 +149,8 @@ def unknown_options(words: list[str]) -> list[str]:
 def test_options_named_alone_exist(page: str) -> None:
     """`--option` in prose is an option of some command, or of the program named in the allow-list."""
     named = set(re.findall(r"`(--[a-z][a-z-]*)", PAGES[page]))
-    known = {name for _, each in all_commands() for param in each.params for name in param.opts}
-    known |= {name for _, each in all_commands() for param in each.params for name in param.secondary_opts}
-    assert named <= known
+    options = [param for _, each in all_commands() for param in each.params]
+    assert named <= {name for param in options for name in (*param.opts, *param.secondary_opts)}
 
 
 def test_readme_shows_commands_for_every_use() -> None:
@@ -231,17 +224,6 @@ def test_generated_diagnostics_explain_every_code() -> None:
     listed = diagnostics_list()
     for code, title in CODES.items():
         assert re.search(rf"^### {code}: {re.escape(title)}\n\n\S", listed, re.MULTILINE)
-
-
-def all_commands(group: click.Group = app, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
-    """Every command with its name, those of groups included."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        yield prefix + name, command
-        if isinstance(command, click.Group):
-            yield from all_commands(command, f"{prefix}{name} ")
 
 
 def test_navigation_lists_every_page() -> None:

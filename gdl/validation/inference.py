@@ -96,7 +96,6 @@ class Shapes:
 
 
 def token_of(term: Symbol | Compound) -> Token:
-    """The token by which `term` enters a shape."""
     return term.name if isinstance(term, Symbol) else (term.name, len(term.arguments))
 
 
@@ -300,7 +299,6 @@ class Inference:
 
 
 def constants(term: Term) -> Iterator[str]:
-    """The constants inside a term or atom."""
     stack = list(arguments_of(term))
     while stack:
         inner = stack.pop()
@@ -335,7 +333,6 @@ def infer_all(rules: Sequence[Rule]) -> Inference | None:
 
 
 def failing_atoms(rule: Rule, found: Misfit) -> list[Atom]:
-    """The atoms that prevent the body from holding."""
     if found.variable is None:
         return [found.literal.atom]
     return [literal.atom for literal in _literals_with(found.variable, rule)]

@@ -72,7 +72,6 @@ def _fit(prefixes: Iterable[str], code: str) -> int:
 
 
 def is_prefix(prefix: str, code: str) -> bool:
-    """Whether `prefix` selects `code`."""
     return prefix == ALL or code.startswith(prefix)
 
 

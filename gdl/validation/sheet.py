@@ -64,7 +64,6 @@ class Sheet:
 
     @cached_property
     def plain(self) -> Program:
-        """The sheet with plain rules only."""
         rules = tuple(plain for _, rules in self.alternatives for plain in rules)
         return Program(rules, self.program.source)
 
@@ -94,7 +93,6 @@ class Sheet:
 
     @cached_property
     def facts(self) -> frozenset[Symbol | Compound]:
-        """The atoms stated as facts."""
         return frozenset(rule.head for rule in self.program.rules if not rule.body)
 
     @cached_property

@@ -128,7 +128,6 @@ def _assess(player: str, terms: AssessmentTerms, skills: tuple[str, ...], *, is_
 
 
 def show_card(console: Console, card: ScoreCard) -> None:
-    """Print the score card."""
     from ggp.assessment.score_card import skill_percent
 
     table = results_table(f"{card.player}: {card.total:.0f} of 100", ["skill", ""], ["correct", "score %"])
@@ -219,7 +218,6 @@ def _exploit(player: Player, file: str, terms: AssessmentTerms, samples: int, *,
 
 
 def exploitability_text(asked: Exploitability, found: ApproximateEquilibrium, name: str) -> str:
-    """The exploitability of a player in a few lines of text."""
     graph = asked.form.graph
     lines = [f"{graph.game.name}: {name} is exploitable by {asked.gain:.6g} goals"]
     for role, goal, value in zip(graph.agents, asked.goals, found.values, strict=True):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,21 +27,18 @@ SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
 _FIGURES = [f"{name}: {meaning} ({source})" for name, (meaning, source) in DEFINITIONS.items()]
 
 
-class Requirement(click.ParamType):  # type: ignore[type-arg]
+def requirement(text: str) -> tuple[str, str, float]:
     """A figure, a comparison and a number, such as balance>=0.8."""
-
-    name = "requirement"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(-?[\d.]+)", value)
-        try:
-            name, sign, number = found.groups() if found else ("", "", "")
-            bound = float(number)
-        except ValueError:
-            self.fail(f"{value!r} is not a requirement: write NAME>=NUMBER, such as balance>=0.8", param, ctx)
-        if name not in DEFINITIONS:
-            self.fail(f"unknown figure {name!r}; figures are {', '.join(DEFINITIONS)}", param, ctx)
-        return name, sign, bound
+    found = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(-?[\d.]+)", text)
+    try:
+        name, sign, number = found.groups() if found else ("", "", "")
+        bound = float(number)
+    except ValueError:
+        message = f"{text!r} is not a requirement: write NAME>=NUMBER, such as balance>=0.8"
+        raise click.BadParameter(message) from None
+    if name not in DEFINITIONS:
+        raise click.BadParameter(f"unknown figure {name!r}; figures are {', '.join(DEFINITIONS)}")
+    return name, sign, bound
 
 
 @click.command("evaluate", epilog="\n\n".join(_FIGURES))
@@ -50,7 +47,7 @@ class Requirement(click.ParamType):  # type: ignore[type-arg]
     "--require",
     "requirements",
     multiple=True,
-    type=Requirement(),
+    type=requirement,
     help="Exit with 1 if a game misses this, such as balance>=0.8; repeatable.",
 )
 @click.option(

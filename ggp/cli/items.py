@@ -6,7 +6,6 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -22,19 +21,12 @@ from ggp.items.wording import NOTATIONS, Notation
 _SOLVED = "maximum states of a game that is solved, for the kinds value and best"
 
 
-class Kinds(click.ParamType):  # type: ignore[type-arg]
-    """Kinds of question, separated by commas."""
-
-    name = "kinds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, tuple):
-            return value
-        kinds = tuple(dict.fromkeys(kind.strip() for kind in value.split(",")))
-        for kind in kinds:
-            if kind not in KINDS:
-                self.fail(f"unknown kind {kind!r}; kinds are {', '.join(KINDS)}", param, ctx)
-        return kinds
+def _kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(dict.fromkeys(kind.strip() for kind in text.split(",")))
+    for kind in kinds:
+        if kind not in KINDS:
+            raise click.BadParameter(f"unknown kind {kind!r}; kinds are {', '.join(KINDS)}")
+    return kinds
 
 
 class _ItemsGroup(click.Group):
@@ -59,9 +51,9 @@ def command() -> None:
 @seed_option("Random seed of all items.")
 @click.option(
     "--kinds",
-    default=KINDS,
+    default=",".join(KINDS),
     show_default=False,
-    type=Kinds(),
+    type=_kinds,
     metavar="KINDS",
     help=f"Kinds of question, comma-separated: {', '.join(KINDS)}.  [default: all]",
 )

@@ -131,8 +131,6 @@ def leave_compiling() -> None:
 
 
 class PlayerNotStartedError(click.ClickException):
-    """A player did not start the match."""
-
     exit_code = 2
 
 

@@ -101,29 +101,20 @@ class Limit(NamedTuple):
     meaning: str
 
 
-class _Limits(click.ParamType):  # type: ignore[type-arg]
-    """Text such as steps=100,grace=2; the value is a dict with a number, or None, for every limit."""
+def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
+    """`--limit NAME=N,…`: rarely changed bounds of a command in one option; a dict with all of them."""
+    kinds = {limit.name: limit.kind for limit in limits}
 
-    name = "limits"
-
-    def __init__(self, limits: tuple[Limit, ...]) -> None:
-        self.limits = {limit.name: limit for limit in limits}
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, dict):
-            return value
-        numbers: dict[str, Any] = {limit.name: limit.default for limit in self.limits.values()}
-        for part in filter(None, value.split(",")):
+    def parse(text: str) -> dict[str, Any]:
+        numbers: dict[str, Any] = {limit.name: limit.default for limit in limits}
+        for part in filter(None, text.split(",")):
             name, _, number = (each.strip() for each in part.partition("="))
-            if name not in self.limits:
-                known = ", ".join(self.limits)
-                self.fail(f"unknown limit {part!r}; expected NAME=N with {known}", param, ctx)
-            numbers[name] = self.limits[name].kind.convert(number, param, ctx)
+            if name not in kinds:
+                known = ", ".join(kinds)
+                raise click.BadParameter(f"unknown limit {part!r}; expected NAME=N with {known}")
+            numbers[name] = kinds[name].convert(number, None, None)
         return numbers
 
-
-def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
-    """`--limit NAME=N,…`: rarely changed bounds of a command in one option."""
     values = ("N" if each.default is None else each.default for each in limits)
     texts = (f"{each.name}={value} ({each.meaning})" for each, value in zip(limits, values, strict=True))
     return click.option(
@@ -131,7 +122,7 @@ def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
         "limits",
         default="",
         show_default=False,
-        type=_Limits(limits),
+        type=parse,
         metavar="NAME=N,…",
         help=f"Limits, comma-separated: {', '.join(texts)}.",
     )

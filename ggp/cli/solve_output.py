@@ -17,7 +17,6 @@ from ggp.solver.stages import ENDLESS, RatedMove
 
 
 def print_result(found: Solution | CoalitionSolution | RootValue, *, is_json: bool) -> None:
-    """Print a result as text or as one JSON object."""
     if isinstance(found, RootValue):
         output = json.dumps(_root_data(found)) if is_json else root_text(found)
     else:
@@ -124,7 +123,6 @@ def _root_data(found: RootValue) -> dict[str, Any]:
 
 
 def root_text(found: RootValue) -> str:
-    """The value of the initial state alone in a few lines of text."""
     values = ", ".join(f"{role} {value}" for role, value in zip(found.game.roles, found.values, strict=True))
     lines = [f"{found.game.name}: {values}", f"  value of the initial state, proven by {found.method}"]
     if found.mover is not None:

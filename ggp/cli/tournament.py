@@ -84,21 +84,17 @@ _run_option = click.option(
 )
 
 
-class _Setting(click.ParamType):  # type: ignore[type-arg]
+def _setting(setting: str) -> tuple[str, Any]:
     """KEY=VALUE of a configuration: numbers as in TOML, other values as text."""
-
-    name = "setting"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        key, equals, text = value.partition("=")
-        if not (key and equals and text):
-            self.fail(f"{value!r}: expected KEY=VALUE, such as seed=1", param, ctx)
-        if key == "until":
-            return key, until_of(text)
-        for kind in (int, float):
-            with suppress(ValueError):
-                return key, kind(text)
-        return key, text
+    key, equals, text = setting.partition("=")
+    if not (key and equals and text):
+        raise click.BadParameter(f"{setting!r}: expected KEY=VALUE, such as seed=1")
+    if key == "until":
+        return key, until_of(text)
+    for kind in (int, float):
+        with suppress(ValueError):
+            return key, kind(text)
+    return key, text
 
 
 def until_of(text: str) -> dict[str, Any]:
@@ -132,7 +128,7 @@ def until_of(text: str) -> dict[str, Any]:
     "--set",
     "settings",
     multiple=True,
-    type=_Setting(),
+    type=_setting,
     metavar="KEY=VALUE",
     help="Any other key of a CONFIG: simulations=100, start_clock=10, until=sprt, until=0.1 (width of the"
     " interval), seed=1, engine=lanes, grace=2, memory=2048 (MiB of each agent of your own); repeatable.",

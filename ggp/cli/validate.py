@@ -47,10 +47,10 @@ def _explain(context: click.Context, _: click.Parameter, code: str | None) -> No
     context.exit()
 
 
-def _selection(context: click.Context, _: click.Parameter, text: str | None) -> Selection:
+def _selection(text: str) -> Selection:
     """Codes to report; after a minus, codes not to report."""
     codes: dict[bool, list[str]] = {False: [], True: []}
-    for word in filter(None, map(str.strip, (text or "").upper().split(","))):
+    for word in filter(None, map(str.strip, text.upper().split(","))):
         code = word.removeprefix("-")
         if not is_known(code):
             raise click.BadParameter(f"unknown code {code}: --explain all lists them")
@@ -90,8 +90,10 @@ def _selection(context: click.Context, _: click.Parameter, text: str | None) -> 
 @click.option(
     "--select",
     "selection",
+    default="",
+    show_default=False,
+    type=_selection,
     metavar="CODES",
-    callback=_selection,
     help="Report only these codes, or prefixes of codes such as GDL3, or ALL, comma-separated; with a minus"
     " before it, do not report the code. The longer of two prefixes decides.",
 )

@@ -80,7 +80,6 @@ class SheetReport:
         return bool(self.unreadable) or self.count(Severity.ERROR) > 0
 
     def count(self, severity: Severity) -> int:
-        """Number of diagnostics of `severity`."""
         return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
 
 

@@ -214,7 +214,6 @@ def _properties(
 
 
 def _character(game: Game[Any], sampling: Sampling) -> list[Property]:
-    """Properties that describe the kind of game."""
     matches = f"{sampling.playouts + sampling.lane_playouts:,} matches"
     by_reasoner = f"{sampling.playouts:,} matches"
     found, players = [], players_of(game)

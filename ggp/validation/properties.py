@@ -132,7 +132,6 @@ class Property:
     code: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """This property as JSON-serializable data."""
         data: dict[str, object] = {"property": self.statement, "outcome": self.outcome.value}
         if self.detail:
             data["detail"] = self.detail
@@ -143,7 +142,6 @@ class Property:
 
 
 def diagnostic_of(fact: Property, program: Program) -> Diagnostic | None:
-    """The diagnostic for a refuted property, if any."""
     if fact.outcome is not Outcome.REFUTED or not fact.code:
         return None
     severity = Severity.WARNING if fact.code in WARNINGS else Severity.ERROR
@@ -215,7 +213,6 @@ def goal_fault(game: Game[Any], state: Hashable) -> str | None:
 
 
 def record_of(game: Game[Any], witness: Witness, fault: str) -> MatchRecord:
-    """The witness as a match record."""
     terms = MatchTerms(start_clock_seconds=0, play_clock_seconds=0, match_id=f"{game.name}.witness")
     record = new_record(game, terms, player_names=["random"] * len(game.roles))
     record.seed = None

@@ -72,7 +72,6 @@ class _Proof:
         self.players = players_of(states.game)
 
     def properties(self) -> Iterable[Property]:
-        """All properties, in the order of the report."""
         yield self.size()
         yield from self.evaluation()
         yield from self.ends()
@@ -102,14 +101,12 @@ class _Proof:
         return f"{counted(self.states.explored, 'state')} nearest to the initial state"
 
     def size(self) -> Property:
-        """The number of states."""
         count, ends = self.states.state_count, self.states.terminal_count
         if self.states.is_complete:
             return Property(f"{count:,} reachable states, {ends:,} of them terminal", Outcome.PROVED)
         return Property(f"more than {count - 1:,} reachable states", Outcome.PROVED)
 
     def evaluation(self) -> Iterable[Property]:
-        """Whether the rules could be evaluated."""
         if self.states.fault is not None:
             number, text = self.states.fault
             yield self.every(CLAIMS["GDL407"], number, text, "GDL407")

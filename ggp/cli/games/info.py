@@ -63,7 +63,6 @@ def command(file: str, draw: Path | None, is_json: bool) -> None:
 
 
 def _game(program: Program, name: str) -> tuple[Game[Any], CompiledCircuit | None]:
-    """Load the game, with its circuit if it has one."""
     from ggp.circuit.cache import GameCache, cache_folder
     from ggp.circuit.circuit import CircuitError
     from ggp.engines.compilation import compile_circuit, game_on

@@ -168,7 +168,6 @@ def progress_text(progress: TeachingProgress) -> str:
 
 
 def verdict(taught: TaughtNetwork) -> str:
-    """The result of the gate in words."""
     use = "mcts plays with it" if taught.is_stronger else "mcts uses it only with net=FILE"
     score = f"{100 * taught.score:.0f} ± {100 * taught.error:.0f} % by the clock: {use}"
     if taught.error == 0.5:

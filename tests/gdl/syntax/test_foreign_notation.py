@@ -183,7 +183,7 @@ def minified(text: str) -> str:
 
 def renamed(program: Program, text: str) -> str:
     """`text` in KIF with operators as the names of its relations, functions and constants."""
-    operators = [
+    operators = (
         "=",
         "!=",
         "<",
@@ -202,6 +202,8 @@ def renamed(program: Program, text: str) -> str:
         "[",
         "≤",
         "≠",
+    )
+    operators += (
         "¬",
         "if",
         "when",
@@ -219,7 +221,7 @@ def renamed(program: Program, text: str) -> str:
         "*",
         "^",
         "@",
-    ]
+    )
     words = dict.fromkeys(re.findall(r"[^\s();?][^\s();]*(?<![,])", text.lower()))
     names = [
         word for word in words if word not in KEYWORDS and word not in CONNECTIVES and not word.isdigit()

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +10,7 @@ from gdl.syntax.formatting import FormattingError, format_kif
 from gdl.validation.fixes import FIXES, Edit
 from ggp.cli.main import app
 from ggp.validation.sheet import examine
-from tests.conftest import ROOT
+from tests.ggp.cli.conftest import ended, imported_by
 
 WARNED = "(role r)\n(init a)\n(legal r m)\n(next a)\n(<= terminal\n    (true a))\n(goal r 100)\n(unused 1)\n"
 FINE = WARNED.replace("(unused 1)\n", "")
@@ -74,23 +72,12 @@ def test_machine_formats_are_one_document(run, tmp_path, output):
     json.loads(result.stdout)
 
 
-def test_github_format_is_empty_without_findings(run, tmp_path):
-    write(tmp_path, fine=FINE, warned=WARNED)
-    assert run("validate", "--format", "github", "fine.kif").stdout == ""
-    assert run("validate", "--format", "github", "warned.kif").stdout.startswith(
-        "::warning file=warned.kif,line=8,"
-    )
-
-
 def test_explain(run):
     result = run("validate", "--explain", "gdl207")
     assert result.exit_code == 0
     assert result.stdout.startswith("GDL207: negation in a cycle\n")
     assert "GDL208" not in result.stdout
     assert run("validate", "--explain", "GDL999").exit_code == 2
-
-
-def test_codes_are_listed(run):
     result = run("validate", "--explain", "all")
     assert result.exit_code == 0
     assert "GDL304  warning  variable that occurs only once (off by default, fixable)\n" in result.stdout
@@ -109,9 +96,9 @@ def test_selected_codes_decide_output_and_exit_code(run, tmp_path):
 
 
 def test_comment_silences_faults_found_by_playing(run, tmp_path):
-    endless = "(role r)\n(init a)\n(legal r m)\n(next a)\n(<= terminal (true b))\n(next c)\n(goal r 100)\n"
     endless = (
-        endless.replace("(true b)", "(true a) (true d)") + "(<= (next d) (true e))(<= (next e) (true d))"
+        "(role r) (init a) (legal r m) (next a) (<= terminal (true a) (true d)) (next c) (goal r 100)\n"
+        "(<= (next d) (true e)) (<= (next e) (true d))"
     )
     options = ("--play", "--limit", "playouts=1,steps=5", "-")
     assert "GDL401" in run("validate", *options, stdin=endless).stdout
@@ -144,7 +131,7 @@ def test_fix_leaves_broken_and_infix_sheets_unchanged(run, tmp_path, content):
     assert path.read_bytes() == content
 
 
-def test_statistics(run, tmp_path):
+def test_statistics_and_annotations(run, tmp_path):
     write(tmp_path, fine=FINE, warned=WARNED + "(<= (spare 1))\n")
     result = run("validate", "--format", "statistics", ".")
     assert result.stdout == (
@@ -152,18 +139,14 @@ def test_statistics(run, tmp_path):
         "     1  GDL312 * rule without a body (in 1 sheet)\n"
     )
     assert run("validate", "--format", "statistics", "fine.kif").stdout == ""
+    assert run("validate", "--format", "github", "fine.kif").stdout == ""
+    shown = run("validate", "--format", "github", "warned.kif").stdout
+    assert shown.startswith("::warning file=warned.kif,line=8,")
 
 
 def test_static_checks_import_no_compiler():
-    script = (
-        "import sys\nfrom ggp.cli.main import main\n"
-        "try: main(['validate', '--quiet', 'nim'])\nexcept SystemExit: pass\n"
-        "print([m for m in ('numba', 'numpy', 'rich') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    script = ended(["validate", "--quiet", "nim"])
+    assert imported_by(script, "numba", "numpy", "rich") == "0\n[]\n"
 
 
 def test_format_rewrites_files_once(run, tmp_path):
