@@ -19,8 +19,7 @@ from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
 from ggp.cli.main import app
 from ggp.players.options import PLAYERS, OptionRow, describe_options
-from ggp.validation.explanations import EXPLANATIONS
-from ggp.validation.output import CODES
+from ggp.validation.output import CODES, EXPLANATIONS
 
 GROUPS = {
     "GDL1": "Reading",

@@ -166,12 +166,12 @@ class Dependencies:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._callees: dict[Predicate, dict[Predicate, None]] = {}
+        self._callees: dict[Predicate, dict[Predicate, bool]] = {}  # → whether it is negated somewhere
         for rule in (rule for rules in program.by_predicate.values() for rule in rules):
             callees = self._callees.setdefault(rule.predicate, {})
-            for literal, _ in body_literals(rule):
+            for literal, is_positive in body_literals(rule):
                 if literal.predicate != DISTINCT:
-                    callees[literal.predicate] = None
+                    callees[literal.predicate] = callees.get(literal.predicate, False) or not is_positive
         for callees in list(self._callees.values()):
             for callee in callees:
                 self._callees.setdefault(callee, {})
@@ -228,18 +228,11 @@ class Dependencies:
         for component in self.components:
             level = 0
             for predicate in component:
-                for callee in self._callees[predicate]:
+                for callee, is_negated in self._callees[predicate].items():
                     if callee not in component:
-                        level = max(level, strata[callee] + self._negates(predicate, callee))
+                        level = max(level, strata[callee] + is_negated)
             strata.update(dict.fromkeys(component, level))
         return strata
-
-    def _negates(self, predicate: Predicate, callee: Predicate) -> bool:
-        return any(
-            literal.predicate == callee and not positive
-            for rule in self.program.by_predicate.get(predicate, ())
-            for literal, positive in body_literals(rule)
-        )
 
     def _reaching(self, targets: set[Predicate]) -> frozenset[Predicate]:
         callers: dict[Predicate, list[Predicate]] = {}
@@ -298,13 +291,9 @@ def negative_cycles(program: Program) -> list[NegativeCycle]:
     dependencies = Dependencies(program)
     found = []
     for component in dependencies.components:
-        if dependencies.is_recursive(component):
-            rules = [rule for predicate in component for rule in program.by_predicate.get(predicate, ())]
-            members = set(component)
-            if not any(
-                not used.is_positive and used.predicate in members for rule in rules for used in rule.literals
-            ):
-                continue
+        rules = [rule for predicate in component for rule in program.by_predicate.get(predicate, ())]
+        members, uses = set(component), (used for rule in rules for used in rule.literals)
+        if any(not used.is_positive and used.predicate in members for used in uses):
             try:
                 rule_layers(rules)
             except UnstratifiedError as error:

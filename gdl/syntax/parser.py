@@ -85,20 +85,15 @@ def _parse(text: str, name: str, syntax: Syntax) -> Program:
     if syntax == "auto":
         _require_own_notation(source, is_infix or None)
     try:
-        return _program(source, is_infix)
+        diagnostics: list[Diagnostic] = []
+        rules = rules_of(_read_forms(source, is_infix), diagnostics)
+        if diagnostics:
+            raise GdlSyntaxError(diagnostics[:MAX_DIAGNOSTICS], source)
+        return Program(tuple(rules), source, _spellings(source.text, is_infix))
     except GdlSyntaxError:
         if syntax != "auto":
             _require_own_notation(source, is_infix)
         raise
-
-
-def _program(source: Source, is_infix: bool) -> Program:
-    forms = _read_forms(source, is_infix)
-    diagnostics: list[Diagnostic] = []
-    rules = rules_of(forms, diagnostics)
-    if diagnostics:
-        raise GdlSyntaxError(diagnostics[:MAX_DIAGNOSTICS], source)
-    return Program(tuple(rules), source, _spellings(source.text, is_infix))
 
 
 def _require_own_notation(source: Source, is_infix: bool | None) -> None:

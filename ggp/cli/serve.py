@@ -60,7 +60,10 @@ def command(
 
     token = os.environ.pop(TOKEN_VARIABLE, "") or None  # no child needs it
     if token_file is not None:
-        token = _read_token(token_file)
+        try:
+            token = token_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.ClickException(f"cannot read the token in {token_file}: {error}") from None
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
     access = Access(host, port) if token is None else Access(host, port, token)
@@ -89,13 +92,6 @@ def command(
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"
         ) from None
-
-
-def _read_token(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.ClickException(f"cannot read the token in {path}: {error}") from None
 
 
 def _check_stores(paths: tuple[Path, ...]) -> None:

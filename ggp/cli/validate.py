@@ -16,10 +16,10 @@ from gdl.errors import Severity
 from gdl.validation.selection import Selection, is_known
 from ggp.cli.options import Count, Limit, Seconds, limit_option
 from ggp.cli.progress import status_line
-from ggp.validation.explanations import explanation
 from ggp.validation.output import (
     SheetReport,
     codes_table,
+    explanation,
     statistics_of,
     summary_of,
     text_of,

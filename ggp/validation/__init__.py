@@ -8,7 +8,6 @@ proving           --prove: properties decided over the explored states
 lane_states       explored states of compiled games, answered by kernels
 proof_walks       those kernels: the longest match, and what a role can force
 object_states     explored states of any game as Python objects, and the questions that a proof asks of them
-output            reports as text, JSON, SARIF or GitHub annotations
-explanations      the text of `ggp validate --explain CODE`
+output            reports as text, JSON, SARIF or GitHub annotations; codes and their explanations
 replay            `ggp replay`: an engine against a reference trace
 """

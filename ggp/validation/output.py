@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from gdl.errors import Diagnostic, Severity, render
 from gdl.program import Source
 from gdl.terms import Span
 from gdl.validation import CODES as STATIC_CODES
+from gdl.validation.codes import EXPLANATIONS as STATIC_EXPLANATIONS
 from gdl.validation.fixes import FIXES
 from gdl.validation.repairs import Repair, repairs
 from gdl.validation.selection import OFF_BY_DEFAULT
@@ -28,8 +30,34 @@ from ggp.validation.properties import CODES as DYNAMIC_CODES
 from ggp.validation.properties import Outcome, Property, counted
 
 CODES: Mapping[str, str] = {**STATIC_CODES, **DYNAMIC_CODES}
+EXPLANATIONS: Mapping[str, str] = {
+    **STATIC_EXPLANATIONS,
+    "GDL401": (
+        "A match was not over after `--limit steps=N` joint moves, or can return to an earlier state and so "
+        "continue forever. Count the steps in a fact, and let `terminal` hold at the last."
+    ),
+    "GDL402": (
+        "In a live state some role has no legal move. Give idle roles a move such as `noop`, or make the "
+        "state terminal."
+    ),
+    "GDL403": (
+        "In a terminal state every role except `random` has exactly one goal, a whole number from 0 to 100."
+    ),
+    "GDL404": "`base` must list every fact that may ever hold.",
+    "GDL405": "`input` must list every move that may ever be legal.",
+    "GDL406": (
+        "The role gets 100 in no match, even if all help: the game is not weakly winnable (2008, well-formed "
+        "games). Only `--prove` finds this."
+    ),
+    "GDL407": "In some state the rules derive terms without end.",
+}
+"""Code → one paragraph: what is wrong, or what to write instead."""
+
 MARKS = (("off by default", OFF_BY_DEFAULT), ("fixable", frozenset(FIXES)), ("by playing", DYNAMIC_CODES))
 """Marks in the list of all codes."""
+
+LINE_LENGTH = 100
+"""Of explanations."""
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -129,6 +157,20 @@ def codes_table() -> str:
         marks = [mark for mark, codes in MARKS if code in codes]
         lines.append(f"{code}  {severity.value:<7}  {title}" + (f" ({', '.join(marks)})" if marks else ""))
     return "\n".join(lines)
+
+
+def explanation(code: str) -> str | None:
+    """Text of `ggp validate --explain CODE`: the title and the wrapped explanation; None for unknown codes.
+
+    >>> print(explanation("gdl106"))
+    GDL106: empty list
+    `()` has no meaning in GDL; a term without arguments is `(name)`.
+    """
+    code = code.upper()
+    if code not in CODES:
+        return None
+    text = textwrap.fill(EXPLANATIONS[code], LINE_LENGTH, break_long_words=False, break_on_hyphens=False)
+    return f"{code}: {CODES[code]}\n{text}"
 
 
 def summary_of(reports: Sequence[SheetReport]) -> str:

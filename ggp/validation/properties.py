@@ -28,7 +28,7 @@ CODES: Mapping[str, str] = {
     "GDL406": "role that can never win",
     "GDL407": "rules that cannot be evaluated",
 }
-"""Titles of the diagnostics that need playing or exploring; `ggp.validation.explanations` explains them."""
+"""Titles of the diagnostics that need playing or exploring; `ggp.validation.output` explains them."""
 
 CLAIMS = {
     "GDL401": "every match ends",

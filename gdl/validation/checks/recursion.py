@@ -159,28 +159,25 @@ def _edges(rule: Rule, *, is_over_time: bool) -> Iterator[Edge]:
             for variable, slot, depth in _slots(literal.atom, literal.predicate):
                 slots = sources.setdefault(variable.name, {})
                 slots[slot] = min(depth, slots.get(slot, depth))
-    predicate = rule.predicate
-    if is_over_time:
-        predicate = FED_BY.get(predicate, predicate)
+    predicate = FED_BY.get(rule.predicate, rule.predicate) if is_over_time else rule.predicate
     for variable, target, depth in _slots(rule.head, predicate):
         places = sources.get(variable.name, {})
-        guards = frozenset(places)
         for source, before in places.items():
-            yield Edge(source, target, depth - before, guards, rule, variable)
+            yield Edge(source, target, depth - before, frozenset(places), rule, variable)
 
 
 def _slots(atom: Symbol | Compound, predicate: Predicate) -> Iterator[tuple[Variable, Slot, int]]:
     """(variable, slot, number of functions around it inside the slot)."""
+    is_wrapper = predicate.name in ("true", "does", "init", "next", "legal")
     for index, argument in enumerate(arguments_of(atom)):
-        is_wrapper = predicate.name in ("true", "does", "init", "next", "legal")
+        parts: list[tuple[Term, Slot]] = [(argument, (predicate, index))]
         if is_wrapper and index == predicate.arity - 1 and isinstance(argument, Compound):
-            for place, part in enumerate(argument.arguments):
-                slot = (predicate, index, (argument.name, len(argument.arguments)), place)
-                for variable, depth in _depths(part):
-                    yield variable, slot, depth
-        else:
-            for variable, depth in _depths(argument):
-                yield variable, (predicate, index), depth
+            functor = (argument.name, len(argument.arguments))
+            slots = ((predicate, index, functor, place) for place in range(functor[1]))
+            parts = list(zip(argument.arguments, slots, strict=True))
+        for part, slot in parts:
+            for variable, depth in _depths(part):
+                yield variable, slot, depth
 
 
 def _depths(term: Term) -> Iterator[tuple[Variable, int]]:

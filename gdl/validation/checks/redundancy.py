@@ -69,14 +69,11 @@ def canonical(rule: Rule) -> object:
     variables masked, so that a duplicate is missed now and then.
     """
     literals = sorted(dict.fromkeys(rule.literals), key=lambda literal: masked(literal.atom))
-    numbers = count()
     names: dict[str, int] = {}
 
     def numbered(term: Term) -> object:
         if isinstance(term, Variable):
-            if term.name not in names:
-                names[term.name] = next(numbers)
-            return names[term.name]
+            return names.setdefault(term.name, len(names))
         if isinstance(term, Compound):
             return (term.name, *map(numbered, term.arguments))
         return term.name

@@ -20,7 +20,11 @@ def command(words: tuple[str, ...], is_json: bool) -> None:
 
     WORD limits the list to games whose name, title or kind contains it, as in `ggp games puzzle`.
     """
-    rows = [row for row in _games() if all(_mentions(row, word) for word in words)]
+    rows = [
+        row
+        for row in _games()
+        if all(any(word.lower() in text.lower() for text in row.values()) for word in words)
+    ]
     if is_json:
         for row in rows:
             click.echo(json.dumps(row))
@@ -33,10 +37,6 @@ def command(words: tuple[str, ...], is_json: bool) -> None:
             click.echo(line if len(line) <= columns else f"{line[: columns - 1]}…")
     else:
         click.echo(f"no game mentions {' and '.join(words)}" if words else "no games", err=True)
-
-
-def _mentions(row: dict[str, str], word: str) -> bool:
-    return any(word.lower() in text.lower() for text in row.values())
 
 
 def _games() -> list[dict[str, str]]:

@@ -25,6 +25,12 @@ def found_in(text):
     return program.source, validate(program, Selection(("ALL",)))
 
 
+def repaired(text):
+    """Each finding with its repair."""
+    source, diagnostics = found_in(text)
+    return list(zip(diagnostics, repairs(source, diagnostics), strict=True))
+
+
 def edited(text, edits):
     lines = Lines(text)
     for span, new in reversed(edits):
@@ -48,11 +54,8 @@ def test_edits_remove_the_finding(path):
 
 
 def test_codes_that_can_be_fixed_and_likely_slips_have_edits():
-    edited_codes = set()
-    for path in SHEETS:
-        source, diagnostics = found_in(path.read_bytes().decode("utf-8", "replace"))
-        found = zip(diagnostics, repairs(source, diagnostics), strict=True)
-        edited_codes |= {diagnostic.code for diagnostic, repair in found if repair.edits}
+    texts = (path.read_bytes().decode("utf-8", "replace") for path in SHEETS)
+    edited_codes = {found.code for text in texts for found, repair in repaired(text) if repair.edits}
     assert edited_codes >= {*FIXES, "GDL101", "GDL102", "GDL104", "GDL204", "GDL306", "GDL325"}
 
 
@@ -69,31 +72,27 @@ def test_codes_that_can_be_fixed_and_likely_slips_have_edits():
     ],
 )
 def test_parenthesis_is_put_where_it_is_likely_missing(broken, mended):
-    source, diagnostics = found_in(broken)
-    (repair,) = repairs(source, diagnostics)
+    ((_, repair),) = repaired(broken)
     assert edited(broken, repair.edits) == mended
     assert not repair.keeps_meaning
 
 
 def test_parentheses_are_placed_where_more_are_missing_than_are_reported():
     text = "(<= (a b) (c d)\n" * 30
-    source, diagnostics = found_in(text)
-    assert all(repair.edits for repair in repairs(source, diagnostics))
-    first = next(repairs(source, diagnostics))
-    assert edited(text, first.edits).startswith("(<= (a b) (c d))\n(<= (a b) (c d)\n")
+    found = repaired(text)
+    assert all(repair.edits for _, repair in found)
+    assert edited(text, found[0][1].edits).startswith("(<= (a b) (c d))\n(<= (a b) (c d)\n")
 
 
 def test_misspelled_names_are_replaced_in_any_letter_case():
     text = "(role White) (role black)\n(<= (legal Whyte (put 1)) (true free))"
-    source, diagnostics = found_in(text)
-    found = {d.code: r for d, r in zip(diagnostics, repairs(source, diagnostics), strict=True)}
+    found = {diagnostic.code: repair for diagnostic, repair in repaired(text)}
     assert "(legal white (put 1))" in edited(text, found["GDL212"].edits)
     assert found["GDL212"].text == "Whyte"
 
 
 def test_expected_forms_are_those_of_the_keyword():
-    source, diagnostics = found_in("(role x) (<= (legal x) (true a b))")
-    found = list(zip(diagnostics, repairs(source, diagnostics), strict=True))
+    found = repaired("(role x) (<= (legal x) (true a b))")
     assert [repair.expected for diagnostic, repair in found if diagnostic.code == "GDL202"] == [
         ("(legal robot (mark 1))",),
         ("(true (cell 1 b))",),

@@ -9,8 +9,8 @@ from gdl.syntax.parser import parse, parse_file
 from ggp.engines.loading import load
 from ggp.engines.reasoner import InterpretedGame
 from ggp.match.record import read_record
-from ggp.validation.explanations import explanation
 from ggp.validation.object_states import Bounds, explore
+from ggp.validation.output import explanation
 from ggp.validation.playouts import play_randomly
 from ggp.validation.properties import (
     CODES,
