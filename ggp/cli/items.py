@@ -6,6 +6,7 @@ import json
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,7 +17,7 @@ from ggp.cli.progress import load_visibly
 from ggp.game import GameError
 from ggp.items.grading import Grades, GradingError, grade_files
 from ggp.items.making import KINDS, SCHEMA, ItemMaker, ItemTerms
-from ggp.items.wording import NOTATIONS, Notation
+from ggp.items.wording import NOTATIONS
 
 _SOLVED = "maximum states of a game that is solved, for the kinds value and best"
 
@@ -60,7 +61,9 @@ def command() -> None:
 @click.option(
     "--notation", default="kif", type=click.Choice(NOTATIONS), help="Notation of rules, states and answers."
 )
-@click.option("--scramble", is_flag=True, help="Replace all names in the rules by meaningless ones.")
+@click.option(
+    "--scramble", "is_scrambled", is_flag=True, help="Replace all names in the rules by meaningless ones."
+)
 @click.option("--with-rules", is_flag=True, help="Put the rules into every question.")
 @limit_option(
     Limit("horizon", Count(2, 1000), 5, "maximum joint moves that a question looks ahead"),
@@ -68,16 +71,7 @@ def command() -> None:
     Limit("states", Count(0, 100_000_000), 100_000, _SOLVED),
     Limit("seconds", Seconds(0.1), 600, "for each game"),
 )
-def make_command(
-    files: tuple[str, ...],
-    count: int,
-    seed: int,
-    kinds: tuple[str, ...],
-    notation: Notation,
-    scramble: bool,
-    with_rules: bool,
-    limits: dict[str, int],
-) -> None:
+def make_command(files: tuple[str, ...], with_rules: bool, limits: dict[str, Any], **given: Any) -> None:
     """Ask questions about the games in FILE..., with their right answers, as JSON Lines.
 
     Questions are about states of random matches. Before the items of a game comes a line with its rules.
@@ -86,8 +80,8 @@ def make_command(
     Exit code: 0 success, 1 a file cannot be read or played, or has fewer questions than --count, 2 wrong
     usage.
     """
-    bounds = (limits[name] for name in ("horizon", "steps", "states", "seconds"))
-    terms = ItemTerms(count, seed, kinds, notation, scramble, *bounds)
+    names_of = {"steps": "step_limit", "states": "solver_states"}
+    terms = ItemTerms(**given, **{names_of.get(name, name): limit for name, limit in limits.items()})
     names: Counter[str] = Counter()
     code = 0
     for file in files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -29,6 +30,7 @@ _log = logging.getLogger("ggp.player")
 )
 @click.option(
     "--margin",
+    "margin_seconds",
     type=Seconds(0, MAX_MARGIN_SECONDS),
     help=f"Reply this long before a clock ends.  [default: {PLAY_MARGIN}; start clock: {START_MARGIN}]",
 )
@@ -61,33 +63,20 @@ _log = logging.getLogger("ggp.player")
     help="Lowest level of messages on standard error.",
 )
 def command(
-    host: str,
-    port: int,
-    name: str,
     agent: str,
-    margin: float | None,
     limits: dict[str, int],
-    allowed_origins: tuple[str, ...],
     ponder: bool,
     fallback: bool,
     has_page: bool,
     log_level: str,
+    **given: Any,
 ) -> None:
     """Listen for GGP game managers over HTTP and play their matches, until Ctrl-C."""
     logging.basicConfig(
         level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
-    options = PlayerOptions(
-        host=host,
-        port=port,
-        name=name,
-        margin_seconds=margin,
-        max_matches=limits["matches"],
-        allowed_origins=allowed_origins,
-        search=SearchOptions(
-            agent=agent, memory_mebibytes=limits["memory"], ponder=ponder, fallback=fallback
-        ),
-    )
+    search = SearchOptions(agent=agent, memory_mebibytes=limits["memory"], ponder=ponder, fallback=fallback)
+    options = PlayerOptions(max_matches=limits["matches"], search=search, **given)
     try:
         sys.exit(_run_with_page(options) if has_page else run_player(options))
     except PlayerSpecError as error:

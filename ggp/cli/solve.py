@@ -81,12 +81,7 @@ class SolveOptions:
 
 @click.command("solve")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--method",
-    default=AUTO,
-    type=click.Choice(METHODS),
-    help="Solution method, see above.",
-)
+@click.option("--method", default=AUTO, type=click.Choice(METHODS), help="Solution method, see above.")
 @click.option("--seconds", type=Seconds(0.0), help="Give up after this time.")
 @limit_option(
     Limit("memory", Count(64), 8192, "MiB"),

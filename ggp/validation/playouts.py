@@ -45,7 +45,7 @@ SEEN_ON_LANES = {
 class Sampling:
     """The observations so far.
 
-    playouts, states   number of matches and states with the reasoner; `lane_playouts`: matches on lanes
+    playouts           number of matches with the reasoner; `lane_playouts`: on lanes
     ended, longest     number of matches that reached a terminal state, and steps of the longest of them
     sums               sums of goals in terminal states
     winners            roles that reached 100
@@ -53,7 +53,6 @@ class Sampling:
     """
 
     playouts: int = 0
-    states: int = 0
     lane_playouts: int = 0
     ended: int = 0
     longest: int = 0
@@ -143,7 +142,6 @@ class _Match:
     def is_over(self, state: Hashable) -> bool:
         """Check `state`; returns whether the match ends there."""
         sampling = self.sampling
-        sampling.states += 1
         outside = self.declarations.undeclared_fact(self.game.facts(state))
         if outside is not None:
             self.note("GDL404", f"base does not list the fact {outside}, which holds", state)

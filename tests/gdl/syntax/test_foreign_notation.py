@@ -141,22 +141,16 @@ def test_habits_in_infix(old, new, expected):
     assert expected in messages(INFIX.replace(old, new))[0]
 
 
-def test_start_message_is_recognized():
+def test_what_surrounds_the_rules_is_the_only_finding():
     (message,) = messages(f"(START game.1 hiker ({KIF}) 20 10)")
     assert message.startswith("GDL117 '(START' begins a START message")
-
-
-def test_what_surrounds_the_rules_is_the_only_finding():
     assert len(messages(f"Sure! Here is the game:\n\n```kif\n{KIF}```\nHave fun (with it!")) == 1
 
 
 def test_each_call_is_reported_in_its_place():
     found = messages("(role a) (<= seat(1)) (<= seat(2)) (<= (q ?x) (seat ?x) beside(?x ?x))")
-    assert [message.split(":")[0] for message in found] == [
-        "GDL120 seat(1)",
-        "GDL120 seat(2)",
-        "GDL120 beside(?x ?x)",
-    ]
+    calls = ["GDL120 seat(1)", "GDL120 seat(2)", "GDL120 beside(?x ?x)"]
+    assert [message.split(":")[0] for message in found] == calls
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import select
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -18,8 +17,7 @@ from ggp.match.record import write_record
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.simple import LegalPlayer
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.conftest import ROOT
 
 
 @pytest.fixture
@@ -38,9 +36,8 @@ def run(*arguments):
 def test_show_prints_all_steps_without_a_terminal(record):
     code, out = run(record)
     assert code == 0
-    assert [line for line in out.splitlines() if "step" in line] == [
-        f"tictactoe, step {number} of 7" for number in range(8)
-    ]
+    steps = [f"tictactoe, step {number} of 7" for number in range(8)]
+    assert [line for line in out.splitlines() if "step" in line] == steps
     assert "x legal, o legal" in out
     assert "  x  mark 1 1" in out
     assert out.rstrip().endswith("x wins")
@@ -50,14 +47,8 @@ def test_show_prints_all_steps_without_a_terminal(record):
 def test_show_prints_one_step(record):
     code, out = run(record, "--step", 1)
     assert code == 0
-    assert [line.rstrip() for line in out.splitlines()][-6:] == [
-        "  o  noop",
-        "3 . . .",
-        "2 . . .",
-        "1[x]. .",
-        "  1 2 3",
-        "o to move",
-    ]
+    board = ["3 . . .", "2 . . .", "1[x]. .", "  1 2 3"]
+    assert [line.rstrip() for line in out.splitlines()][-6:] == ["  o  noop", *board, "o to move"]
     code, out = run(record, "--step", 8)
     assert (code, "has 7 steps, not 8" in out) == (2, True)
 
@@ -115,12 +106,8 @@ def test_show_steps_with_keys_in_a_terminal(record):
         return seen
 
     read_until("step 0 of 7")
-    for key, shown in [
-        ("\x1b[C", "step 1 of 7"),
-        ("G", "x wins"),
-        ("\x1b[D", "step 6 of 7"),
-        ("g", "step 0 of 7"),
-    ]:
+    keys = {"\x1b[C": "step 1 of 7", "G": "x wins", "\x1b[D": "step 6 of 7", "g": "step 0 of 7"}
+    for key, shown in keys.items():
         os.write(near, key.encode())
         read_until(shown)
     os.write(near, b"q")

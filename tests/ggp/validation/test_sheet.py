@@ -12,14 +12,7 @@ from ggp.match.record import read_record
 from ggp.validation.object_states import Bounds, explore
 from ggp.validation.output import explanation
 from ggp.validation.playouts import play_randomly
-from ggp.validation.properties import (
-    CODES,
-    Declarations,
-    Outcome,
-    PlayLimits,
-    ProofLimits,
-    declarations_of,
-)
+from ggp.validation.properties import CODES, Declarations, Outcome, PlayLimits, ProofLimits, declarations_of
 from ggp.validation.proving import prove
 from ggp.validation.sheet import Request, examine
 from tests.conftest import ROOT
