@@ -3,20 +3,17 @@
 fluent_domains   values of each argument of a fluent, judged from the rules
 board_finder     recognizes a board from the rules and the initial state
 board_shape      hexagons, blocks and outlines of boards, from the rules
-walls            walls between cells as data
-wall_finder      recognizes walls, from names and values of fluents
+walls            walls between cells, recognized from names and values of fluents
 board            the board as data, and its text
 figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
 figure_finder    recognizes figures, and maps, from the rules and the initial state
 picture          board, figures and remaining facts together
-board_pieces     what lies on a cell as SVG
-board_svg        the board as a picture
+board_svg        the board and what lies on it as a picture
 board_animation  the states of a match as one SVG that plays
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
 visibility       whether percepts reveal everything to every role
 info             traits and sizes of a game, from the rules and random playouts
-graphs           predicate dependencies and small circuits as graphs
-graph_svg        a graph as a picture, in layers
+graphs           predicate dependencies and small circuits as graphs, and their pictures
 svg              the pieces of all pictures
 """

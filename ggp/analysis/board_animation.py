@@ -7,8 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from gdl.terms import Term
 from ggp.analysis.board import Board
-from ggp.analysis.board_pieces import stack_markup
-from ggp.analysis.board_svg import SIDE, Grid
+from ggp.analysis.board_svg import SIDE, Grid, stack_markup
 from ggp.analysis.svg import svg_document
 
 HELD_FRAMES = 4

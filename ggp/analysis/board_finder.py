@@ -19,7 +19,7 @@ from gdl.terms import Term, Variable
 from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts, is_of
 from ggp.analysis.board_shape import shaped
 from ggp.analysis.fluent_domains import fluent_domains
-from ggp.analysis.wall_finder import families_of_walls, wall_arguments, walled_values
+from ggp.analysis.walls import families_of_walls, wall_arguments, walled_values
 
 AXIS_LIMIT = 26
 """Maximum number of values on one axis of a board."""

@@ -118,8 +118,7 @@ class Holdings(_OfFluent):
             for role in roles
             if role in held
         ]
-        label = Piece(self.name, is_dim=True)
-        gap = Piece("  ")
+        label, gap = Piece(self.name, is_dim=True), Piece("  ")
         joined = [label, *(piece for row in rows for piece in (gap, *row))]
         if len(line_text(joined)) <= ROW_CHARACTERS:
             return [joined]
@@ -314,8 +313,7 @@ class Lines:
         1 +   +
           1   2
         """
-        level = {self.level.find(fact) for fact in facts}
-        upright = {self.upright.find(fact) for fact in facts}
+        level, upright = ({own.find(fact) for fact in facts} for own in (self.level, self.upright))
         columns = [value[-1] for value in self.upright.across.values]
         rows = [value[-1] for value in self.level.down.values]
         margin = max(map(len, rows))

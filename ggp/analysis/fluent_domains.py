@@ -40,13 +40,6 @@ _KINDS = {
 }
 
 
-class _Flow(NamedTuple):
-    """A head argument that receives the values that all of `sources` share."""
-
-    target: Slot
-    sources: tuple[Slot, ...]
-
-
 def fluent_domains(program: Program) -> Mapping[tuple[str, int], tuple[frozenset[str], ...]]:
     """For each fluent (name, arity ≥ 1) the values of its arguments, as text.
 
@@ -99,23 +92,24 @@ def _is_functor(value: str) -> bool:
 def _all_domains(program: Program, *, with_terms: bool = False) -> Domains:
     """Domains of a normalized program; `with_terms` those of arguments inside arguments too."""
     domains: Domains = {}
-    flows: list[_Flow] = []
+    # A head argument receives the values that all of its sources share.
+    flows: list[tuple[Slot, tuple[Slot, ...]]] = []
     for rule in program.rules:
         places = _variable_places(rule.literals, with_terms=with_terms)
         for slot, term in (*_slots(rule.head), *(_inner_slots(rule.head) if with_terms else ())):
             if isinstance(term, Variable):
                 if term.name in places:
-                    flows.append(_Flow(slot, places[term.name]))
+                    flows.append((slot, places[term.name]))
             elif is_ground(term):
                 domains.setdefault(slot, set()).add(str(term))
             elif with_terms and isinstance(term, Compound) and slot.kind != "term":
                 domains.setdefault(slot, set()).add(f"({term.name}/{len(term.arguments)}")
     for _ in range(ROUND_LIMIT):
         is_new = False
-        for flow in flows:
-            target = domains.setdefault(flow.target, set())
+        for slot, sources in flows:
+            target = domains.setdefault(slot, set())
             before = len(target)
-            target |= set.intersection(*(domains.get(source, set()) for source in flow.sources))
+            target |= set.intersection(*(domains.get(source, set()) for source in sources))
             is_new |= len(target) > before
         if not is_new:
             break

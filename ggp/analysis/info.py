@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from math import prod
@@ -49,10 +49,8 @@ class PredicateInfo:
 class PlayoutSummary:
     """Results of uniformly random playouts. Rows have one entry per role, in rule-sheet order.
 
-    playouts      finished ones
-    states        states with moves to choose from, over all playouts
     lengths       steps of each finished playout
-    choices       per state, the number of legal moves of each role
+    choices       per state with moves to choose from, the number of legal moves of each role
     goals         per finished playout, each role's goal; None if the rules give none
     stuck, cut    playouts in which a role had no move, or that met the step or time limit
     """
@@ -124,12 +122,14 @@ def describe(
     >>> [trait.name for trait in info.traits], info.most_moves
     (['turn-taking', 'constant-sum'], (9, 8))
     """
-    _make_first_step(game)
+    initial = game.initial_state()
+    with suppress(NoLegalMoveError):  # the playouts will meet it again, and count it
+        if not game.is_terminal(initial):
+            game.next_state(initial, [game.legal_moves(initial, role)[0] for role in game.roles])
     playouts, rng = to_integer(playouts, "playouts", 0), random.Random(to_integer(seed, "seed"))
     summary = sample(game, playouts, clock() + seconds, rng, clock)
     predicates, strata = list_predicates(game.program)
-    choices, lengths = summary.choices, summary.lengths
-    seats = range(len(game.roles))
+    lengths, choices = summary.lengths, list(zip(*summary.choices, strict=True))  # of each role
     comment = read_comment(game.program.source.text)
     return GameInfo(
         game=game.name,
@@ -141,25 +141,18 @@ def describe(
         predicates=predicates,
         strata=strata,
         fluents=_fluent_names(game),
-        initial_facts=len(game.facts(game.initial_state())),
+        initial_facts=len(game.facts(initial)),
         playouts=summary.playouts,
         stuck=summary.stuck,
         cut=summary.cut,
-        mean_moves=tuple(round(mean(row[i] for row in choices), 2) for i in seats) if choices else None,
-        mean_joint_moves=round(mean(prod(row) for row in choices), 2) if choices else None,
-        most_moves=tuple(max(row[i] for row in choices) for i in seats) if choices else None,
-        mean_length=round(mean(lengths), 2) if lengths else None,
+        mean_moves=tuple(round(mean(own), 2) for own in choices) or None,
+        mean_joint_moves=_mean(map(prod, summary.choices)),
+        most_moves=tuple(map(max, choices)) or None,
+        mean_length=_mean(lengths),
         shortest=min(lengths, default=None),
         longest=max(lengths, default=None),
-        mean_goals=tuple(_mean_goal(summary, i) for i in seats) if summary.goals else None,
+        mean_goals=tuple(map(_mean, zip(*summary.goals, strict=True))) or None,
     )
-
-
-def _make_first_step(game: Game[Any]) -> None:
-    state = game.initial_state()
-    with suppress(NoLegalMoveError):  # the playouts will meet it again, and count it
-        if not game.is_terminal(state):
-            game.next_state(state, [game.legal_moves(state, role)[0] for role in game.roles])
 
 
 def sample(
@@ -198,8 +191,14 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
         traits.append(Trait("puzzle" if len(game.roles) == 1 else "one player", f"one role, {names}"))
     elif len(players) > 2:
         traits.append(Trait(f"{len(players)} players", names))
-    if len(players) > 1 and summary.choices:
-        traits.append(_turn_trait(players, summary))
+    total = len(summary.choices)
+    if len(players) > 1 and total:
+        together = sum(sum(row[index] > 1 for index in players) > 1 for row in summary.choices)
+        traits.append(
+            Trait("simultaneous", f"several roles had a choice in {together} of {total} visited states")
+            if together
+            else Trait("turn-taking", f"at most one role had a choice in each of {total} visited states")
+        )
     if len(players) < len(game.roles):
         traits.append(Trait("chance", "the rules have the role random"))
     if game.program.rules_for("sees", 2):
@@ -208,8 +207,11 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
             if hides_information(game)
             else Trait("sees everything", "percepts provably reveal the state to every role")
         )
-    if len(players) > 1:
-        traits += _sum_traits(players, summary)
+    goals = [[row[index] for index in players] for row in summary.goals]
+    sums = {None if None in row else sum(row) for row in goals}  # type: ignore[arg-type]
+    if len(players) > 1 and len(sums) == 1 and None not in sums:
+        where = f"at the end of all {len(goals)} finished playouts"
+        traits.append(Trait("constant-sum", f"goals added up to {sums.pop()} {where}"))
     if is_compiled(game):
         traits += _subgame_traits(game)
     if summary.stuck:
@@ -238,27 +240,6 @@ def _subgame_traits(compiled: Any) -> list[Trait]:
     return traits
 
 
-def _turn_trait(players: list[int], summary: PlayoutSummary) -> Trait:
-    together = sum(sum(row[index] > 1 for index in players) > 1 for row in summary.choices)
-    total = len(summary.choices)
-    if together:
-        return Trait("simultaneous", f"several roles had a choice in {together} of {total} visited states")
-    return Trait("turn-taking", f"at most one role had a choice in each of {total} visited states")
-
-
-def _sum_traits(players: list[int], summary: PlayoutSummary) -> list[Trait]:
-    sums: set[int] = set()
-    for row in summary.goals:
-        goals = [goal for index in players if (goal := row[index]) is not None]
-        if len(goals) < len(players):
-            return []
-        sums.add(sum(goals))
-    if len(sums) != 1:
-        return []
-    text = f"goals added up to {sums.pop()} at the end of all {len(summary.goals)} finished playouts"
-    return [Trait("constant-sum", text)]
-
-
 def list_predicates(program: Program) -> tuple[tuple[PredicateInfo, ...], int]:
     """The predicates in the order of the sheet, and the number of strata.
 
@@ -282,6 +263,6 @@ def _fluent_names(game: Game[Any]) -> tuple[str, ...]:
     return tuple(sorted(atoms | {f"{name}/{arity}" for name, arity in fluent_domains(game.program)}))
 
 
-def _mean_goal(summary: PlayoutSummary, seat: int) -> float | None:
-    known = [goal for row in summary.goals if (goal := row[seat]) is not None]
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
     return round(mean(known), 2) if known else None

@@ -1,17 +1,22 @@
 """Walls between the cells of a board: which facts name them, and between which cells they stand.
 
+They are recognized from the names and values of fluents.
+
 A family of walls has the coordinates of a cell and a point of the compass, either in its name
 (`blockedNorth`) or as an argument (`(wall 3 4 east)`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gdl.program import arguments_of
 from gdl.terms import Term
+
+if TYPE_CHECKING:
+    from ggp.analysis.board import Axis, Board
 
 COMPASS = ("north", "east", "south", "west")
 
@@ -62,3 +67,70 @@ class WallFamily:
         if side in ("east", "west"):
             return Wall(column - (side == "west"), row, is_upright=True)
         return Wall(column, row - ((side == "north") is not self.is_upward), is_upright=False)
+
+
+def wall_arguments(name: str, values: Sequence[frozenset[str]]) -> tuple[int, int, int] | None:
+    """The arguments of a family with these values: two coordinates and a direction, or -1 for that.
+
+    >>> wall_arguments("wall", [frozenset("12"), frozenset("12"), frozenset(["east", "north"])])
+    (0, 1, 2)
+    >>> wall_arguments("step", [frozenset("12")])
+    """
+    if len(values) == 2 and name.endswith(COMPASS):
+        return 0, 1, -1
+    directions = [index for index, domain in enumerate(values) if domain and domain <= set(COMPASS)]
+    if len(values) != 3 or len(directions) != 1:
+        return None
+    first, second = (index for index in range(3) if index != directions[0])
+    return first, second, directions[0]
+
+
+def families_of_walls(
+    board: Board, domains: Mapping[tuple[str, int], Sequence[frozenset[str]]]
+) -> tuple[WallFamily, ...]:
+    """The families, among fluents with these values, that name walls on `board`."""
+    if board.row_shifts or len(board.across.positions) != 1 or len(board.down.positions) != 1:
+        return ()
+    columns, rows = _places(board.across), _places(board.down)
+    is_down_first = board.down.positions[0] < board.across.positions[0]
+    on_board = {(layer.name, layer.arity) for layer in board.layers}
+    families = []
+    for (name, arity), values in domains.items():
+        at = None if (name, arity) in on_board else wall_arguments(name, values)
+        if at is not None:
+            at = (at[1], at[0], at[2]) if is_down_first else at
+            if values[at[0]] and values[at[0]] <= columns.keys() and values[at[1]] <= rows.keys():
+                side = "" if at[2] >= 0 else next(filter(name.endswith, COMPASS))
+                families.append(WallFamily(name, arity, columns, rows, at, board.is_upward, side))
+    return tuple(families)
+
+
+def _places(axis: Axis) -> dict[str, int]:
+    """The values of an axis by number, and those before and after them."""
+    texts = [value[-1] for value in axis.values]
+    places = {text: number for number, text in enumerate(texts)}
+    if all(text.isdigit() for text in texts):
+        places[str(int(texts[0]) - 1)], places[str(int(texts[-1]) + 1)] = -1, len(texts)
+    return places
+
+
+def walled_values(facts: Iterable[Term], at: tuple[int, int, int]) -> tuple[set[str], set[str]]:
+    """The columns and the rows of the cells that walls name, without those that only border on cells.
+
+    A map often has walls at the east of column 0, where no cells are.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> facts = [parse_term("(wall 0 1 east)"), parse_term("(wall 1 0 north)"), parse_term("(wall 1 1 east)")]
+    >>> walled_values(facts, (0, 1, 2))
+    ({'1'}, {'1'})
+    """
+    columns: dict[str, set[bool]] = {}
+    rows: dict[str, set[bool]] = {}
+    for fact in facts:
+        texts = [str(argument) for argument in arguments_of(fact)]
+        for found, place in ((columns, at[0]), (rows, at[1])):
+            found.setdefault(texts[place], set()).add(texts[at[2]] in ("east", "west"))
+    return (
+        {value for value, found in columns.items() if found != {True} or len(columns) == 1},
+        {value for value, found in rows.items() if found != {False} or len(rows) == 1},
+    )

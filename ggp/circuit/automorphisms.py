@@ -53,10 +53,13 @@ def automorphisms(circuit: Circuit, deadline: float) -> list[Permutation]:
     colors = graph.refine(first, effort)
     found: list[Permutation] = []
     seen = {np.arange(graph.size).tobytes()}
-    for node, image in _first_pairs(graph, colors):
+    cell = graph.smallest_cell(colors)
+    if cell is None:
+        return []
+    for image in (*cell[1:], cell[0]):  # itself last: it may stay where it is
         if len(found) + 1 >= MAX_SYMMETRIES or effort.is_spent():
             break
-        for permutation in graph.extend(colors, colors, [(node, image)], effort):
+        for permutation in graph.extend(colors, colors, [(int(cell[0]), int(image))], effort):
             if permutation.tobytes() not in seen and graph.is_automorphism(permutation):
                 seen.add(permutation.tobytes())
                 found.append(permutation)
@@ -86,14 +89,6 @@ def role_swap(circuit: Circuit) -> Permutation | None:
         candidates = graph.extend(left, right, graph.pairs(int(cell[0]), left, right), effort)
     proved = (each for each in candidates if graph.is_automorphism(each, (1, 0), keeps_initial=False))
     return next(proved, None)
-
-
-def _first_pairs(graph: _Graph, colors: Colors) -> Iterator[tuple[int, int]]:
-    """Pairs of a fact of the smallest class with each of its class, itself last: it may stay where it is."""
-    cell = graph.smallest_cell(colors)
-    if cell is not None:
-        for image in (*cell[1:], cell[0]):
-            yield int(cell[0]), int(image)
 
 
 class _Graph:

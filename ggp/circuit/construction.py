@@ -1,7 +1,4 @@
-"""Construction of a circuit from ground rules.
-
-Nothing is simplified but constants and equal gates.
-"""
+"""Construction of a circuit from ground rules. Nothing is simplified but constants and equal gates."""
 
 from __future__ import annotations
 
@@ -40,11 +37,9 @@ COMPILED_RULES = 60_000
 
 
 def build(ground: GroundProgram) -> Circuit:
-    """Build the circuit of a ground program.
+    """The circuit of a ground program. Atoms that depend on each other positively get their least fixpoint.
 
-    Only constants and equal gates are simplified.
-    Atoms that depend on each other positively get their least fixpoint. Raises CircuitError if an atom
-    depends on its own negation or the circuit exceeds GATE_INPUT_LIMIT.
+    Raises CircuitError if an atom depends on its own negation or the circuit exceeds GATE_INPUT_LIMIT.
 
     >>> from gdl.grounding import ground
     >>> from gdl.syntax.parser import parse
@@ -53,8 +48,12 @@ def build(ground: GroundProgram) -> Circuit:
     >>> circuit.gates, circuit.terminal, circuit.next  # nodes: 1 p, 2 q, 3 go, 4 stay, 5 the gate
     (((2, 5),), 10, (6, 8))
     """
+    legal = [atom for of_role in ground.legal_atom for atom in of_role.tolist()]
+    goal = [int(atom) for goals in ground.goals for _, atom in goals]
+    seen = [int(atom) for percepts in ground.percepts for _, atom in percepts]
     with collection_paused():
-        literal_of, gates = _resolved(ground, _output_atoms(ground))
+        outputs = [*legal, int(ground.terminal_atom), *goal, *ground.next_atom.tolist(), *seen]
+        literal_of, gates = _resolved(ground, outputs)
 
     goals = (Goal(r, int(goal), literal_of[x]) for r, own in enumerate(ground.goals) for goal, x in own)
     circuit = Circuit(
@@ -66,7 +65,7 @@ def build(ground: GroundProgram) -> Circuit:
         ),
         initial=tuple(map(bool, ground.initial)),
         gates=gates,
-        legal=tuple(literal_of[atom] for atoms in ground.legal_atom for atom in atoms.tolist()),
+        legal=tuple(literal_of[atom] for atom in legal),
         terminal=literal_of[ground.terminal_atom],
         goals=tuple(sorted(goals)),
         next=tuple(literal_of[atom] for atom in ground.next_atom.tolist()),
@@ -75,12 +74,6 @@ def build(ground: GroundProgram) -> Circuit:
         ),
     )
     return without_dead_gates(circuit)
-
-
-def _output_atoms(ground: GroundProgram) -> list[int]:
-    atoms = [atom for of_role in ground.legal_atom for atom in of_role.tolist()]
-    atoms += [int(ground.terminal_atom), *(int(atom) for goals in ground.goals for _, atom in goals)]
-    return [*atoms, *ground.next_atom.tolist(), *(int(x) for each in ground.percepts for _, x in each)]
 
 
 def _resolved(ground: GroundProgram, roots: list[int]) -> tuple[list[int], Gates]:

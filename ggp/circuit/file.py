@@ -1,7 +1,4 @@
-"""Compiled circuits as bytes, for the cache.
-
-Arrays and a JSON header; nothing is pickled.
-"""
+"""Compiled circuits as bytes, for the cache. Arrays and a JSON header; nothing is pickled."""
 
 from __future__ import annotations
 

@@ -60,7 +60,6 @@ class PackedGates(Sequence[Gate]):
         return hash(self.as_tuples())
 
     def as_tuples(self) -> tuple[Gate, ...]:
-        """The gates as tuples."""
         inputs = self.input.tolist()
         return tuple([tuple(inputs[begin:end]) for begin, end in pairwise(self.first.tolist())])
 
@@ -81,7 +80,6 @@ def packed(gates: Gates) -> PackedGates:
 
 
 def as_tuples(gates: Gates) -> tuple[Gate, ...]:
-    """`gates` as tuples."""
     return gates.as_tuples() if isinstance(gates, PackedGates) else gates
 
 

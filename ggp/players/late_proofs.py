@@ -35,12 +35,10 @@ class LateProofs:
 
     @property
     def have_failed(self) -> bool:
-        """Whether the process ended without having compiled them."""
         return self._process.is_over and not self._process.has_succeeded
 
     @property
     def is_compiling(self) -> bool:
-        """Whether the process is still at work."""
         return not self._process.is_over
 
     def leave(self) -> bool:

@@ -11,8 +11,7 @@ import pytest
 
 import ggp
 from ggp.analysis.board_animation import animated_svg
-from ggp.analysis.graph_svg import to_svg
-from ggp.analysis.graphs import rule_graph
+from ggp.analysis.graphs import rule_graph, to_svg
 from ggp.analysis.picture import find_picture
 from ggp.env.gambit import write_efg
 from ggp.evaluation.evaluate import Evaluation

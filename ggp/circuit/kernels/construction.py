@@ -44,10 +44,7 @@ class SortedRules(NamedTuple):
 
 @kernel
 def resolve_atoms(rules: SortedRules, table: GateTable, roots: Int32Array) -> int:
-    """Give every atom of `roots` its literal, bodies first.
-
-    Returns 1 if a cycle is met, else 0.
-    """
+    """Give every atom of `roots` its literal, bodies first. Returns 1 if a cycle is met, else 0."""
     for i in range(roots.shape[0]):
         if not _resolve(rules, table, roots[i]):
             return 1

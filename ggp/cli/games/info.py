@@ -124,8 +124,7 @@ def _kept_lines(game: Game[Any]) -> list[str]:
 
 def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:
     """Write the drawings; return one line for each: the file, or why it was not written."""
-    from ggp.analysis.graph_svg import to_svg
-    from ggp.analysis.graphs import DrawingError, circuit_graph, rule_graph
+    from ggp.analysis.graphs import DrawingError, circuit_graph, rule_graph, to_svg
 
     write_text(place, to_svg(rule_graph(program)))
     lines = [f"predicates drawn in {place}"]

@@ -56,12 +56,7 @@ class AlphaBetaAdvisor(Advisor):
         weights: LinearEvaluation | None = None,
         refinements: Refinements | None = None,
     ) -> None:
-        """Set the options.
-
-        own           what users may choose
-        weights       score the horizon by these instead of `own.evaluation`
-        refinements   of the readable search
-        """
+        """Set the options; `weights` score the horizon instead of `own.evaluation`."""
         self.own = own = own or AlphaBetaOptions()
         self.refinements = refinements or Refinements()
         self.weights = weights
@@ -82,9 +77,10 @@ class AlphaBetaAdvisor(Advisor):
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:
         self._setup, self.leads = setup, True
-        game = setup.game
+        game, coalition = setup.game, self.own.coalition
+        has_members = coalition not in (OWN_COALITION, NO_COALITION)
         try:
-            self._members = self._find_members(game)
+            self._members = parse_coalition(coalition, game.roles) if has_members else None
         except ValueError as error:
             raise PlayerFaultError(Late(), f"{game.name}: {error}") from None
         if isinstance(game, CompiledGame) and not self.needs_model:
@@ -131,17 +127,11 @@ class AlphaBetaAdvisor(Advisor):
         """Whether the options go beyond minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0
 
-    def _find_members(self, game: Game[Any]) -> frozenset[int] | None:
-        """The coalition by indices, None if the options name none. Raises ValueError for other numbers."""
-        if self.own.coalition in (OWN_COALITION, NO_COALITION):
-            return None
-        return parse_coalition(self.own.coalition, game.roles)
-
     def _set_up(self, game: CompiledGame, budget: Budget) -> AlphaBeta:
         """The search, after a first look at the game, with an evaluation of the horizon."""
-        begin = time.monotonic()
-        taught = self._open_network(game)
-        images = None
+        begin, taught, images = time.monotonic(), None, None
+        if self.weights is None and {AUTO, NETWORK} & set(self.own.evaluation.split("+")):
+            taught = taught_network(game, self.own.network, may_use_kept=not self._is_counted)
         if not self._is_counted:
             images = symmetries_in_time(game, budget.part(SYMMETRY_SHARE).deadline)
         estimate = None
@@ -158,29 +148,17 @@ class AlphaBetaAdvisor(Advisor):
         now = time.monotonic()
         if self.weights is None:
             # Analyzing a circuit takes several times as long as preparing it.
-            has_time = budget.deadline - now > ANALYSIS * (now - begin)
-            self._choose_evaluation(game, search, taught, budget, has_time=has_time)
+            if budget.deadline - now > ANALYSIS * (now - begin):
+                self._choose_evaluation(game, search, taught, budget)
+            else:
+                self.evaluation = "mobility"
+                _logger.info("%s: evaluation mobility, no time to learn", self._setup.match_id)
         return search
 
-    def _open_network(self, game: CompiledGame) -> TaughtNetwork | None:
-        if self.weights is not None or not {AUTO, NETWORK} & set(self.own.evaluation.split("+")):
-            return None
-        return taught_network(game, self.own.network, may_use_kept=not self._is_counted)
-
     def _choose_evaluation(
-        self,
-        game: CompiledGame,
-        search: AlphaBeta,
-        taught: TaughtNetwork | None,
-        budget: Budget,
-        *,
-        has_time: bool,
+        self, game: CompiledGame, search: AlphaBeta, taught: TaughtNetwork | None, budget: Budget
     ) -> None:
-        """Find the best evaluation of the horizon, or use mobility if there is no time to learn."""
-        if not has_time:
-            self.evaluation = "mobility"
-            _logger.info("%s: evaluation mobility, no time to learn", self._setup.match_id)
-            return
+        """Find the best evaluation of the horizon."""
         self.evaluation, estimate = find_estimate(
             game,
             self.own.evaluation_options(),

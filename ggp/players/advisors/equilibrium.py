@@ -50,7 +50,6 @@ class FollowedStrategy:
     """
 
     def __init__(self, found: ApproximateEquilibrium, role: Role, rng: random.Random) -> None:
-        """`role` is one of those that the strategies are for."""
         self._form = found.form
         self._agent = found.form.graph.agents.index(role)
         self._plex = found.form.plexes[self._agent]
@@ -64,7 +63,16 @@ class FollowedStrategy:
 
     def observe(self, observation: Observation) -> None:
         """Follow one step. An observation that the rules do not allow ends this for the rest of the match."""
-        self._history = self._followed(observation)
+        plex, before, self._history = self._plex, self._history, None
+        if before is None:
+            return
+        moves = legal_moves(self._form, self._agent, before)
+        number = self._numbers.get(frozenset(observation.percepts))
+        if observation.own_move in moves and number is not None:
+            slot = moves.index(observation.own_move)
+            after = (plex.origin == before) & (plex.slot == slot) & (plex.percept == number)
+            found = np.flatnonzero(after)
+            self._history = int(found[0]) if len(found) == 1 else None
 
     @property
     def is_lost(self) -> bool:
@@ -85,21 +93,6 @@ class FollowedStrategy:
         chances = dict(zip(moves, self._strategy[first:end].tolist(), strict=True))
         (move,) = self._rng.choices(moves, list(chances.values()))
         return move, self._report(chances)
-
-    def _followed(self, observation: Observation) -> int | None:
-        plex = self._plex
-        if self._history is None:
-            return None
-        moves = legal_moves(self._form, self._agent, self._history)
-        number = self._numbers.get(frozenset(observation.percepts))
-        if observation.own_move not in moves or number is None:
-            return None
-        found = np.flatnonzero(
-            (plex.origin == self._history)
-            & (plex.slot == moves.index(observation.own_move))
-            & (plex.percept == number)
-        )
-        return int(found[0]) if len(found) == 1 else None
 
     def _report(self, chances: dict[Move, float]) -> SearchReport:
         """`visits` of a move are thousandths of its probability, the means the value of the game."""

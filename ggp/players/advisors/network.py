@@ -22,12 +22,7 @@ class NetworkAdvisor(Advisor):
     """Plays by the network that an option names, or by the one kept for the game if it won."""
 
     def __init__(self, option: str, mebibytes: int, *, may_use_kept: bool) -> None:
-        """Set the options.
-
-        option         `net` of the player
-        may_use_kept   auto is the network kept for the game, if it won against playouts at equal time
-        mebibytes      for the tree
-        """
+        """option: `net` of the player. may_use_kept: auto is the network kept for the game, if it won."""
         self._option, self._may_use_kept, self._mebibytes = option, may_use_kept, mebibytes
 
     def prepare(self, game: Game[Any]) -> None:

@@ -43,10 +43,8 @@ class TreeAdvisor(Advisor):
         proof            has what works between the slices of the search; None: no proofs
         has_head_start   whether the start clock is for searching, too
         """
-        self._options = options
+        self._options, self._kind, self._proof = options, kind, proof
         self._on_progress, self._on_report = on_progress, on_report
-        self._kind = kind
-        self._proof = proof
         self._has_head_start = has_head_start
         self._search: AnySearch | None = None
 

@@ -26,14 +26,11 @@ CONSTANTS = ["a", "b", "c"]
 def eager(monkeypatch):
     """Apply every possible split and unfolding, profitable or not."""
     monkeypatch.setattr(splitting, "WORTHWHILE_COST", 0.0)
-    monkeypatch.setattr(splitting, "CLEAR_GAIN", 1e9)
-    monkeypatch.setattr(gdl.grounding, "COSTLY", -1.0)
-    monkeypatch.setattr(demand, "COSTLY", -1.0)
     monkeypatch.setattr(demand, "MIN_ARITY", 1)
-    monkeypatch.setattr(narrowing, "COSTLY", -1.0)
-    monkeypatch.setattr(narrowing, "CLEAR_GAIN", 1e9)
-    monkeypatch.setattr(unfolding, "COSTLY", -1.0)
-    monkeypatch.setattr(unfolding, "CLEAR_GAIN", 1e9)
+    for module in (gdl.grounding, demand, narrowing, unfolding):
+        monkeypatch.setattr(module, "COSTLY", -1.0)
+    for module in (splitting, narrowing, unfolding):
+        monkeypatch.setattr(module, "CLEAR_GAIN", 1e9)
 
 
 def random_sheet(seed: int) -> tuple[str, set[tuple[str, ...]]]:
@@ -92,20 +89,15 @@ def test_rewriting_keeps_the_meaning_of_long_bodies(seed, eager):
 def frame_axiom(size: int) -> Program:
     numbers = " ".join(f"(n {number})" for number in range(size))
     cells = " ".join(f"(init (cell {x} {y} b))" for x in range(size) for y in range(size))
-    return normalize(
-        parse(
-            f"""
-            (role robot) {numbers} {cells}
-            (<= (legal robot (move ?x ?y)) (n ?x) (n ?y))
-            (<= (next (cell ?x ?y x)) (does robot (move ?x ?y)))
-            (<= (next (cell ?x ?y ?p))
-                (true (cell ?x ?y ?p)) (does robot (move ?u ?v)) (other ?x ?y ?u ?v))
-            (<= (other ?x ?y ?u ?v) (n ?x) (n ?y) (n ?u) (n ?v) (distinct ?x ?u))
-            (<= (other ?x ?y ?u ?v) (n ?x) (n ?y) (n ?u) (n ?v) (distinct ?y ?v))
-            (<= terminal (true (cell 0 0 x)))
-            """
-        )
-    )
+    rules = f"""
+        (role robot) {numbers} {cells}
+        (<= (legal robot (move ?x ?y)) (n ?x) (n ?y))
+        (<= (next (cell ?x ?y x)) (does robot (move ?x ?y)))
+        (<= (next (cell ?x ?y ?p)) (true (cell ?x ?y ?p)) (does robot (move ?u ?v)) (other ?x ?y ?u ?v))
+        (<= (other ?x ?y ?u ?v) (n ?x) (n ?y) (n ?u) (n ?v) (distinct ?x ?u))
+        (<= (other ?x ?y ?u ?v) (n ?x) (n ?y) (n ?u) (n ?v) (distinct ?y ?v))
+        (<= terminal (true (cell 0 0 x)))"""
+    return normalize(parse(rules))
 
 
 def test_split_takes_the_cross_product_out_of_a_frame_axiom():
@@ -120,8 +112,7 @@ def test_split_takes_the_cross_product_out_of_a_frame_axiom():
 
 
 def test_split_leaves_cheap_rules_alone():
-    program = normalize(parse("(role a) (p 1) (q 1) (<= (legal a (m ?x)) (p ?x) (q ?y) (q ?z))"))
-    rules = simplify(program.rules, program.source)
+    rules = simplified("(role a) (p 1) (q 1) (<= (legal a (m ?x)) (p ?x) (q ?y) (q ?z))")
     assert split(rules, estimate(rules)) == rules
 
 
@@ -150,34 +141,27 @@ def test_guard_grounds_only_what_callers_ask_for(monkeypatch):
     assert printed[1] < printed[0] / 3
 
 
+def simplified(text):
+    program = normalize(parse(text))
+    return simplify(program.rules, program.source)
+
+
 def test_simplify_drops_duplicate_and_unneeded_rules():
-    program = normalize(
-        parse(
-            """
-            (role a) (role a) (p 1) (unused 1)
-            (<= (legal a ?x) (p ?x)) (<= (legal a ?y) (p ?y))
-            (<= (useless ?x) (p ?x) (unused ?x))
-            (<= (next f) (p ?x) (distinct ?x ?x))
-            (<= (next g) (p ?x) (undefined ?x))
-            """
-        )
-    )
-    rules = simplify(program.rules, program.source)
+    rules = simplified("""
+        (role a) (role a) (p 1) (unused 1)
+        (<= (legal a ?x) (p ?x)) (<= (legal a ?y) (p ?y))
+        (<= (useless ?x) (p ?x) (unused ?x))
+        (<= (next f) (p ?x) (distinct ?x ?x))
+        (<= (next g) (p ?x) (undefined ?x))""")
     assert [str(rule.head) for rule in rules] == ["(role a)", "(p 1)", "(legal a ?x)"]
 
 
 def test_simplify_reads_frozen_facts_from_init():
-    program = normalize(
-        parse(
-            """
-            (role a) (init (wall 1)) (init (at 1))
-            (<= (next (wall ?x)) (true (wall ?x)))
-            (<= (next (at ?x)) (true (at ?x)) (true (wall ?x)))
-            (<= (legal a m) (true ?f))
-            """
-        )
-    )
-    rules = simplify(program.rules, program.source)
+    rules = simplified("""
+        (role a) (init (wall 1)) (init (at 1))
+        (<= (next (wall ?x)) (true (wall ?x)))
+        (<= (next (at ?x)) (true (at ?x)) (true (wall ?x)))
+        (<= (legal a m) (true ?f))""")
     bodies = {str(rule.head): [str(one.atom) for one in rule.literals] for rule in rules}
     assert bodies["(next (wall ?x))"] == ["(init (wall ?x))"]
     assert bodies["(next (at ?x))"] == ["(true (at ?x))", "(init (wall ?x))"]
@@ -185,8 +169,7 @@ def test_simplify_reads_frozen_facts_from_init():
 
 def test_simplify_freezes_no_fact_that_a_general_rule_may_restore():
     text = "(role a) (init (w 1)) (<= (next (w ?x)) (true (w ?x))) (<= (next ?f) (does a ?f))"
-    program = normalize(parse(text))
-    rules = simplify(program.rules, program.source)
+    rules = simplified(text)
     assert all(one.atom.name != "init" for rule in rules for one in rule.literals)
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from gdl.syntax.parser import parse
 from ggp.analysis.board_finder import find_board
-from ggp.analysis.board_pieces import chess_figure, is_pictured
-from ggp.analysis.board_svg import Grid, board_svg
+from ggp.analysis.board_svg import Grid, board_svg, chess_figure, is_pictured
 from ggp.analysis.picture import find_picture
 from ggp.engines.loading import load
 
@@ -19,9 +18,7 @@ BACK = "(<= (near ?x ?y ?u ?v) (near ?u ?v ?x ?y))"
 RISING = "(<= (near ?x ?y ?u ?v) (s ?x ?u) (s ?y ?v))"
 FALLING = "(<= (near ?x ?y ?u ?v) (s ?x ?u) (s ?v ?y))"
 STAR = [
-    f"{row}{column}"
-    for row, length in zip("abcde", (3, 4, 5, 4, 3), strict=True)
-    for column in range(1, length + 1)
+    f"{row}{n}" for row, length in zip("abcde", (3, 4, 5, 4, 3), strict=True) for n in range(1, length + 1)
 ]
 
 
@@ -80,11 +77,8 @@ def test_places_outside_a_board_are_not_drawn():
 @pytest.mark.parametrize(
     ("name", "blocks"),
     [
-        ("nineboard", (3, 3)),
-        ("pentago", (3, 3)),
-        ("sudoku_4x4", (2, 2)),
-        ("breakthrough_4x4", (0, 0)),
-        ("tictactoe", (0, 0)),
+        *(("nineboard", (3, 3)), ("pentago", (3, 3)), ("sudoku_4x4", (2, 2))),
+        *(("breakthrough_4x4", (0, 0)), ("tictactoe", (0, 0))),
     ],
 )
 def test_blocks_come_from_facts_that_sort_coordinates(name, blocks):

@@ -8,8 +8,16 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.syntax.parser import parse
-from ggp.analysis.graph_svg import to_svg
-from ggp.analysis.graphs import NODE_LIMIT, DrawingError, Edge, Graph, Node, circuit_graph, rule_graph
+from ggp.analysis.graphs import (
+    NODE_LIMIT,
+    DrawingError,
+    Edge,
+    Graph,
+    Node,
+    circuit_graph,
+    rule_graph,
+    to_svg,
+)
 from ggp.circuit.construction import build
 
 RULES = """

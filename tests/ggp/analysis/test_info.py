@@ -16,25 +16,23 @@ def traits(game, **options):
     return {trait.name: trait.ground for trait in describe(game, **options).traits}
 
 
-def test_info_distinguishes_turns_from_simultaneous_moves():
-    assert "turn-taking" in traits(Nim(9))
-    assert "simultaneous" in traits(Matrix([[[0, 0], [1, 2]], [[1, 1], [0, 0]]]))
-
-
-def test_info_names_chance_puzzles_and_many_players():
-    assert {"chance", "one player"} <= traits(Dice()).keys()
-    assert "puzzle" in traits(Nim(5, roles=("alone",)))
-    assert "3 players" in traits(Nim(5, roles=("a", "b", "c")))
-
-
-def test_info_finds_constant_sums_only_in_constant_sum_games():
-    assert traits(Nim(9))["constant-sum"].startswith("goals added up to 100")
-    assert "constant-sum" not in traits(Matrix([[[0, 0], [1, 2]], [[1, 1], [0, 0]]]))
-    assert "constant-sum" not in traits(Matrix([[[50, None]]], moves=("a",)))
-
-
-def test_info_reports_faulty_rules():
-    assert "faulty" in traits(Stuck(2))
+@pytest.mark.parametrize(
+    ("game", "expected"),
+    [
+        (Nim(9), {"turn-taking", "constant-sum"}),
+        (Matrix([[[0, 0], [1, 2]], [[1, 1], [0, 0]]]), {"simultaneous"}),
+        (Matrix([[[50, None]]], moves=("a",)), {"turn-taking"}),
+        (Dice(), {"chance", "one player"}),
+        (Nim(5, roles=("alone",)), {"puzzle"}),
+        (Nim(5, roles=("a", "b", "c")), {"3 players", "turn-taking", "constant-sum"}),
+        (Stuck(2), {"faulty", "turn-taking", "constant-sum"}),
+    ],
+    ids=["turns", "both choose", "no goal", "chance", "puzzle", "three", "stuck"],
+)
+def test_info_finds_the_traits_of_a_game(game, expected):
+    found = traits(game)
+    assert found.keys() == expected
+    assert found.get("constant-sum", "goals added up to 100").startswith("goals added up to 100")
 
 
 def test_info_measures_playouts():

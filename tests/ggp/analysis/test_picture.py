@@ -20,23 +20,33 @@ def drawn(name, *joint_moves):
     return [line.rstrip() for line in picture.text(game.facts(state))]
 
 
-def test_dots_and_boxes_are_drawn_as_lines():
-    moves = [
-        ("(draw (across 1 4))", "noop"),
-        ("noop", "(draw (upright 4 1))"),
-    ]
-    assert drawn("dotsandboxes", *moves) == [
-        "4 +---+   +   +",
-        "",
-        "3 +   +   +   +",
-        "",
-        "2 +   +   +   +",
-        "              |",
-        "1 +   +   +   +",
-        "  1   2   3   4",
-        "first to move",
-        "score  first 0  second 0",
-    ]
+DOTS = ["4 +---+   +   +", "", "3 +   +   +   +", "", "2 +   +   +   +", "              |", "1 +   +   +   +"]
+DOTS += ["  1   2   3   4", "first to move", "score  first 0  second 0"]
+TOWERS = ["  --3--", " ---4---", "----5----      1         -2-", "    a          b          c", "step 2"]
+ROLLS = [("noop", "noop", "(roll 2)"), ("(run a)", "noop", "noop"), ("noop", "noop", "(roll 3)")]
+
+
+@pytest.mark.parametrize(
+    ("name", "joint_moves", "at", "lines"),
+    [
+        ("dotsandboxes", [("(draw (across 1 4))", "noop"), ("noop", "(draw (upright 4 1))")], 0, DOTS),
+        ("maze", [["(walk north)"]], 0, ["9 . . # . . . . . ."]),
+        ("maze", [["(walk north)"]], 7, ["2 a . # # . # . . ."]),
+        ("maze", [["(walk north)"]], -1, ["step 1"]),
+        ("nim", [("(reduce d 2)", "noop")], 2, ["c  5  o o o o o", "d  2  o o", "second to move"]),
+        ("hanoi", [["(carry 1 b)"], ["(carry 2 c)"]], 0, TOWERS),
+        ("dicerace", ROLLS, 2, ["red a    .  .  o  .  .  .  .  .  .  .  ."]),
+        ("dicerace", ROLLS, -2, ["blue to move", "rolled 3"]),
+        ("goofspiel", [("(bid 2)", "(bid 5)")], 0, ["hand  left 1 3 4 5  right 1 2 3 4"]),
+    ],
+)
+def test_states_of_bundled_games_are_drawn(name, joint_moves, at, lines):
+    assert drawn(name, *joint_moves)[at:][: len(lines)] == lines
+
+
+def test_what_roles_hold_is_listed_by_role():
+    assert "score  left 0  right 2" in drawn("goofspiel", ["(bid 2)", "(bid 5)"])
+    assert "holds  first king  second jack" in drawn("kuhn_poker", ["noop", "noop", "(deal king jack)"])
 
 
 def test_lines_may_be_fluents_of_their_own_in_row_and_column_order():
@@ -45,42 +55,6 @@ def test_lines_may_be_fluents_of_their_own_in_row_and_column_order():
     (figure,) = find_figures(parse(rules), [parse_term("(h 1 1)")])
     lines = [line_text(line) for line in figure.lines([parse_term("(h 1 2)"), parse_term("(v 2 3)")])]
     assert lines == ["3 +   +   +", "          |", "2 +   +   +", "", "1 +   +---+", "  1   2   3"]
-
-
-def test_maze_is_drawn_with_its_rocks():
-    lines = drawn("maze", ["(walk north)"])
-    assert lines[0] == "9 . . # . . . . . ."
-    assert lines[7] == "2 a . # # . # . . ."
-    assert lines[-1] == "step 1"
-
-
-def test_heaps_are_drawn_as_pieces():
-    assert drawn("nim", ["(reduce d 2)", "noop"])[2:] == ["c  5  o o o o o", "d  2  o o", "second to move"]
-
-
-def test_hanoi_is_drawn_as_towers():
-    assert drawn("hanoi", ["(carry 1 b)"], ["(carry 2 c)"]) == [
-        "  --3--",
-        " ---4---",
-        "----5----      1         -2-",
-        "    a          b          c",
-        "step 2",
-    ]
-
-
-def test_race_is_drawn_on_tracks_with_its_die():
-    lines = drawn(
-        "dicerace", ["noop", "noop", "(roll 2)"], ["(run a)", "noop", "noop"], ["noop", "noop", "(roll 3)"]
-    )
-    assert lines[2] == "red a    .  .  o  .  .  .  .  .  .  .  ."
-    assert lines[-2:] == ["blue to move", "rolled 3"]
-
-
-def test_cards_are_listed_by_role():
-    lines = drawn("goofspiel", ["(bid 2)", "(bid 5)"])
-    assert lines[0] == "hand  left 1 3 4 5  right 1 2 3 4"
-    assert "score  left 0  right 2" in lines
-    assert "holds  first king  second jack" in drawn("kuhn_poker", ["noop", "noop", "(deal king jack)"])
 
 
 def test_long_hands_take_a_line_per_role():
@@ -94,11 +68,14 @@ def test_long_hands_take_a_line_per_role():
     assert lines[1].startswith("  left card0 card1")
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "sheepandwolf", "checkers", "dicerace", "bucket"])
-def test_whose_turn_it_is_is_said_in_words(name):
-    first = {"tictactoe": "x", "sheepandwolf": "wolf", "checkers": "black", "dicerace": "red"}.get(
-        name, "picker"
-    )
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        *(("tictactoe", "x"), ("sheepandwolf", "wolf"), ("checkers", "black"), ("dicerace", "red")),
+        ("bucket", "picker"),
+    ],
+)
+def test_whose_turn_it_is_is_said_in_words(name, first):
     lines = drawn(name)
     assert f"{first} to move" in lines
     assert not [line for line in lines if "control" in line or "(turn" in line]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import xml.etree.ElementTree as ElementTree
+from itertools import product
 
 import pytest
 
@@ -17,12 +18,8 @@ from ggp.game import GameError
 from tests.ggp.fakes import Nim
 
 SVG = "{http://www.w3.org/2000/svg}"
-BOARD = Board(
-    (Layer("cell", 3, Axis((0,), (("1",), ("2",))), Axis((1,), (("1",), ("2",)))),),
-    True,
-    (("b",),),
-    {"x": "x"},
-)
+TWO = (("1",), ("2",))
+BOARD = Board((Layer("cell", 3, Axis((0,), TWO), Axis((1,), TWO)),), True, (("b",),), {"x": "x"})
 
 
 def elements(svg: str, tag: str) -> list[ElementTree.Element]:
@@ -73,13 +70,7 @@ def test_facts_beside_the_board_take_limited_room():
 
 
 def test_boards_of_boards_are_drawn_with_gaps():
-    facts = [
-        parse_term(f"(cell {i} {j} {x} {y} b)")
-        for i in (1, 2)
-        for j in (1, 2)
-        for x in (1, 2)
-        for y in (1, 2)
-    ]
+    facts = [parse_term(f"(cell {' '.join(place)} b)") for place in product("12", repeat=4)]
     axis = tuple((outer, inner) for outer in "12" for inner in "12")
     board = Board((Layer("cell", 5, Axis((0, 2), axis), Axis((1, 3), axis)),), True, (("b",),))
     grid = Grid(board, 0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import chain
 from time import thread_time
 
 import numba
@@ -54,17 +55,8 @@ def unfactored_circuit(seed: int) -> Circuit:
         pool.append(builder.conj([builder.disj(cubes), *extra]))
     following = tuple(rng.choice(pool[-20:]) ^ rng.randint(0, 1) for _ in circuit.next)
     percepts = tuple(percept._replace(literal=rng.choice(pool[-20:])) for percept in circuit.percepts)
-    return without_dead_gates(
-        replace(
-            circuit,
-            gates=tuple(builder.gates),
-            legal=(0,) * 7,
-            terminal=1,
-            goals=(),
-            next=following,
-            percepts=percepts,
-        )
-    )
+    outputs = {"legal": (0,) * 7, "terminal": 1, "goals": (), "next": following, "percepts": percepts}
+    return without_dead_gates(replace(circuit, gates=tuple(builder.gates), **outputs))
 
 
 @pytest.mark.parametrize("seed", mostly_slow(range(30), 3))
@@ -75,14 +67,7 @@ def test_random_rules_build_the_same_circuit(seed, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("breakthrough", marks=pytest.mark.slow),
-        pytest.param("checkers", marks=pytest.mark.slow),
-        "peg",
-        "reversi",
-        "tron_10x10",
-    ],
+    "name", mostly_slow(["peg", "reversi", "tron_10x10", "breakthrough", "checkers"], 3, first=3)
 )
 def test_real_sheets_build_and_factor_the_same(name, corpus_dir, monkeypatch):
     program = ground(parse_file(corpus_dir / "open" / "games" / f"{name}.kif"))
@@ -112,10 +97,8 @@ def test_factoring_past_its_deadline_agrees_with_the_twin(seed):
 
 def test_the_hash_table_grows(monkeypatch):
     monkeypatch.setattr(gate_table, "MIN_SLOTS", 8)
-    circuit = unfactored_circuit(1)
-    assert factoring.factor(circuit, thread_time() + 100) == factoring.factor_plainly(
-        circuit, thread_time() + 100
-    )
+    circuit, end = unfactored_circuit(1), thread_time() + 100
+    assert factoring.factor(circuit, end) == factoring.factor_plainly(circuit, end)
 
 
 def test_cubes_without_room_are_left_unfactored(monkeypatch):
@@ -164,12 +147,10 @@ def test_phases_hold_the_gates_that_outputs_need(seed):
     phases = [phase.tolist() for phase in phase_gates(circuit)]
     assert sorted(gate for phase in phases for gate in phase) == list(range(len(circuit.gates)))
     settled: set[int] = set()
-    for phase in phases:
-        for gate in phase:
-            assert all(
-                x >> 1 < circuit.gate0 or (x >> 1) - circuit.gate0 in settled for x in circuit.gates[gate]
-            )
-            settled.add(gate)
+    for gate in chain.from_iterable(phases):
+        read = [(x >> 1) - circuit.gate0 for x in circuit.gates[gate]]
+        assert all(each < 0 or each in settled for each in read)
+        settled.add(gate)
 
 
 def test_prepared_kernels_are_those_that_run(monkeypatch):

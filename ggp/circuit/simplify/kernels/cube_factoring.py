@@ -30,10 +30,7 @@ from ggp.jit.rows import Index
 
 @piece
 def factor_cubes(pool: CubePool, table: GateTable, cubes: Index) -> Index:
-    """Factor the OR of cubes 0 .. cubes-1.
-
-    Writes literals whose OR that is to `out`; returns how many.
-    """
+    """Factor the OR of cubes 0 .. cubes-1. Writes literals whose OR that is to `out`; returns how many."""
     frame, out = pool.frame, pool.out
     depth: Index = np.int64(0)
     frame[0, LOW], frame[0, HIGH] = 0, cubes
@@ -85,10 +82,7 @@ def _open(pool: CubePool, depth: Index) -> None:
 
 @piece
 def _drop_equal(pool: CubePool, low: Index, high: Index) -> Index:
-    """Keep the first of equal cubes.
-
-    Returns the new end. The cubes stay in order.
-    """
+    """Keep the first of equal cubes. Returns the new end. The cubes stay in order."""
     slot, begin, end, literal = pool.slot, pool.begin, pool.end, pool.literal
     slots: Index = np.int64(8)
     while slots < 2 * (high - low):
@@ -119,10 +113,7 @@ def _drop_equal(pool: CubePool, low: Index, high: Index) -> Index:
 
 @piece
 def _group(pool: CubePool, low: Index, high: Index, first_group: Index) -> Index:
-    """Put the cubes with the most shared literal into a group, repeatedly.
-
-    Returns the number of groups.
-    """
+    """Put the cubes with the most shared literal into a group, repeatedly. Returns the number of groups."""
     held = pool.held
     distinct = _list_holders(pool, low, high)
     size: Index = np.int64(0)
@@ -162,10 +153,7 @@ def _group(pool: CubePool, low: Index, high: Index, first_group: Index) -> Index
 
 @piece
 def _list_holders(pool: CubePool, low: Index, high: Index) -> Index:
-    """Count the cubes that hold each literal and list them.
-
-    Returns how many literals there are.
-    """
+    """Count the cubes that hold each literal and list them. Returns how many literals there are."""
     held, literal = pool.held, pool.literal
     distinct: Index = np.int64(0)
     for cube in range(low, high):
@@ -302,10 +290,7 @@ def _disj(items: Int32Array, begin: Index, end: Index, table: GateTable) -> Inde
 
 @piece
 def _with_common(pool: CubePool, table: GateTable, depth: Index, literal: Index) -> Index:
-    """The AND of a frame's common literals and of `literal`.
-
-    A negative `literal` is left out.
-    """
+    """The AND of a frame's common literals and of `literal`. A negative `literal` is left out."""
     length = np.int64(0)
     for place in range(pool.frame[depth, COMMON], pool.frame[depth, COMMON_END]):
         table.key[length] = pool.literal[place]
@@ -318,10 +303,7 @@ def _with_common(pool: CubePool, table: GateTable, depth: Index, literal: Index)
 
 @piece
 def _conj_others(pool: CubePool, table: GateTable, depth: Index, top: Index) -> Index:
-    """Add the gates of ungrouped cubes to the results.
-
-    Returns the new top.
-    """
+    """Add the gates of ungrouped cubes to the results. Returns the new top."""
     for cube in range(pool.frame[depth, LOW], pool.frame[depth, HIGH]):
         if not pool.is_taken[cube]:
             pool.out[top] = conj_cube(pool, table, cube)
@@ -340,10 +322,7 @@ def conj_cube(pool: CubePool, table: GateTable, cube: Index) -> Index:
 
 @piece
 def add_cube(pool: CubePool, cube: Index, top: Index) -> Index:
-    """Make literal[begin[cube] : top] a cube: sorted, each literal once.
-
-    Returns the new top.
-    """
+    """Make literal[begin[cube] : top] a cube: sorted, each literal once. Returns the new top."""
     begin = pool.begin[cube]
     sort(pool.literal, begin, top)
     kept = np.int64(begin)

@@ -242,10 +242,7 @@ def _simplify(
 
 @piece
 def _drop_settled(pool: CubePool, known: Int32Array, stamp: Index, cubes: Index) -> Index:
-    """Drop false cubes and literals known to hold.
-
-    Returns how many cubes stay.
-    """
+    """Drop false cubes and literals known to hold. Returns how many cubes stay."""
     kept = np.int64(0)
     for cube in range(cubes):
         begin = pool.begin[cube]
