@@ -41,18 +41,6 @@ def bound_by_horizon(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
     """`rules` with lists of the constants that fluents can hold before a match must end.
 
     Returns the same rules if nothing is gained.
-
-    >>> from gdl.grounding.estimation import estimate
-    >>> from gdl.normalize import normalize
-    >>> from gdl.syntax.parser import parse
-    >>> text = "(role r) (legal r go) (init (size 2)) (init (step 1)) (<= terminal (true (step 3)))"
-    >>> text += " ".join(f"(succ {n} {n + 1})" for n in range(90))
-    >>> text += "(<= (next (step ?y)) (true (step ?x)) (succ ?x ?y))"
-    >>> text += "(<= (next (size ?y)) (true (size ?x)) (succ ?x ?y) (does r go))"
-    >>> text += "(<= (legal r (deal ?a ?b ?c ?d)) (succ ?a ?e) (succ ?b ?f) (succ ?c ?g) (succ ?d ?h))"
-    >>> rules = normalize(parse(text)).rules
-    >>> [str(rule.head) for rule in bound_by_horizon(rules, estimate(rules)) if "reached" in rule.head.name]
-    ['(reached 0 1)', '(reached 0 2)', '(reached 0 3)', '(reached 1 2)', '(reached 1 3)', '(reached 1 4)']
     """
     heads = [rule for rule in rules if rule.head.name in ("next", "init")]
     if sum(cost(estimates, rule.literals) for rule in rules) < COSTLY or any(

@@ -139,12 +139,6 @@ def plan_body(
     """The order of `literals` for solutions over `head_names`. The variables in `bound` have values.
 
     Raises ValueError if no positive literal binds a variable of a negative one or of `distinct`.
-
-    >>> from gdl.syntax.parser import parse
-    >>> rule = parse("(<= (p ?x) (distinct ?x a) (q ?x ?y) (r ?x))").rules[0]
-    >>> plan = plan_body(rule.literals, frozenset(), frozenset("x"), Statistics())
-    >>> [str(step.literal.atom) for step in plan.steps]
-    ['(q ?x ?y)', '(distinct ?x a)', '(r ?x)']
     """
     remaining = list(literals)
     ordered: list[tuple[Literal, frozenset[str], float]] = []

@@ -25,13 +25,13 @@ from gdl.reasoning.rule_compiler import (
     Path,
     Shape,
     Sink,
+    Writer,
     access_to,
     matching,
     tuple_of,
     value_source,
     write_path,
 )
-from gdl.reasoning.source_writer import Writer
 from gdl.terms import Compound, Symbol, Term
 
 MAX_BLOCKS = 16

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 from gdl.reasoning.join_order import Relation, columns_of, names_in, relation_of
-from gdl.reasoning.source_writer import Writer
-from gdl.reasoning.values import value_of
+from gdl.reasoning.values import Value, value_of
 from gdl.terms import Compound, Symbol, Term, Variable, variables
 
 FACTS, BY_FUNCTOR, MOVES, FIRST_SLOT = 0, 1, 2, 3
@@ -83,6 +83,67 @@ def access_to(atom: Symbol | Compound, bound: frozenset[str], needed: frozenset[
 
     shapes = tuple(shape(column) for column in columns_of(atom))
     return Access(Path(relation_of(atom), shapes, len(keys), len(outputs)), tuple(keys), tuple(outputs))
+
+
+class Writer:
+    """Python source under construction, its constants, and its supply of fresh names.
+
+    >>> writer = Writer({})
+    >>> with writer.function("double", ["x"]):
+    ...     writer.line("return x + x")
+    >>> writer.execute()
+    >>> writer.namespace["double"](4)
+    8
+    """
+
+    def __init__(self, namespace: dict[str, Any], numbers: Iterator[int] | None = None) -> None:
+        self.namespace = namespace
+        self.numbers = count(1) if numbers is None else numbers
+        self.functions: list[str] = []
+        self._lines: list[str] = []
+        self._indent = 0
+        self._constants: dict[Value, str] = {}
+
+    def fresh(self, letter: str) -> str:
+        """A unique name: `letter` and a number."""
+        return f"{letter}{next(self.numbers)}"
+
+    def constant(self, value: Value) -> str:
+        """The name by which generated code refers to `value`."""
+        if value not in self._constants:
+            name = self._constants[value] = self.fresh("k")
+            self.namespace[name] = value
+        return self._constants[value]
+
+    @property
+    def depth(self) -> int:
+        return self._indent
+
+    def line(self, *texts: str) -> None:
+        self._lines += [" " * self._indent + text for text in texts]
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        self.line(header)
+        self._indent += 1
+        yield
+        self._indent -= 1
+
+    @contextmanager
+    def function(self, name: str, parameters: Sequence[str]) -> Iterator[None]:
+        """Write a module-level function, even while another one is being written."""
+        outer = self._lines, self._indent
+        self._lines, self._indent = [], 0
+        with self.block(f"def {name}({', '.join(parameters)}):"):
+            yield
+        self.functions.append("\n".join(self._lines))
+        self._lines, self._indent = outer
+
+    def execute(self) -> None:
+        """Define every function written so far in the namespace."""
+        source = "\n\n".join(self.functions)
+        self.functions = []
+        exec(compile(source, "<rules>", "exec"), self.namespace)
 
 
 Environment: TypeAlias = dict[str, str]

@@ -31,14 +31,7 @@ BOARD_LIMIT = 6
 
 
 def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
-    """The board that the rules and the facts of the initial state suggest, or None.
-
-    >>> from gdl import parse
-    >>> program = parse("(init (cell 1 1 x)) (init (cell 1 2 b)) (init (cell 2 1 b)) (init (cell 2 2 b))")
-    >>> board = find_board(program, [rule.head.arguments[0] for rule in program.rules])
-    >>> board.layers[0].name, board.blanks
-    ('cell', (('b',),))
-    """
+    """The board that the rules and the facts of the initial state suggest, or None."""
     domains = fluent_domains(program)
     successors = successor_relations(program)
     walled = _walled(domains, facts)
@@ -300,9 +293,6 @@ def ordered(domain: Collection[str], successors: Sequence[Mapping[str, str]] = (
 
     Numbers by value, `c1 c2 …` by the number after a common name, runs of letters by the alphabet, anything
     else along one of `successors` that chains all values.
-
-    >>> ordered({"c10", "c9"}), ordered({"red", "blue"})
-    (('c9', 'c10'), None)
     """
     if all(re.fullmatch(r"-?\d{1,9}", value) for value in domain):
         return tuple(sorted(domain, key=int))

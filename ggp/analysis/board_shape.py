@@ -28,14 +28,6 @@ def shaped(board: Board, program: Program, named_cells: Iterable[str] = ()) -> B
     """`board` with the places outside it, row shifts and blocks.
 
     named_cells   names such as `a1`, if one argument names the cells of the board
-
-    >>> from gdl import parse
-    >>> rules = "(s 1 2) (s 2 3) (<= (near ?x ?y ?u ?y) (s ?x ?u)) (<= (near ?x ?y ?x ?v) (s ?y ?v))"
-    >>> rules += "(<= (near ?x ?y ?u ?v) (s ?x ?u) (s ?v ?y)) (<= (near ?x ?y ?u ?v) (near ?u ?v ?x ?y))"
-    >>> three = (("1",), ("2",), ("3",))
-    >>> board = Board((Layer("cell", 3, Axis((0,), three), Axis((1,), three)),), True, (None,))
-    >>> shaped(board, parse(rules)).row_shifts  # hex: half a cell per row
-    (0, 1, 2)
     """
     if len(board.across.positions) != 1 or len(board.down.positions) != 1:
         return board
@@ -148,9 +140,8 @@ def _diagonal(program: Program, board: Board) -> int:
 def _neighbor_offsets(program: Program, board: Board) -> Mapping[_Window, frozenset[Offset]]:
     """Steps (across, down) between the two cells of each relation all of whose rules make a fixed step."""
     layer = board.layers[0]
-    axes = (board.across, board.down)
-    if layer.joint is not None or layer.across.positions > layer.down.positions:
-        axes = (board.down, board.across) if layer.across.positions > layer.down.positions else axes
+    is_turned = layer.across.positions > layer.down.positions
+    axes = (board.down, board.across) if is_turned else (board.across, board.down)
     width = 2 if layer.joint is not None else 4
     reader = _OffsetReader(program, axes)
     found: dict[_Window, set[Offset]] = {}
@@ -163,7 +154,6 @@ def _neighbor_offsets(program: Program, board: Board) -> Mapping[_Window, frozen
                     found.setdefault((predicate, start), set()).update(offsets)
         if size == sum(map(len, found.values())):
             break
-    is_turned = axes[0] is board.down
     return {
         window: frozenset((second, first) if is_turned else (first, second) for first, second in offsets)
         for window, offsets in found.items()
@@ -184,10 +174,8 @@ class _OffsetReader:
         offsets: set[Offset] = set()
         for rule in rules:
             own = self._of_rule(rule, arguments_of(rule.head)[start : start + width], known)
-            is_recursive = any(
-                isinstance(part, Literal) and part.predicate == rule.predicate for part in rule.body
-            )
-            if not own and rule.body and not is_recursive:
+            called = {part.predicate for part in rule.body if isinstance(part, Literal)}
+            if not own and rule.body and rule.predicate not in called:
                 return set()
             offsets |= own
         return offsets
@@ -213,11 +201,9 @@ class _OffsetReader:
         return set() if across is None or down is None else {(across, down)}
 
     def _of_texts(self, texts: Sequence[str]) -> set[Offset]:
-        places = [self._axes[index % 2].index.get((text,)) for index, text in enumerate(texts)]
-        one, two, three, four = places
-        if one is None or two is None or three is None or four is None:
-            return set()
-        return {(three - one, four - two)}
+        places = (self._axes[index % 2].index.get((text,)) for index, text in enumerate(texts))
+        known = [place for place in places if place is not None]
+        return {(known[2] - known[0], known[3] - known[1])} if len(known) == 4 else set()
 
     def _step(self, axis: int, one: Term, other: Term, body: Sequence[Literal]) -> int | None:
         if one == other:

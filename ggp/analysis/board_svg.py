@@ -146,14 +146,7 @@ def _offsets(board: Board, side: int, order: Iterable[int], pitch: float) -> dic
 
 
 def board_svg(board: Board, facts: Iterable[Term]) -> str:
-    """The state `facts` as an SVG document: board, legend, facts off the board.
-
-    >>> from ggp.analysis.board import Axis, Layer
-    >>> axis = (("1",), ("2",))
-    >>> board = Board((Layer("cell", 3, Axis((0,), axis), Axis((1,), axis)),), True, (None,))
-    >>> board_svg(board, []).count("<rect")  # four cells and the background
-    5
-    """
+    """The state `facts` as an SVG document: board, legend, facts off the board."""
     facts = tuple(facts)
     grid = Grid(board)
     parts = [*grid.names(), *grid.empty_cells()]
@@ -240,11 +233,7 @@ def piece_markup(board: Board, content: Values, x: float, y: float) -> str:
 
 
 def chess_figure(words: Sequence[str]) -> tuple[str, str] | None:
-    """Color and figure of a chess piece, written as words or as two letters such as `wk`.
-
-    >>> chess_figure(["wk"]), chess_figure(["black", "pawn"]), chess_figure(["arrow"])
-    (('white', '♚'), ('black', '♟'), None)
-    """
+    """Color and figure of a chess piece, written as words or as two letters such as `wk`."""
     if len(words) == 1 and len(words[0]) == 2:
         color, kind = words[0][0], words[0][1]
         words = [_COLORS.get(color, ""), _CHESS_LETTERS.get(kind, "")]

@@ -46,16 +46,7 @@ _Lattice = tuple[str, str, tuple[tuple[str, ...], ...]]
 
 
 def find_figures(program: Program, facts: Sequence[Term], board: Board | None = None) -> tuple[Figure, ...]:
-    """The figures for all fluents that are not on `board`.
-
-    >>> from gdl import parse
-    >>> rules = "(role x) (role o) (init (control x)) (init (heap a 3)) (init (step 0))"
-    >>> rules += "(<= (legal ?r go) (true (control ?r)))"
-    >>> program = parse(rules)
-    >>> facts = [rule.head.arguments[0] for rule in program.rules if rule.head.name == "init"]
-    >>> [type(figure).__name__ for figure in find_figures(program, facts)]
-    ['Piles', 'Turn', 'Counters']
-    """
+    """The figures for all fluents that are not on `board`."""
     on_board = {(layer.name, layer.arity) for layer in board.layers} if board else set()
     domains = {family: values for family, values in fluent_domains(program).items() if family not in on_board}
     roles = tuple(dict.fromkeys(str(arguments_of(rule.head)[0]) for rule in program.rules_for("role", 1)))
@@ -84,15 +75,7 @@ def find_figures(program: Program, facts: Sequence[Term], board: Board | None = 
 
 
 def find_map(program: Program, facts: Sequence[Term]) -> Board | None:
-    """The map on which one thing moves: its coordinates, within the cells that a relation of facts names.
-
-    >>> from gdl import parse
-    >>> rules = "(free 1 1) (free 1 2) (free 2 2) (free 3 1) (free 3 2) (free 3 3) (init (at 1 1))"
-    >>> rules += "(<= (next (at ?x ?y)) (free ?x ?y))"
-    >>> board = find_map(parse(rules), [parse("(at 1 1)").rules[0].head])
-    >>> sorted(board.holes)
-    [(0, 2), (1, 0), (1, 2)]
-    """
+    """The map on which one thing moves: its coordinates, within the cells that a relation of facts names."""
     found: list[tuple[bool, Board]] = []
     for (name, arity), values in fluent_domains(program).items():
         own = [tuple(map(str, arguments_of(fact))) for fact in facts if is_of(fact, name, arity)]

@@ -102,12 +102,6 @@ class Holdings(_OfFluent):
     roles: tuple[str, ...]
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
-        """
-        >>> from gdl.syntax.parser import parse_term
-        >>> facts = [parse_term(text) for text in ("(hand left 10)", "(hand left 9)", "(hand right 7)")]
-        >>> [line_text(line) for line in Holdings("hand", 0, ("left", "right")).lines(facts)]
-        ['hand  left 9 10  right 7']
-        """
         held: dict[str, list[str]] = {}
         for fact in facts:
             arguments = arguments_of(fact)
@@ -147,12 +141,6 @@ class Piles(_OfFluent):
     """Heaps by their size: facts such as `(heap c 5)`."""
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
-        """
-        >>> from gdl.syntax.parser import parse_term
-        >>> facts = [parse_term(text) for text in ("(heap a 0)", "(heap b 3)")]
-        >>> [line_text(line) for line in Piles("heap").lines(facts)]
-        ['a  0', 'b  3  o o o']
-        """
         rows = [tuple(map(str, arguments_of(fact))) for fact in facts]
         width = max((len(name) for name, _ in rows), default=0)
         digits = max((len(count) for _, count in rows), default=0)
@@ -180,16 +168,6 @@ class Towers(_OfFluent):
     is_sized: bool
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
-        """
-        >>> from gdl.syntax.parser import parse_term
-        >>> facts = [parse_term(text) for text in ("(on 1 b)", "(on 2 a)", "(on 3 a)")]
-        >>> towers = Towers("on", 0, 1, ("a", "b"), ("1", "2", "3"), is_sized=True)
-        >>> for line in towers.lines(facts):
-        ...     print(line_text(line))
-         -2-
-        --3--    1
-          a      b
-        """
         stacks: dict[str, list[str]] = {place: [] for place in self.places}
         for fact in facts:
             arguments = arguments_of(fact)
@@ -229,15 +207,6 @@ class Track:
         return is_of(fact, self.name, self.arity)
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
-        """
-        >>> from gdl.syntax.parser import parse_term
-        >>> facts = [parse_term(text) for text in ("(at red a 2)", "(at red b 0)")]
-        >>> for line in Track("at", 3, Axis((2,), (("0",), ("1",), ("2",)))).lines(facts):
-        ...     print(line_text(line))
-        red a  . . o
-        red b  o . .
-               0 1 2
-        """
         places: dict[tuple[str, ...], list[int]] = {}
         for fact in facts:
             texts = list(map(str, arguments_of(fact)))
@@ -300,19 +269,6 @@ class Lines:
         return self.level.find(fact) is not None or self.upright.find(fact) is not None
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
-        """
-        >>> from gdl.syntax.parser import parse_term
-        >>> one, two = (("1",),), (("1",), ("2",))
-        >>> level = LineFamily("drawn", "h", Axis((0,), one), Axis((1,), two))
-        >>> upright = LineFamily("drawn", "v", Axis((0,), two), Axis((1,), one))
-        >>> facts = [parse_term("(drawn (h 1 2))"), parse_term("(drawn (v 2 1))")]
-        >>> for line in Lines(level, upright).lines(facts):
-        ...     print(line_text(line))
-        2 +---+
-              |
-        1 +   +
-          1   2
-        """
         level, upright = ({own.find(fact) for fact in facts} for own in (self.level, self.upright))
         columns = [value[-1] for value in self.upright.across.values]
         rows = [value[-1] for value in self.level.down.values]

@@ -44,12 +44,6 @@ def fluent_domains(program: Program) -> Mapping[tuple[str, int], tuple[frozenset
     """For each fluent (name, arity ≥ 1) the values of its arguments, as text.
 
     If the sheet declares `base` for an argument, the declared values are taken instead.
-
-    >>> from gdl import parse
-    >>> rules = "(init (n 1)) (succ 1 2) (<= (next (n ?y)) (true (n ?x)) (succ ?x ?y))"
-    >>> domains = fluent_domains(parse(rules))
-    >>> [sorted(values) for values in domains["n", 1]]
-    [['1', '2']]
     """
     domains = _all_domains(normalize(program))
     fluents: dict[tuple[str, int], tuple[frozenset[str], ...]] = {}
@@ -64,14 +58,7 @@ def fluent_domains(program: Program) -> Mapping[tuple[str, int], tuple[frozenset
 
 
 def nested_domains(program: Program) -> Mapping[str, Mapping[str, tuple[frozenset[str], ...]]]:
-    """For each fluent of one argument that is a term: functor → the values of the term's arguments.
-
-    >>> from gdl import parse
-    >>> rules = "(role a) (pos 1) (pos 2) (<= (line (h ?x ?y)) (pos ?x) (pos ?y))"
-    >>> rules += "(<= (next (drawn ?l)) (does a (draw ?l)) (line ?l)) (<= (legal a (draw ?l)) (line ?l))"
-    >>> {name: sorted(map(sorted, values)) for name, values in nested_domains(parse(rules))["drawn"].items()}
-    {'h': [['1', '2'], ['1', '2']]}
-    """
+    """For each fluent of one argument that is a term: functor → the values of the term's arguments."""
     domains = _all_domains(normalize(program), with_terms=True)
     found: dict[str, dict[str, tuple[frozenset[str], ...]]] = {}
     for slot, values in domains.items():

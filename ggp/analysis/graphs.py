@@ -54,12 +54,7 @@ class Graph:
 
 
 def rule_graph(program: Program) -> Graph:
-    """The predicate dependency graph of a rule sheet.
-
-    >>> from gdl import parse
-    >>> rule_graph(parse("(role x) (<= (goal x 100) (not open)) (<= open (true o))")).edges
-    (Edge(source=2, target=1, is_negated=True), Edge(source=3, target=2, is_negated=False))
-    """
+    """The predicate dependency graph of a rule sheet."""
     predicates = Dependencies(program).predicates
     place = {predicate: index for index, predicate in enumerate(predicates)}
     negated: dict[tuple[int, int], bool] = {}
@@ -155,9 +150,6 @@ def to_svg(graph: Graph) -> str:
 
     The layout is that of Sugiyama, Tagawa and Toda (1981), simplified: longest-path layers, and a few sweeps
     that move nodes close to their neighbors.
-
-    >>> to_svg(Graph((Node("p/1", "gate"), Node("q/1", "gate")), (Edge(0, 1, False),))).count("<rect")
-    3
     """
     if len(graph.nodes) > NODE_LIMIT:
         raise DrawingError(f"{len(graph.nodes)} nodes are too many to draw; the limit is {NODE_LIMIT}")

@@ -25,14 +25,7 @@ class SheetComment:
 
 
 def read_comment(text: str) -> SheetComment:
-    """The opening comment of rule text in KIF or infix form.
-
-    >>> comment = read_comment("; Nim.\\n;\\n; Take pieces.\\n;\\n; roles: a, b\\n\\n(role a) ; one\\n")
-    >>> comment.title, comment.rules, comment.fields["roles"]
-    ('Nim', ('Take pieces.',), 'a, b')
-    >>> read_comment("(role a)").title
-    ''
-    """
+    """The opening comment of rule text in KIF or infix form."""
     paragraphs: list[str] = [""]
     fields: dict[str, str] = {}
     key = ""

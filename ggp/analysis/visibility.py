@@ -30,19 +30,7 @@ Groups = Sequence[Sequence[int]]
 
 
 def reveals_everything(tables: CircuitTables, roles: Sequence[Term], exclusive: Groups = ()) -> bool:
-    """Whether every role but `random` provably knows the state after every step.
-
-    >>> import ggp
-    >>> def reveals(sees):
-    ...     game = ggp.load(f"(role a) (role b) (init (at 0)) (legal a (go 1)) (legal a (go 2))"
-    ...         f"(legal b wait) (<= (next (at ?n)) (does a (go ?n))) (<= terminal (true (at 2)))"
-    ...         f"(goal a 50) (goal b 50) {sees}")
-    ...     return reveals_everything(game.tables, game.roles, game.exclusive)
-    >>> reveals("(<= (sees b (a went ?n)) (does a (go ?n)))")
-    True
-    >>> reveals("(<= (sees b (a went)) (does a (go 3)))")
-    False
-    """
+    """Whether every role but `random` provably knows the state after every step."""
     circuit = _Circuit(tables, exclusive)
     return all(circuit.is_known_to(r) for r, role in enumerate(roles) if role != Symbol("random"))
 

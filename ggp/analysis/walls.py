@@ -50,13 +50,7 @@ class WallFamily:
     side: str = ""
 
     def find(self, fact: Term) -> Wall | None:
-        """The wall that a fact names.
-
-        >>> from gdl.syntax.parser import parse_term
-        >>> family = WallFamily("wall", 3, {"1": 0, "2": 1}, {"1": 0}, (0, 1, 2), is_upward=True)
-        >>> family.find(parse_term("(wall 2 1 west)")), family.find(parse_term("(wall 9 9 west)"))
-        (Wall(column=0, row=0, is_upright=True), None)
-        """
+        """The wall that a fact names."""
         arguments = [str(argument) for argument in arguments_of(fact)]
         if fact.name != self.name or len(arguments) != self.arity:
             return None
@@ -70,12 +64,7 @@ class WallFamily:
 
 
 def wall_arguments(name: str, values: Sequence[frozenset[str]]) -> tuple[int, int, int] | None:
-    """The arguments of a family with these values: two coordinates and a direction, or -1 for that.
-
-    >>> wall_arguments("wall", [frozenset("12"), frozenset("12"), frozenset(["east", "north"])])
-    (0, 1, 2)
-    >>> wall_arguments("step", [frozenset("12")])
-    """
+    """The arguments of a family with these values: two coordinates and a direction, or -1 for that."""
     if len(values) == 2 and name.endswith(COMPASS):
         return 0, 1, -1
     directions = [index for index, domain in enumerate(values) if domain and domain <= set(COMPASS)]
@@ -118,11 +107,6 @@ def walled_values(facts: Iterable[Term], at: tuple[int, int, int]) -> tuple[set[
     """The columns and the rows of the cells that walls name, without those that only border on cells.
 
     A map often has walls at the east of column 0, where no cells are.
-
-    >>> from gdl.syntax.parser import parse_term
-    >>> facts = [parse_term("(wall 0 1 east)"), parse_term("(wall 1 0 north)"), parse_term("(wall 1 1 east)")]
-    >>> walled_values(facts, (0, 1, 2))
-    ({'1'}, {'1'})
     """
     columns: dict[str, set[bool]] = {}
     rows: dict[str, set[bool]] = {}

@@ -25,11 +25,6 @@ def least_fixpoint(bodies: Mapping[int, Sequence[Body]], gates: GateBuilder) -> 
     """Solve `unknown = OR of its bodies`: the literal of every unknown.
 
     Every unknown inside a body must be a key of `bodies`.
-
-    >>> from ggp.circuit.circuit import GateBuilder
-    >>> bodies = {10: [(2, frozenset()), (0, frozenset({11}))], 11: [(0, frozenset({10}))]}
-    >>> sorted(least_fixpoint(bodies, GateBuilder(gate0=2)).items())
-    [(10, 2), (11, 2)]
     """
     size = sum(1 + len(inside) for alternatives in bodies.values() for _, inside in alternatives)
     solution = _eliminate(bodies, gates, budget=max(1_000, size * len(bodies)))

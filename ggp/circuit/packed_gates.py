@@ -65,14 +65,7 @@ class PackedGates(Sequence[Gate]):
 
 
 def packed(gates: Gates) -> PackedGates:
-    """`gates` as arrays.
-
-    >>> gates = packed(((2, 4), (3, 5, 6)))
-    >>> gates.first.tolist(), gates.input.tolist()
-    ([0, 2, 5], [2, 4, 3, 5, 6])
-    >>> gates[1], gates == ((2, 4), (3, 5, 6))
-    ((3, 5, 6), True)
-    """
+    """`gates` as arrays."""
     if isinstance(gates, PackedGates):
         return gates
     first = slice_offsets(np.fromiter(map(len, gates), np.int64, len(gates)))

@@ -58,14 +58,6 @@ def find_subgames(tables: CircuitTables, supports: Supports | None = None) -> Su
 
     supports   of the same tables, if they are known
     Raises OverflowError as `find_supports` does.
-
-    >>> import ggp
-    >>> game = ggp.load("eightpuzzle")
-    >>> subgames = find_subgames(game.tables)
-    >>> len(subgames.parts), len(subgames.clocks)  # the board, and the counter of steps
-    (1, 1)
-    >>> str(game.terms.fluents[subgames.clocks[0][0]])
-    '(step 0)'
     """
     fluents = tables.fluent_count
     supports = supports or find_supports(tables)

@@ -16,7 +16,7 @@ import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
@@ -31,20 +31,25 @@ from ggp.search.report import SearchReport
 _logger = logging.getLogger("ggp.players")
 
 
-class Row(Protocol):
+class Row:
     """The composition of a kind of player, with the options of one player."""
+
+    def __init__(self, make: Callable[[Game[Any]], Sequence[Advisor]]) -> None:
+        """make: advisors of the same classes for each match of a game."""
+        self._make = make
 
     def advisors(self, game: Game[Any], player: AdvisedPlayer) -> Sequence[Advisor]:
         """The advisors of one match, in order."""
-        ...
+        return self._make(game)
 
     def prepare(self, game: Game[Any], player: AdvisedPlayer) -> None:
         """Compile what these advisors need, before any clock starts."""
-        ...
+        for advisor in self.advisors(game, player):
+            advisor.prepare(game)
 
     def tuned(self, game: Game[Any]) -> str:
         """Options that `ggp prepare options` chose for the game, as reports show them; mostly empty."""
-        ...
+        return ""
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,6 @@ def build_book(
 
     After an interruption `book` keeps the moves so far; the same call resumes.
 
-    >>> import ggp
-    >>> game = ggp.load("tictactoe", engine="reasoner")
-    >>> book = Book.empty(game)
-    >>> build_book(game, book, BookTerms(plies=2, simulations=20))
-    >>> len(book.moves)      # the first move of x, and answers of o to every first move
-    10
-
     Raises BookError, GameError.
     """
     if hides_information(game):
@@ -105,11 +98,8 @@ def _search_level(
     searcher: _Searcher,
 ) -> Iterator[tuple[int, int]]:
     """Search the positions of one ply in which an owner is to move; yields how many of how many are done."""
-    wanted = []
-    for position in level:
-        mover, _ = _mover(game, position.state)
-        if mover is not None and mover in position.owners:
-            wanted.append((position.state, mover))
+    movers = ((position, _mover(game, position.state)[0]) for position in level)
+    wanted = [(position.state, mover) for position, mover in movers if mover and mover in position.owners]
     for number, (state, mover) in enumerate(wanted):
         yield number, len(wanted)
         digest = position_digest(game.facts(state))
@@ -136,8 +126,8 @@ def _following(game: Game[Any], level: list[_Position], book: Book) -> list[_Pos
     for position in level:
         mover, _ = _mover(game, position.state)
         found = None if mover is None else book.find(game, position.state, mover)
-        for joint_move, state in _successors(game, position.state):
-            theirs = position.owners
+        for joint_move in product(*(game.legal_moves(position.state, role) for role in game.roles)):
+            state, theirs = game.next_state(position.state, joint_move), position.owners
             if mover is not None and (found is None or joint_move[game.roles.index(mover)] != found[0]):
                 theirs -= {mover}
             if theirs:
@@ -147,11 +137,6 @@ def _following(game: Game[Any], level: list[_Position], book: Book) -> list[_Pos
                         f"the opening has more than {MAX_POSITIONS:,} positions: use fewer --plies"
                     )
     return [_Position(state, theirs) for state, theirs in owners.items()]
-
-
-def _successors(game: Game[Any], state: Hashable) -> Iterator[tuple[tuple[Move, ...], Hashable]]:
-    for joint_move in product(*(game.legal_moves(state, role) for role in game.roles)):
-        yield joint_move, game.next_state(state, joint_move)
 
 
 class _Searcher:

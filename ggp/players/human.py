@@ -212,13 +212,7 @@ def _prepare_terminal() -> None:
 
 
 def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | None = None) -> str:
-    """The move that a short tree search would choose, and what it expects.
-
-    >>> import ggp
-    >>> game = ggp.load("nim", engine="reasoner")
-    >>> hint_text(game, game.initial_state(), game.roles[0], seconds=0.05)
-    'hint: reduce ... expects ... of 100'
-    """
+    """The move that a short tree search would choose, and what it expects."""
     from ggp.search.one_state import search_state
 
     if hides_information(game):

@@ -12,9 +12,9 @@ from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
-from ggp.game import Game, hides_information, is_compiled
+from ggp.game import RANDOM_ROLE, Game, hides_information, is_compiled
 from ggp.knowledge.tuned import TunedOptions, shipped_policies
-from ggp.players.advised import AdvisedPlayer, Traits
+from ggp.players.advised import AdvisedPlayer, Row, Traits
 from ggp.players.advisors.advisor import Advisor
 from ggp.players.advisors.book import BookAdvisor
 from ggp.players.advisors.tree import TreeAdvisor
@@ -48,10 +48,6 @@ def mcts_player(
     options             of the search itself; None: its defaults
     first               advisors to ask before all others, made for each match
     solver_mebibytes    of a solver on another core; None: there is none
-
-    >>> player = mcts_player(MctsPlayerOptions(simulations=100))
-    >>> player.name, player.is_counted
-    ('mcts', True)
     """
     own = own or MctsPlayerOptions()
     options = options or default_options(own.simulations)
@@ -75,7 +71,7 @@ def mcts_player(
     )
 
 
-class MctsRow:
+class MctsRow(Row):
     """The advisors of `mcts`, in order; see `mcts_player`."""
 
     def __init__(
@@ -92,8 +88,10 @@ class MctsRow:
 
     def advisors(self, game: Game[Any], player: AdvisedPlayer) -> Sequence[Advisor]:
         is_plain = self.own.search == "reference" and self._solver_mebibytes is None
+        rest: list[Advisor]
         if is_plain or not is_compiled(game):
-            rest = self._of_reference(game, player)
+            tree = self._tree(game, player)
+            rest = [tree] if hides_information(game) else [self._book(), tree]
         elif hides_information(game):
             rest = self._of_hidden_information()
         else:
@@ -114,10 +112,6 @@ class MctsRow:
             on_report=None if player.on_report is None else player.pass_on,
         )
 
-    def _of_reference(self, game: Game[Any], player: AdvisedPlayer) -> list[Advisor]:
-        tree = self._tree(game, player)
-        return [tree] if hides_information(game) else [self._book(), tree]
-
     def _of_hidden_information(self) -> list[Advisor]:
         from ggp.players.advisors.equilibrium import EquilibriumAdvisor
         from ggp.players.advisors.sets import SetsAdvisor
@@ -132,7 +126,7 @@ class MctsRow:
         from ggp.players.advisors.network import NetworkAdvisor
         from ggp.players.advisors.proof import PlanAdvisor, ProofAdvisor
         from ggp.players.advisors.solution import SolutionAdvisor
-        from ggp.players.advisors.trial import TrialAdvisor, may_play_trials
+        from ggp.players.advisors.trial import TrialAdvisor
 
         own, options = self.own, self._options_for(game)
         proof = ProofAdvisor(own.proof_mebibytes, self._late)
@@ -147,10 +141,12 @@ class MctsRow:
             advisors.append(
                 NetworkAdvisor(own.network, options.memory_mebibytes, may_use_kept=self._may_tune)
             )
-        if has_lanes and self._may_use_alphabeta and may_play_trials(game):
+        is_duel = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
+        if has_lanes and is_duel and self._may_use_alphabeta:
             tuned = self._tuned_options(game)
             is_certain = own.alphabeta == "on" or (tuned is not None and tuned.has_alphabeta)
-            advisors.append(TrialAdvisor(options, is_certain=is_certain, network=self._network_option))
+            network = own.network if self._may_tune else OFF
+            advisors.append(TrialAdvisor(options, is_certain=is_certain, network=network))
         advisors.append(tree)
         if has_proofs:
             advisors += [proof, PlanAdvisor(proof)] if len(game.roles) == 1 else [proof]
@@ -163,10 +159,8 @@ class MctsRow:
 
         A match may begin before the proofs are compiled, if it needs no evaluations.
         """
-        advisors = self.advisors(game, player)
         if not is_compiled(game) or self.own.search == "reference":
-            for advisor in advisors:
-                advisor.prepare(game)
+            super().prepare(game, player)
             return
         from ggp.jit.compiling import announced_compilation
         from ggp.jit.second_process import compiled_beside
@@ -175,6 +169,7 @@ class MctsRow:
         from ggp.players.advisors.sets import SetsAdvisor
         from ggp.players.advisors.trial import TrialAdvisor
 
+        advisors = self.advisors(game, player)
         of_tree = TreeAdvisor, SetsAdvisor, MixedAdvisor
         trials = [each for each in advisors if isinstance(each, TrialAdvisor)]
         is_evaluating = any(each.may_choose(game, player.start_clock_seconds) for each in trials)
@@ -187,8 +182,9 @@ class MctsRow:
         skipped += [] if is_evaluating else [TrialAdvisor]
         with announced_compilation():
             with compiled_beside("ggp.proofs", *words) if is_waiting else nullcontext():
-                for advisor in (each for each in advisors if isinstance(each, of_tree)):
-                    advisor.prepare(game)
+                for each in advisors:
+                    if isinstance(each, of_tree):
+                        each.prepare(game)
             for advisor in advisors:
                 if not isinstance(advisor, (*of_tree, *skipped)):
                     advisor.prepare(game)
@@ -236,7 +232,3 @@ class MctsRow:
         if own.alphabeta == "off" or own.simulations is not None:
             return False
         return own.alphabeta == "on" or (self._may_tune and own.is_proving and own.has_head_start)
-
-    @property
-    def _network_option(self) -> str:
-        return self.own.network if self._may_tune else OFF

@@ -70,12 +70,6 @@ def own_place(spec: str) -> str | None:
 def make_own_player(spec: str) -> Player:
     """An instance of the class that `spec` names.
 
-    >>> make_own_player("ggp.players.simple:RandomPlayer").name
-    'random'
-    >>> make_own_player("random:Player")
-    Traceback (most recent call last):
-    ggp.match.player.PlayerSpecError: player 'random:Player': random has no class Player
-
     Raises PlayerSpecError if there is no such module, file or class, or it cannot be made a player.
     """
     try:

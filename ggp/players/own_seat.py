@@ -70,10 +70,6 @@ class OwnSeat(Player):
     mebibytes   limit of its memory
     fault       why it makes no moves in this match; usually None
 
-    >>> seat = OwnSeat("ggp.players.simple:RandomPlayer")
-    >>> seat.name, seat.fault
-    ('random', None)
-
     Raises PlayerSpecError if there is no such class; one whose code fails is at fault.
     """
 

@@ -47,10 +47,6 @@ class TextPlayer(Player):
     command   a program and its arguments, quoted as in a shell
     clock     `time.monotonic`, or a substitute
 
-    >>> TextPlayer("no-such-program --fast")
-    Traceback (most recent call last):
-    ggp.search.option_table.OptionError: there is no program 'no-such-program'
-
     Raises OptionError if there is no such program.
     """
 
@@ -146,9 +142,6 @@ def run_command(
 
     It is ended, with all processes that it started, at `deadline`, or when it has written too much.
     Raises PlayerFaultError: Late, Illegal (too much), Unreachable (it cannot be run, or fails).
-
-    >>> run_command(["cat"], "(mark 1 1)", time.monotonic() + 10)
-    '(mark 1 1)'
     """
     with tempfile.TemporaryFile() as given:  # a pipe would block if the program does not read
         given.write(text.encode())

@@ -14,11 +14,7 @@ _TRIAL_STEPS = 8
 
 
 def play_trial(player: Player, game: Game[Any], steps: int = _TRIAL_STEPS) -> None:
-    """Let `player` play the first role; the others make their first legal moves.
-
-    >>> import ggp
-    >>> play_trial(ggp.make_player("random"), ggp.load("tictactoe", engine="reasoner"))
-    """
+    """Let `player` play the first role; the others make their first legal moves."""
     role = game.roles[0]
     seconds = _TRIAL_SECONDS
     player.start(MatchSetup("prepare", game, role, seconds, seconds, seed=0), time.monotonic() + seconds)

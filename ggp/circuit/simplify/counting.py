@@ -166,12 +166,7 @@ def _with_adders(circuit: Circuit, exactly: dict[int, Exactly]) -> Circuit:
 
 
 def binary_sum(literals: Sequence[int], builder: GateBuilder) -> list[int]:
-    """How many of `literals` hold, as bits, the lowest first.
-
-    >>> builder = GateBuilder(gate0=4)
-    >>> len(binary_sum([2, 4, 6], builder)), len(builder.gates)
-    (2, 7)
-    """
+    """How many of `literals` hold, as bits, the lowest first."""
     columns = [list(literals)]
     bits = []
     for column in columns:

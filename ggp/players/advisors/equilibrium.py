@@ -37,17 +37,7 @@ _PREPARED_GAME = "kuhn_poker"
 
 
 class FollowedStrategy:
-    """One role's strategy in one match, followed by what the role observes.
-
-    >>> import ggp
-    >>> game = ggp.load("kuhn_poker")
-    >>> found = solve_hidden(game)
-    >>> play = FollowedStrategy(found, game.roles[0], random.Random(1))
-    >>> play.observe(Observation(ggp.parse_term("noop"), (ggp.parse_term("(card queen)"),)))
-    >>> move, report = play.draw()
-    >>> str(move), report.mode          # with a queen the first player never bets
-    ('check', 'equilibrium')
-    """
+    """One role's strategy in one match, followed by what the role observes."""
 
     def __init__(self, found: ApproximateEquilibrium, role: Role, rng: random.Random) -> None:
         self._form = found.form

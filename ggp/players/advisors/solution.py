@@ -80,11 +80,6 @@ class SolutionAdvisor(Advisor):
         if self._solver is not None:
             self._solver.join(timeout=_JOIN_SECONDS)
 
-    def wait_until_solved(self) -> None:
-        """Wait for the solver; for tests and measurements."""
-        if self._solver is not None:
-            self._solver.join()
-
     def _note(self, prover: Prover | None) -> None:
         self.leads = prover is not None and prover.solution is not None
 

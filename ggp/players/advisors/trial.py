@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role, hides_information, is_compiled
+from ggp.game import Game, GameError, Move, Role
 from ggp.knowledge.folder import prepare_kept_file
 from ggp.knowledge.trial import FILE_NAME, MAX_MATCHES, MAX_MOVES, Trial
 from ggp.knowledge.tuned import TunedOptions
@@ -125,17 +125,6 @@ class TrialAdvisor(Advisor):
         empty = Trial.empty(game, generation=0 if taught is None else taught.generation, rival=str(rival))
         kept = kept_trial(game)
         return kept if kept is not None and kept.has_same_sides(empty) else empty
-
-
-def may_play_trials(game: Game[Any]) -> bool:
-    """Whether trial matches apply to the game: two roles, no chance, no hidden information.
-
-    >>> import ggp
-    >>> may_play_trials(ggp.load("tictactoe", engine="reasoner"))
-    False
-    """
-    has_two = len(game.roles) == 2 and RANDOM_ROLE not in game.roles
-    return has_two and is_compiled(game) and not hides_information(game)
 
 
 def _keep_trial(game: Game[Any], trial: Trial, before: Trial) -> Trial:

@@ -30,8 +30,8 @@ class PerfectPlayer(Player):
 def wait_until_solved(player):
     """Wait for the solver of a player, if it has one."""
     for advisor in getattr(player, "advisors", ()):
-        if isinstance(advisor, SolutionAdvisor):
-            advisor.wait_until_solved()
+        if isinstance(advisor, SolutionAdvisor) and advisor._solver is not None:
+            advisor._solver.join()
 
 
 def play(game, players, seed=0, from_state=None):
