@@ -23,8 +23,6 @@ after rewriting that keeps the ground program small.
 
 from __future__ import annotations
 
-import threading
-
 from gdl.errors import GroundingError
 from gdl.grounding.accumulation import derive_from_calls
 from gdl.grounding.asp import Names, to_asp
@@ -34,7 +32,6 @@ from gdl.grounding.demand import guard
 from gdl.grounding.estimation import estimate
 from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
 from gdl.grounding.gringo import (
-    GroundingCancelledError,
     GroundingLimitError,
     GroundingLimits,
     Progress,
@@ -55,7 +52,6 @@ __all__ = [
     "ExplodingRulesError",
     "Explosion",
     "GroundProgram",
-    "GroundingCancelledError",
     "GroundingLimitError",
     "demanded",
     "ground",
@@ -68,19 +64,17 @@ def ground(
     *,
     seconds: float = 60.0,
     mebibytes: int = 4096,
-    cancel: threading.Event | None = None,
     progress: Progress | None = None,
 ) -> GroundProgram:
     """The ground program of a rule sheet.
 
     seconds     CPU-time limit for gringo; its wall time may be ten times as long
     mebibytes   address-space limit for gringo
-    cancel      when set, the work ends within 50 ms
     progress    called with the number of ground rules and gringo's CPU seconds so far
 
-    Raises GroundingLimitError (ExplodingRulesError if the rule at fault is known),
-    GroundingCancelledError, other GroundingError for rules that cannot be grounded (an unbound
-    variable, no role), and GdlValidationError if bodies cannot be normalized.
+    Raises GroundingLimitError (ExplodingRulesError if the rule at fault is known), other GroundingError for
+    rules that cannot be grounded (an unbound variable, no role), and GdlValidationError if bodies cannot be
+    normalized.
 
     >>> from gdl.syntax.parser import parse
     >>> rules = "(role r) (legal r go) (init (at 1)) (succ 1 2)"
@@ -92,7 +86,7 @@ def ground(
     normal = normalize(program)
     rules = rewrite(normal)
     names = Names()
-    limits = GroundingLimits(seconds, mebibytes, cancel)
+    limits = GroundingLimits(seconds, mebibytes)
     try:
         ground_rules = read_aspif(stream_aspif(to_asp(rules, names), limits, progress))
     except GroundingLimitError as error:

@@ -46,13 +46,10 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
     atoms = _Atoms(rules, names)
     roles = _roles(atoms.column("role"), role_order)
     fluents = dict(sorted(atoms.column("true").items(), key=lambda item: str(item[0])))
-    moves = [atoms.of_role("does", role) for role in roles]
-    legal = [atoms.of_role("legal", role) for role in roles]
-    goals = [atoms.of_role("goal", role) for role in roles]
-    percepts = [atoms.of_role("sees", role) for role in roles]
-    following = atoms.column("next")
-    terminal = atoms.table("terminal").get(())
-
+    moves, legal, goals, percepts = (
+        [atoms.of_role(name, role) for role in roles] for name in ("does", "legal", "goal", "sees")
+    )
+    following, terminal = atoms.column("next"), atoms.table("terminal").get(())
     outputs = [*following.values(), *([] if terminal is None else [terminal])]
     for table in (*legal, *goals, *percepts):
         outputs += table.values()
@@ -69,7 +66,12 @@ def assemble(rules: GroundRules, names: Names, role_order: Sequence[Term]) -> Gr
     def pairs(table: dict[Term, int]) -> list[tuple[Term, int]]:
         return [(term, found) for term, number in table.items() if (found := atom(number)) != FALSE_ATOM]
 
-    initial = _initial(atoms.column("init"), value)
+    initial = set()
+    for fact, number in atoms.column("init").items():
+        if value[number] not in (TRUE, FALSE):
+            raise GroundingError(f"cannot decide if {fact} is true initially")
+        if value[number] == TRUE:
+            initial.add(fact)
     return GroundProgram(
         roles=roles,
         fluents=tuple(fluents),
@@ -99,13 +101,6 @@ def _roles(found: dict[Term, int], order: Sequence[Term]) -> tuple[Term, ...]:
         raise GroundingError("the rules define no role")
     place = {role: number for number, role in enumerate(dict.fromkeys(order))}
     return tuple(sorted(found, key=lambda role: (place.get(role, len(place)), str(role))))
-
-
-def _initial(table: dict[Term, int], value: NDArray[np.int8]) -> set[Term]:
-    for fact, number in table.items():
-        if value[number] not in (TRUE, FALSE):
-            raise GroundingError(f"cannot decide if {fact} is true initially")
-    return {fact for fact, number in table.items() if value[number] == TRUE}
 
 
 def _renumbering(rules: GroundRules, value: NDArray[np.int8], inputs: NDArray[np.int64]) -> Int32Array:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from gdl.errors import GroundingError
 from gdl.grounding.asp import INPUTS, Names, rule_to_asp
-from gdl.grounding.gringo import GroundingCancelledError, GroundingLimitError, GroundingLimits, stream_text
+from gdl.grounding.gringo import GroundingLimitError, GroundingLimits, stream_text
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of, atom_with
 from gdl.terms import Span
 
@@ -59,7 +60,6 @@ def find_explosion(rules: Sequence[Rule], program: Program, limits: GroundingLim
 
     rules     as given to gringo: parts of split rules have the span of the original
     program   the normalized program, for the predicates of the original rules
-    Raises GroundingCancelledError.
     """
     names = Names()
     lines: list[str] = []
@@ -71,24 +71,14 @@ def find_explosion(rules: Sequence[Rule], program: Program, limits: GroundingLim
         lines.append(rule_to_asp(Rule(label, rule.body), names))
         lines.append(rule_to_asp(Rule(rule.head, (Literal(label),)), names))
     asp = "\n".join([*lines, INPUTS])
-    counts = _count_instances(asp, replace(limits, seconds=min(limits.seconds, DIAGNOSIS_SECONDS)))
-    found = Counter({number: count for number, count in counts.items() if number in labels})
-    if not found:
+    counts: Counter[int] = Counter()
+    with suppress(GroundingError):  # the same limit again; the count so far is the result
+        for text in stream_text(asp, replace(limits, seconds=min(limits.seconds, DIAGNOSIS_SECONDS))):
+            counts.update(number for number in map(int, _LABELED.findall(text)) if number in labels)
+    if not counts:
         return None
-    (number, instances), *_ = found.most_common(1)
+    (number, instances), *_ = counts.most_common(1)
     rule = labels[number]
     written = {one.span: one.predicate for one in program.rules if one.span}
     predicate = written.get(rule.span, rule.predicate) if rule.span else rule.predicate
     return Explosion(predicate, rule.span, instances)
-
-
-def _count_instances(asp: str, limits: GroundingLimits) -> Counter[int]:
-    counts: Counter[int] = Counter()
-    try:
-        for lines in stream_text(asp, limits):
-            counts.update(int(number) for number in _LABELED.findall(lines))
-    except GroundingCancelledError:
-        raise
-    except GroundingError:
-        pass  # the same limit again; the count so far is the result
-    return counts

@@ -1,4 +1,4 @@
-"""gringo in a child process, with limits and cancellation.
+"""gringo in a child process, with limits.
 
 Rule sheets are untrusted, and grounding some of them never ends (function terms can grow). The child is a
 fresh interpreter that imports clingo and little else (about 40 ms); its output is read as it arrives,
@@ -17,7 +17,6 @@ import selectors
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -55,10 +54,6 @@ sys.exit(clingo_main(Gringo(), sys.argv[3:]))
 """
 
 
-class GroundingCancelledError(GroundingError):
-    """The caller cancelled grounding."""
-
-
 class GroundingLimitError(GroundingError):
     """A limit on time, memory or output was exceeded; `limit` names it."""
 
@@ -73,18 +68,16 @@ class GroundingLimits:
 
     seconds     CPU time of the child, see `gdl.work_clock`
     mebibytes   address space of the child, and separately the size of its output
-    cancel      when set, the child is killed within 50 ms
     """
 
     seconds: float = 60.0
     mebibytes: int = 4096
-    cancel: threading.Event | None = None
 
 
 def stream_aspif(asp: str, limits: GroundingLimits, progress: Progress | None = None) -> Iterator[bytes]:
     """The aspif text for the program `asp`, in chunks with arbitrary boundaries.
 
-    Raises GroundingLimitError, GroundingCancelledError, and GroundingError if gringo rejects the text.
+    Raises GroundingLimitError, and GroundingError if gringo rejects the text.
     """
     return _stream(asp, ["--mode=gringo"], limits, progress)
 
@@ -129,8 +122,6 @@ def _chunks(
     with selectors.DefaultSelector() as selector:
         selector.register(output, selectors.EVENT_READ)
         while True:
-            if limits.cancel is not None and limits.cancel.is_set():
-                raise GroundingCancelledError("grounding was cancelled")
             if clock.has_passed(limits.seconds):
                 raise GroundingLimitError(f"{limits.seconds:g} s")
             if not selector.select(_TICK_SECONDS):

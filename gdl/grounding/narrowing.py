@@ -12,6 +12,7 @@ their columns. Recursive predicates are left unchanged.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from gdl.dependencies import DISTINCT
 from gdl.grounding.estimation import Domain, Estimates
@@ -59,28 +60,21 @@ def _asked(
     predicate: Predicate, rules: Mapping[Predicate, Sequence[Rule]], estimates: Estimates
 ) -> list[Domain] | None:
     """Per argument the constants that calls can have. Returns None if there are no calls."""
-    found: list[Domain] | None = None
-    for own in rules.values():
-        for rule in own:
-            for literal in rule.literals:
-                if literal.predicate != predicate:
-                    continue
-                # The call itself restricts nothing: its rows are being narrowed.
-                others = [other for other in rule.literals if other is not literal]
-                domains = estimates.variable_domains(others)
-                columns = [_column(term, domains) for term in arguments_of(literal.atom)]
-                found = columns if found is None else list(map(_union, found, columns))
-    return found
+    calls: list[list[Domain]] = []
+    for rule in chain(*rules.values()):
+        for call in (one for one in rule.literals if one.predicate == predicate):
+            # The call itself restricts nothing: its rows are being narrowed.
+            domains = estimates.variable_domains([other for other in rule.literals if other is not call])
+            calls.append([_column(term, domains) for term in arguments_of(call.atom)])
+    columns = zip(*calls, strict=True)
+    joined = [None if None in column else {*chain(*filter(None, column))} for column in columns]
+    return joined if calls else None
 
 
 def _column(term: Term, domains: Mapping[str, Domain]) -> Domain:
     if isinstance(term, Variable):
         return domains.get(term.name)
     return {term} if is_ground(term) else None
-
-
-def _union(one: Domain, other: Domain) -> Domain:
-    return None if one is None or other is None else one | other
 
 
 def _narrowed(rule: Rule, asked: Sequence[Domain], estimates: Estimates, lists: Lists) -> Rule | None:

@@ -71,11 +71,10 @@ class _Splitter:
         pending = [rule]
         while pending:
             rule = pending.pop()
-            found = self._best(rule)
-            if found is None:
+            part = self._best(rule)
+            if part is None:
                 yield rule
                 continue
-            part, _ = found
             auxiliary, literal = self._auxiliary(part, rule)
             pending.append(Rule(rule.head, (*part.rest, literal), rule.span))
             if auxiliary is not None:
@@ -86,26 +85,21 @@ class _Splitter:
         for head in self._known.values():
             self.estimates.forget(head)
 
-    def _best(self, rule: Rule) -> tuple[_Part, float] | None:
-        literals = rule.literals
-        if len(literals) < 2:
+    def _best(self, rule: Rule) -> _Part | None:
+        if len(rule.literals) < 2:
             return None
-        now = cost(self.estimates, literals)
+        now = cost(self.estimates, rule.literals)
         if now < WORTHWHILE_COST:
             return None
-        best: tuple[_Part, float] | None = None
+        best, lowest = None, CLEAR_GAIN * now
         for part in _parts(rule):
-            price = self._price(part)
-            if price < CLEAR_GAIN * now and (best is None or price < best[1]):
-                best = (part, price)
+            trial = _atom("trial split", part.kept)
+            self.estimates.add(trial, part.inside)
+            price = cost(self.estimates, part.inside) + cost(self.estimates, (*part.rest, Literal(trial)))
+            self.estimates.forget(trial)
+            if price < lowest:
+                best, lowest = part, price
         return best
-
-    def _price(self, part: _Part) -> float:
-        trial = _atom("trial split", part.kept)
-        self.estimates.add(trial, part.inside)
-        price = cost(self.estimates, part.inside) + cost(self.estimates, (*part.rest, Literal(trial)))
-        self.estimates.forget(trial)
-        return price
 
     def _auxiliary(self, part: _Part, rule: Rule) -> tuple[Rule | None, Literal]:
         """The rule for the new predicate, None if it exists already, and a call of it."""

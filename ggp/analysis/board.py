@@ -146,20 +146,6 @@ class Board:
         return "".join(self.labels.get(value, value[:2]) for value in content)
 
 
-def draw(board: Board, facts: Iterable[Term]) -> list[str]:
-    """The state `facts` as lines of text with coordinates.
-
-    >>> row, column = Axis((1,), (("1",), ("2",))), Axis((0,), (("a",), ("b",)))
-    >>> from gdl.syntax.parser import parse_term
-    >>> board = Board((Layer("cell", 3, column, row),), is_upward=True, blanks=(None,))
-    >>> draw(board, [parse_term("(cell a 2 x)")])
-    ['2 x .', '1 . .', '  a b']
-    """
-    facts = tuple(facts)
-    cells = {cell: board.label(stack[0]) for cell, stack in board.contents(facts).items()}
-    return ["".join(text for text, _ in line) for line in layout(board, cells, board.standing_walls(facts))]
-
-
 def layout(
     board: Board, cells: Mapping[Cell, str], walls: frozenset[Wall] = frozenset()
 ) -> list[list[tuple[str, Cell | None]]]:

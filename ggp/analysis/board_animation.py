@@ -10,6 +10,7 @@ from ggp.analysis.board import Board
 from ggp.analysis.board_svg import SIDE, Grid, stack_markup
 from ggp.analysis.svg import svg_document
 
+FRAME_SECONDS = 0.8
 HELD_FRAMES = 4
 """How many frames the last state is shown for before the match begins again."""
 
@@ -19,7 +20,7 @@ _Run: TypeAlias = tuple[_Place, _Content, int, int]
 """What is at a place from one frame to another, that one excluded."""
 
 
-def animated_svg(board: Board, states: Sequence[Iterable[Term]], frame_seconds: float = 0.8) -> str:
+def animated_svg(board: Board, states: Sequence[Iterable[Term]]) -> str:
     """An SVG document that shows `states`, the facts of each, in an endless loop.
 
     A piece that stays is one element, so the size grows with what changes.
@@ -38,9 +39,9 @@ def animated_svg(board: Board, states: Sequence[Iterable[Term]], frame_seconds: 
     shown = [tuple(facts) for facts in states]
     for cell, stack, begin, end in _runs([board.contents(facts) for facts in shown], count):
         piece = stack_markup(board, stack, *grid.middle(cell))
-        parts.append(f"<g>{piece}{_shown(begin, end, count, frame_seconds)}</g>")
+        parts.append(f"<g>{piece}{_shown(begin, end, count)}</g>")
     for wall, _, begin, end in _runs([dict.fromkeys(board.standing_walls(facts)) for facts in shown], count):
-        parts.append(f"<g>{grid.wall(wall)}{_shown(begin, end, count, frame_seconds)}</g>")
+        parts.append(f"<g>{grid.wall(wall)}{_shown(begin, end, count)}</g>")
     return svg_document(grid.left + grid.width + SIDE / 2, grid.top + grid.height + SIDE, parts)
 
 
@@ -57,7 +58,7 @@ def _runs(frames: Sequence[Mapping[_Place, _Content]], count: int) -> list[_Run[
     return runs + [(place, content, begin, count) for place, (content, begin) in open_runs.items()]
 
 
-def _shown(begin: int, end: int, count: int, frame_seconds: float) -> str:
+def _shown(begin: int, end: int, count: int) -> str:
     """The animation of an element that is shown from frame `begin` until frame `end` of `count`."""
     changes = [(0, "none")] if begin else []
     changes += [(begin, "inline")]
@@ -68,5 +69,5 @@ def _shown(begin: int, end: int, count: int, frame_seconds: float) -> str:
     values = ";".join(value for _, value in changes)
     return (
         f'<animate attributeName="display" calcMode="discrete" values="{values}" keyTimes="{times}" '
-        f'dur="{count * frame_seconds:g}s" repeatCount="indefinite"/>'
+        f'dur="{count * FRAME_SECONDS:g}s" repeatCount="indefinite"/>'
     )

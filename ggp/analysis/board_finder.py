@@ -18,8 +18,8 @@ from gdl.program import Literal, Program, arguments_of
 from gdl.terms import Term, Variable
 from ggp.analysis.board import EMPTY, Axis, Board, Layer, Values, argument_texts, is_of
 from ggp.analysis.board_shape import shaped
-from ggp.analysis.fluent_domains import fluent_domains
-from ggp.analysis.walls import families_of_walls, wall_arguments, walled_values
+from ggp.analysis.fluent_domains import fluent_domains, stated_relations
+from ggp.analysis.walls import COMPASS, WallFamily, wall_arguments, walled_values
 
 AXIS_LIMIT = 26
 """Maximum number of values on one axis of a board."""
@@ -54,7 +54,7 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
     )
     named_cells = () if main.joint is None else domains[main.name, main.arity][main.joint]
     board = shaped(board, program, named_cells)
-    return replace(board, walls=families_of_walls(board, domains))
+    return replace(board, walls=_families_of_walls(board, domains))
 
 
 def _walled(
@@ -67,6 +67,35 @@ def _walled(
         if at is not None and at[2] >= 0 and own:
             return frozenset().union(*walled_values(own, at))
     return frozenset()
+
+
+def _families_of_walls(
+    board: Board, domains: Mapping[tuple[str, int], Sequence[frozenset[str]]]
+) -> tuple[WallFamily, ...]:
+    """The families, among fluents with these values, that name walls on `board`."""
+    if board.row_shifts or len(board.across.positions) != 1 or len(board.down.positions) != 1:
+        return ()
+    columns, rows = _numbered(board.across), _numbered(board.down)
+    is_down_first = board.down.positions[0] < board.across.positions[0]
+    on_board = {(layer.name, layer.arity) for layer in board.layers}
+    families = []
+    for (name, arity), values in domains.items():
+        at = None if (name, arity) in on_board else wall_arguments(name, values)
+        if at is not None:
+            at = (at[1], at[0], at[2]) if is_down_first else at
+            if values[at[0]] and values[at[0]] <= columns.keys() and values[at[1]] <= rows.keys():
+                side = "" if at[2] >= 0 else next(filter(name.endswith, COMPASS))
+                families.append(WallFamily(name, arity, columns, rows, at, board.is_upward, side))
+    return tuple(families)
+
+
+def _numbered(axis: Axis) -> dict[str, int]:
+    """The values of an axis by number, and those before and after them."""
+    texts = [value[-1] for value in axis.values]
+    places = {text: number for number, text in enumerate(texts)}
+    if all(text.isdigit() for text in texts):
+        places[str(int(texts[0]) - 1)], places[str(int(texts[-1]) + 1)] = -1, len(texts)
+    return places
 
 
 def _cell_count(layer: Layer) -> int:
@@ -278,14 +307,12 @@ def _blank(layer: Layer, facts: Iterable[Term]) -> Values | None:
 
 def successor_relations(program: Program) -> list[Mapping[str, str]]:
     """Possible orders: binary relations of facts that map values one to one."""
-    relations: list[Mapping[str, str]] = []
-    for predicate, rules in program.by_predicate.items():
-        if predicate.arity != 2 or any(rule.body for rule in rules):
-            continue
-        pairs = {(str(left), str(right)) for rule in rules for left, right in [arguments_of(rule.head)]}
-        if len({left for left, _ in pairs}) == len({right for _, right in pairs}) == len(pairs) > 1:
-            relations.append(dict(pairs))
-    return relations
+    relations = [{(left, right) for left, right in rows} for _, rows in stated_relations(program, 2)]
+    return [
+        dict(pairs)
+        for pairs in relations
+        if len({left for left, _ in pairs}) == len({right for _, right in pairs}) == len(pairs) > 1
+    ]
 
 
 def ordered(domain: Collection[str], successors: Sequence[Mapping[str, str]] = ()) -> Values | None:

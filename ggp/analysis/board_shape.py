@@ -14,6 +14,7 @@ from itertools import chain, groupby, pairwise, permutations, product
 from gdl.program import Literal, Predicate, Program, Rule, arguments_of
 from gdl.terms import Compound, Term, Variable
 from ggp.analysis.board import Axis, Board, Cell, Layer, argument_texts, is_of
+from ggp.analysis.fluent_domains import stated_relations
 
 _ROUNDS = 4
 """How far neighbors are followed from one relation into the next."""
@@ -221,10 +222,8 @@ class _OffsetReader:
 def _steps(program: Program, axis: Axis) -> dict[Predicate, int]:
     """Binary relations of facts that always lead one step along `axis`: 1 or -1."""
     steps: dict[Predicate, int] = {}
-    for predicate, rules in program.by_predicate.items():
-        if predicate.arity != 2 or any(rule.body for rule in rules):
-            continue
-        places = (tuple(axis.index.get((str(end),)) for end in arguments_of(rule.head)) for rule in rules)
+    for predicate, rows in stated_relations(program, 2):
+        places = ((axis.index.get((left,)), axis.index.get((right,))) for left, right in rows)
         made = {right - left for left, right in places if left is not None and right is not None}
         if len(made) == 1 and made <= {1, -1}:
             steps[predicate] = made.pop()
@@ -235,12 +234,11 @@ def _block_length(program: Program, axis: Axis) -> int:
     """The length of the runs of equal length into which facts sort `axis`; 0 if they do not."""
     values = [value[0] for value in axis.values]
     roles = {str(arguments_of(rule.head)[0]) for rule in program.rules_for("role", 1)}
-    columns: dict[Predicate, list[tuple[str, ...]]] = {}
-    for predicate, rules in program.by_predicate.items():
-        if predicate.arity in (2, 3) and not any(rule.body for rule in rules):
-            facts = [tuple(map(str, arguments_of(rule.head))) for rule in rules]
-            if not any(roles & set(fact) for fact in facts):  # what is a role's is not a block
-                columns[predicate] = facts
+    columns = {
+        predicate: facts
+        for predicate, facts in stated_relations(program, 2, 3)
+        if not any(roles & set(fact) for fact in facts)  # what is a role's is not a block
+    }
     for facts in columns.values():
         for position, other in permutations(range(len(facts[0])), 2):
             length = _run_length(values, [(fact[position], fact[other]) for fact in facts])

@@ -27,7 +27,7 @@ from ggp.analysis.figures import (
     axis_of,
     natural_order,
 )
-from ggp.analysis.fluent_domains import fluent_domains, nested_domains
+from ggp.analysis.fluent_domains import fluent_domains, nested_domains, stated_relations
 
 PILE_LIMIT = 36
 """Maximum size of a heap drawn as pieces."""
@@ -109,10 +109,8 @@ def _cells(
     The cells may have further arguments, such as a section of the map; a sum, which has one for all pairs of
     numbers, is no map.
     """
-    for predicate, rules in program.by_predicate.items():
-        if predicate.arity not in (2, 3) or any(rule.body for rule in rules):
-            continue
-        pairs = {(str(left), str(right)) for rule in rules for left, right in [arguments_of(rule.head)[:2]]}
+    for predicate, rows in stated_relations(program, 2, 3):
+        pairs = {(row[0], row[1]) for row in rows}
         spanned = len({column for column, _ in pairs}) * len({row for _, row in pairs})
         is_map = predicate.arity == 2 or len(pairs) < spanned
         if is_map and start in pairs and pairs <= grid and 2 * len(pairs) >= spanned:

@@ -305,14 +305,3 @@ def natural_order(values: Iterable[str]) -> tuple[str, ...]:
 def axis_of(position: int, order: Sequence[str]) -> Axis:
     """One argument as an axis."""
     return Axis((position,), tuple((value,) for value in order))
-
-
-def split_facts(
-    facts: Iterable[Term], figures: Sequence[Figure]
-) -> tuple[list[tuple[Figure, list[Term]]], list[Term]]:
-    """The facts of each figure, and those that none takes."""
-    taken: list[tuple[Figure, list[Term]]] = [(figure, []) for figure in figures]
-    rest: list[Term] = []
-    for fact in facts:
-        next((own for figure, own in taken if figure.takes(fact)), rest).append(fact)
-    return taken, rest

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from gdl.normalize import normalize
-from gdl.program import Literal, Program, arguments_of
+from gdl.program import Literal, Predicate, Program, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 
 ROUND_LIMIT = 60
@@ -69,6 +69,13 @@ def nested_domains(program: Program) -> Mapping[str, Mapping[str, tuple[frozense
                 arguments = tuple(frozenset(domains.get(each, ())) for each in slots)
                 found.setdefault(slot.name, {})[functor] = arguments
     return found
+
+
+def stated_relations(program: Program, *arities: int) -> Iterator[tuple[Predicate, list[tuple[str, ...]]]]:
+    """The relations of these arities that consist of facts, with their rows as text."""
+    for predicate, rules in program.by_predicate.items():
+        if predicate.arity in arities and not any(rule.body for rule in rules):
+            yield predicate, [tuple(map(str, arguments_of(rule.head))) for rule in rules]
 
 
 def _is_functor(value: str) -> bool:

@@ -5,12 +5,13 @@ An edge points from what is read to what reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from gdl.dependencies import DISTINCT, Dependencies
-from gdl.program import Predicate, Program, Rule, literals_in
+from gdl.program import Program, literals_in
 from ggp.analysis.svg import svg_document, svg_text
 from ggp.circuit.circuit import Circuit
 
@@ -59,22 +60,14 @@ def rule_graph(program: Program) -> Graph:
     place = {predicate: index for index, predicate in enumerate(predicates)}
     negated: dict[tuple[int, int], bool] = {}
     for predicate, rules in program.by_predicate.items():
-        for mentioned, is_positive in _mentions(rules):
-            key = (place[mentioned], place[predicate])
-            negated[key] = negated.get(key, False) or not is_positive
+        for literal, is_positive in chain(*(literals_in(part) for rule in rules for part in rule.body)):
+            if literal.predicate != DISTINCT:
+                key = (place[literal.predicate], place[predicate])
+                negated[key] = negated.get(key, False) or not is_positive
     nodes = tuple(
         Node(str(p), "keyword" if p.name in _OUTPUTS else _INPUTS.get(p.name, "gate")) for p in predicates
     )
     return Graph(nodes, tuple(Edge(*key, sign) for key, sign in negated.items()))
-
-
-def _mentions(rules: tuple[Rule, ...]) -> Iterator[tuple[Predicate, bool]]:
-    """The predicates in the bodies of `rules` with their signs, `distinct` left out."""
-    for rule in rules:
-        for formula in rule.body:
-            for literal, is_positive in literals_in(formula):
-                if literal.predicate != DISTINCT:
-                    yield literal.predicate, is_positive
 
 
 def circuit_graph(circuit: Circuit) -> Graph:

@@ -10,7 +10,7 @@ from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, layout, legend
 from ggp.analysis.board_finder import find_board
 from ggp.analysis.figure_finder import find_figures, find_map
-from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text, split_facts
+from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text
 
 MARKED_SHARE = 0.4
 """Maximum share of cells marked as changed: a board that is rotated as a whole gets no marks."""
@@ -99,8 +99,13 @@ class Picture:
         return cells if len(cells) <= max(2, MARKED_SHARE * count) else frozenset()
 
     def _split(self, facts: Iterable[Term]) -> tuple[list[tuple[Figure, list[Term]]], list[Term]]:
-        board = self.board
-        return split_facts((fact for fact in facts if board is None or not board.shows(fact)), self.figures)
+        """The facts of each figure, and those that neither board nor figures show."""
+        taken: list[tuple[Figure, list[Term]]] = [(figure, []) for figure in self.figures]
+        rest: list[Term] = []
+        for fact in facts:
+            if self.board is None or not self.board.shows(fact):
+                next((own for figure, own in taken if figure.takes(fact)), rest).append(fact)
+        return taken, rest
 
 
 def _bracketed(line: Line, cells: Sequence[Cell | None], marked: frozenset[Cell]) -> Line:

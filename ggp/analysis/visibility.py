@@ -74,17 +74,14 @@ class _Circuit:
 
     def _look_inside(self, gate: int, known: set[int]) -> None:
         """Add the inputs of a known gate that its value determines."""
-        unknown = [literal for literal in self.inputs[gate] if literal >> 1 not in known]
-        others = [literal for literal in self.inputs[gate] if literal >> 1 in known]
+        unknown = [x for x in self.inputs[gate] if x >> 1 not in known]
+        others = [x for x in self.inputs[gate] if x >> 1 in known]
         if len(unknown) == 1 and all(literal in self._implied_by(unknown[0]) for literal in others):
             known.add(unknown[0] >> 1)
-        elif not others and all(self._is_negated_move(literal) for literal in unknown):
+        elif not others and all(x & 1 and self.move0 <= x >> 1 < self.tables.gate0 for x in unknown):
             legal = [self._implied_by(literal & ~1) for literal in unknown]
             if all(self._are_exclusive(one, other) for one, other in combinations(legal, 2)):
                 known.update(literal >> 1 for literal in unknown)
-
-    def _is_negated_move(self, literal: int) -> bool:
-        return bool(literal & 1) and self.move0 <= literal >> 1 < self.tables.gate0
 
     def _implied_by(self, literal: int, depth: int = MAX_DEPTH) -> frozenset[int]:
         """Literals that hold whenever `literal` does, as far as `depth` levels of gates show."""

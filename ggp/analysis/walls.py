@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gdl.program import arguments_of
 from gdl.terms import Term
-
-if TYPE_CHECKING:
-    from ggp.analysis.board import Axis, Board
 
 COMPASS = ("north", "east", "south", "west")
 
@@ -72,35 +69,6 @@ def wall_arguments(name: str, values: Sequence[frozenset[str]]) -> tuple[int, in
         return None
     first, second = (index for index in range(3) if index != directions[0])
     return first, second, directions[0]
-
-
-def families_of_walls(
-    board: Board, domains: Mapping[tuple[str, int], Sequence[frozenset[str]]]
-) -> tuple[WallFamily, ...]:
-    """The families, among fluents with these values, that name walls on `board`."""
-    if board.row_shifts or len(board.across.positions) != 1 or len(board.down.positions) != 1:
-        return ()
-    columns, rows = _places(board.across), _places(board.down)
-    is_down_first = board.down.positions[0] < board.across.positions[0]
-    on_board = {(layer.name, layer.arity) for layer in board.layers}
-    families = []
-    for (name, arity), values in domains.items():
-        at = None if (name, arity) in on_board else wall_arguments(name, values)
-        if at is not None:
-            at = (at[1], at[0], at[2]) if is_down_first else at
-            if values[at[0]] and values[at[0]] <= columns.keys() and values[at[1]] <= rows.keys():
-                side = "" if at[2] >= 0 else next(filter(name.endswith, COMPASS))
-                families.append(WallFamily(name, arity, columns, rows, at, board.is_upward, side))
-    return tuple(families)
-
-
-def _places(axis: Axis) -> dict[str, int]:
-    """The values of an axis by number, and those before and after them."""
-    texts = [value[-1] for value in axis.values]
-    places = {text: number for number, text in enumerate(texts)}
-    if all(text.isdigit() for text in texts):
-        places[str(int(texts[0]) - 1)], places[str(int(texts[-1]) + 1)] = -1, len(texts)
-    return places
 
 
 def walled_values(facts: Iterable[Term], at: tuple[int, int, int]) -> tuple[set[str], set[str]]:

@@ -72,7 +72,6 @@ def build_book(
     terms: BookTerms,
     *,
     report: Callable[[BookProgress], None] = lambda progress: None,
-    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Add to `book` the positions that it does not have, or that were searched for less time.
 
@@ -82,7 +81,7 @@ def build_book(
     """
     if hides_information(game):
         raise BookError(f"{game.name} has hidden information: the best move depends on what was seen")
-    searcher = _Searcher(game, terms, clock)
+    searcher = _Searcher(game, terms)
     level = [_Position(game.initial_state(), frozenset(r for r in game.roles if r != RANDOM_ROLE))]
     for ply in range(terms.plies):
         level = [each for each in level if _mover(game, each.state)[1]]
@@ -142,8 +141,8 @@ def _following(game: Game[Any], level: list[_Position], book: Book) -> list[_Pos
 class _Searcher:
     """Searches positions of one game for any role, by `mcts` without a book."""
 
-    def __init__(self, game: Game[Any], terms: BookTerms, clock: Callable[[], float]) -> None:
-        self._game, self._terms, self._clock = game, terms, clock
+    def __init__(self, game: Game[Any], terms: BookTerms) -> None:
+        self._game, self._terms = game, terms
         self._is_prepared = False
 
     def is_enough(self, known: BookMove) -> bool:
@@ -161,14 +160,14 @@ class _Searcher:
             player.prepare(self._game)
             self._is_prepared = True
         seed = derived_seed(terms.seed, position_digest(self._game.facts(state)))
-        player.start(MatchSetup("book", self._game, role, 0.0, terms.seconds, seed), self._clock())
+        player.start(MatchSetup("book", self._game, role, 0.0, terms.seconds, seed), time.monotonic())
         try:
-            begin = self._clock()
+            begin = time.monotonic()
             move = player.choose(state, begin + terms.seconds, None)
             report = player.last_report
             if report is None:
                 raise GameError(f"{role} has nothing to choose here")
-            return _book_move(role, move, report, self._clock() - begin)
+            return _book_move(role, move, report, time.monotonic() - begin)
         finally:
             player.stop(None)
 

@@ -57,12 +57,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Links:
-    """Listeners of a player, and input and output of a person; see `make_player`."""
+    """Listeners of a player; see `make_player`."""
 
     on_progress: Callable[[Move], None] | None = None
     on_report: Callable[[SearchReport], None] | None = None
-    ask: Callable[[str], str] | None = None
-    show: Callable[[str], None] | None = None
 
 
 MIN_MEBIBYTES = 1024
@@ -81,15 +79,12 @@ def make_player(
     *,
     on_progress: Callable[[Move], None] | None = None,
     on_report: Callable[[SearchReport], None] | None = None,
-    ask: Callable[[str], str] | None = None,
-    show: Callable[[str], None] | None = None,
 ) -> Player:
     """The player written as `spec`: a kind, perhaps with options, `http://host:port`, `text:COMMAND`, or a
     user-defined class as `module:Class` or `path/to/file.py:Class` (see `ggp.players.own`).
 
     on_progress   called with the best move so far whenever it changes
     on_report     called with a SearchReport a few times per second
-    ask, show     replace `input` and `print` for the player `human`
 
     Raises PlayerSpecError.
 
@@ -114,7 +109,7 @@ def make_player(
         given = {"command": rest} if kind == "text" else split_options(rest, kind)
         if given and kind in ("random", "legal", "human"):
             raise OptionError(f"unknown option {next(iter(given))!r}: this player has no options")
-        return _MAKERS[kind](given, Links(on_progress, on_report, ask, show))
+        return _MAKERS[kind](given, Links(on_progress, on_report))
     except PlayerSpecError as error:
         raise type(error)(f"player {spec!r}: {error}") from error.__cause__
     except (OptionError, OSError) as error:
@@ -314,7 +309,7 @@ def _make_uct(given: dict[str, str], links: Links) -> Player:
 def _make_human(given: dict[str, str], links: Links) -> Player:
     from ggp.players.human import HumanPlayer
 
-    return HumanPlayer(ask=links.ask, show=links.show)
+    return HumanPlayer()
 
 
 def _make_text(given: dict[str, str], links: Links) -> Player:

@@ -211,14 +211,14 @@ def _prepare_terminal() -> None:
         atexit.register(drop)
 
 
-def hint_text(game: Game[Any], state: Hashable, role: Role, seconds: float | None = None) -> str:
+def hint_text(game: Game[Any], state: Hashable, role: Role) -> str:
     """The move that a short tree search would choose, and what it expects."""
     from ggp.search.one_state import search_state
 
     if hides_information(game):
         return "no hints in a game with hidden information"
     try:
-        report = search_state(game, state, role, seconds=HINT_SECONDS if seconds is None else seconds)
+        report = search_state(game, state, role, seconds=HINT_SECONDS)
     except GameError as error:
         return f"no hint: {error}"
     if report.best_move is None or report.expectation is None:

@@ -45,14 +45,13 @@ class TextPlayer(Player):
     The command is killed after the deadline and the grace of the match.
 
     command   a program and its arguments, quoted as in a shell
-    clock     `time.monotonic`, or a substitute
 
     Raises OptionError if there is no such program.
     """
 
     keeps_time = True
 
-    def __init__(self, command: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, command: str) -> None:
         try:
             self.arguments = shlex.split(command)
         except ValueError as error:
@@ -62,7 +61,6 @@ class TextPlayer(Player):
         if shutil.which(self.arguments[0]) is None:
             raise OptionError(f"there is no program {self.arguments[0]!r}")
         self.name = f"text:{command}"[:_NAME_CHARACTERS]
-        self.clock = clock
         self._has_warned = False
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
@@ -97,11 +95,11 @@ class TextPlayer(Player):
             f"Rules:\n{self._rules}\nYou play the role {self.setup.role}.\n\n"
             f"Steps so far:\n{steps or 'none'}\n\n{state}"
             f"Your legal moves:\n{moves}\n\n"
-            f"Answer with one of them on the last line, within {deadline - self.clock():.1f} seconds.\n"
+            f"Answer with one of them on the last line, within {deadline - time.monotonic():.1f} seconds.\n"
         )
         try:
             end = deadline + self.setup.grace_seconds
-            return read_move(run_command(self.arguments, text, end, self.clock), legal)
+            return read_move(run_command(self.arguments, text, end), legal)
         except PlayerFaultError as error:
             if isinstance(error.fault, Unreachable) and not self._has_warned:
                 _logger.warning("%s failed: %s", self.name, error)
@@ -135,9 +133,7 @@ def read_move(answer: str, legal: Sequence[Move]) -> Move:
     return found[0]
 
 
-def run_command(
-    arguments: Sequence[str], text: str, deadline: float, clock: Callable[[], float] = time.monotonic
-) -> str:
+def run_command(arguments: Sequence[str], text: str, deadline: float) -> str:
     """Run a program on `text`, and return what it writes to standard output.
 
     It is ended, with all processes that it started, at `deadline`, or when it has written too much.
@@ -161,7 +157,7 @@ def run_command(
     written = _Reading(process.stdout, lambda: _end(process))
     errors = _Reading(process.stderr)
     try:
-        code = process.wait(max(0.0, deadline - clock()))
+        code = process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise PlayerFaultError(Late()) from None
     finally:

@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from ggp.circuit.circuit import Circuit, Phase, phase_gates
 
+PARTS = 8
+"""Orders of preference in which moves are drawn."""
+
 
 class Sample(NamedTuple):
     """Rows of one step.
@@ -93,9 +96,9 @@ class Sampler:
                     break
         return undecided
 
-    def _random_parts(self, count: int = 8) -> list[int]:
+    def _random_parts(self) -> list[int]:
         """The games, distributed at random over parts that share an order of preference."""
-        parts = [0] * count
+        parts = [0] * PARTS
         for game in range(self.width):
-            parts[self.random.randrange(count)] |= 1 << game
+            parts[self.random.randrange(PARTS)] |= 1 << game
         return parts

@@ -1,7 +1,5 @@
 import dataclasses
 import pickle
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from gdl.grounding import (
     FALSE_ATOM,
     TRUE_ATOM,
     ExplodingRulesError,
-    GroundingCancelledError,
     GroundProgram,
     ground,
 )
@@ -265,17 +262,6 @@ def test_ground_stops_at_its_memory_limit():
     text = f"(role a) {numbers} (<= (legal a (m ?x ?y ?z)) (d ?x) (d ?y) (d ?z))"
     with pytest.raises(ExplodingRulesError, match="250 MiB"):
         ground_text(text, seconds=60, mebibytes=250)
-
-
-def test_ground_can_be_cancelled_from_another_thread():
-    cancel = threading.Event()
-    timer = threading.Timer(0.3, cancel.set)
-    timer.start()
-    start = time.monotonic()
-    with pytest.raises(GroundingCancelledError):
-        ground_text(ENDLESS, seconds=50, cancel=cancel)
-    assert time.monotonic() - start < 25
-    timer.join()
 
 
 def test_ground_reports_progress():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gdl.syntax.parser import parse, parse_term
-from ggp.analysis.board import draw, legend
+from ggp.analysis.board import layout, legend
 from ggp.analysis.board_finder import find_board, ordered
 from ggp.analysis.fluent_domains import fluent_domains
 
@@ -15,6 +15,12 @@ GAMES = Path(__file__).resolve().parents[3] / "games"
 def board_of(rules, *facts):
     terms = [parse_term(fact) for fact in facts]
     return find_board(parse(rules), terms)
+
+
+def draw(board, facts):
+    """The lines of text of a state."""
+    cells = {cell: board.label(stack[0]) for cell, stack in board.contents(facts).items()}
+    return ["".join(text for text, _ in line) for line in layout(board, cells, board.standing_walls(facts))]
 
 
 def drawn(rules, *facts, later=None):

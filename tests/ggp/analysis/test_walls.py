@@ -1,9 +1,9 @@
 """Walls between cells: recognized from compass words, drawn between the right cells, and no longer listed."""
 
 from gdl import parse
-from ggp.analysis.board import draw
 from ggp.analysis.board_svg import board_svg
 from ggp.analysis.picture import find_picture
+from tests.ggp.analysis.test_board import draw
 
 CELLS = "(init (at hero 1 1)) (init (at exit 3 3)) (init (at trap 2 3)) (init (at key 3 2))"
 
