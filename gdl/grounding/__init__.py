@@ -35,7 +35,7 @@ from gdl.grounding.gringo import (
     GroundingLimitError,
     GroundingLimits,
     Progress,
-    stream_aspif,
+    stream,
 )
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
 from gdl.grounding.horizon import bound_by_horizon
@@ -88,7 +88,7 @@ def ground(
     names = Names()
     limits = GroundingLimits(seconds, mebibytes)
     try:
-        ground_rules = read_aspif(stream_aspif(to_asp(rules, names), limits, progress))
+        ground_rules = read_aspif(stream(to_asp(rules, names), limits, progress))
     except GroundingLimitError as error:
         explosion = find_explosion(rules, normal, limits)
         if explosion is None:

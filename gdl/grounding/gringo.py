@@ -74,31 +74,15 @@ class GroundingLimits:
     mebibytes: int = 4096
 
 
-def stream_aspif(asp: str, limits: GroundingLimits, progress: Progress | None = None) -> Iterator[bytes]:
+def stream(
+    asp: str, limits: GroundingLimits, progress: Progress | None = None, *, output: str = "--mode=gringo"
+) -> Iterator[bytes]:
     """The aspif text for the program `asp`, in chunks with arbitrary boundaries.
 
     Raises GroundingLimitError, and GroundingError if gringo rejects the text.
     """
-    return _stream(asp, ["--mode=gringo"], limits, progress)
-
-
-def stream_text(asp: str, limits: GroundingLimits) -> Iterator[bytes]:
-    """The ground rules as readable lines, in chunks of whole lines. Raises as `stream_aspif` does."""
-    rest = b""
-    for chunk in _stream(asp, ["--text"], limits, None):
-        lines, newline, rest_of_line = chunk.rpartition(b"\n")
-        if newline:
-            yield rest + lines
-            rest = rest_of_line
-        else:
-            rest += chunk
-
-
-def _stream(
-    asp: str, arguments: list[str], limits: GroundingLimits, progress: Progress | None
-) -> Iterator[bytes]:
     total = rules = 0
-    with _child(asp, arguments, limits) as process:
+    with _child(asp, output, limits) as process:
         clock = WorkClock(process.pid)
         with closing(_chunks(process, clock, limits)) as chunks:
             for chunk in chunks:
@@ -111,6 +95,18 @@ def _stream(
                 if chunk:
                     yield chunk
         _check_exit(process, limits)
+
+
+def stream_text(asp: str, limits: GroundingLimits) -> Iterator[bytes]:
+    """The ground rules as readable lines, in chunks of whole lines. Raises as `stream` does."""
+    rest = b""
+    for chunk in stream(asp, limits, output="--text"):
+        lines, newline, rest_of_line = chunk.rpartition(b"\n")
+        if newline:
+            yield rest + lines
+            rest = rest_of_line
+        else:
+            rest += chunk
 
 
 def _chunks(
@@ -134,14 +130,14 @@ def _chunks(
 
 
 @contextmanager
-def _child(asp: str, arguments: list[str], limits: GroundingLimits) -> Iterator[subprocess.Popen[bytes]]:
+def _child(asp: str, output: str, limits: GroundingLimits) -> Iterator[subprocess.Popen[bytes]]:
     """The running child, killed and reaped on exit."""
     with _scratch_file() as source, _scratch_file() as errors:
         source.write(asp.encode())
         source.seek(0)
         command = [sys.executable, "-I", "-S", "-c", _CHILD, _clingo_paths(), str(limits.mebibytes << 20)]
         process = subprocess.Popen(
-            [*command, *arguments, "--warn=none", "-"], stdin=source, stdout=subprocess.PIPE, stderr=errors
+            [*command, output, "--warn=none", "-"], stdin=source, stdout=subprocess.PIPE, stderr=errors
         )
         try:
             yield process
