@@ -66,7 +66,8 @@ def search_state(
     if role is None:
         role = _choosing_role(game, state)
     game.legal_moves(state, role)  # names the roles if this is not one, and reports faults of the rules
-    texts = {name: _option_text(value) for name, value in options.items()}
+    switches = {True: "on", False: "off"}
+    texts = {name: switches[v] if isinstance(v, bool) else str(v) for name, v in options.items()}
     search = _make_search(game, role, seed, parse_options(texts, default_options(simulations)))
     try:
         search.move_to(state, None)
@@ -85,13 +86,6 @@ def _choosing_role(game: Game[Any], state: Hashable) -> Role:
     """The first role except chance that has a choice; else the first role."""
     players = [role for role in game.roles if role != RANDOM_ROLE] or list(game.roles)
     return next((role for role in players if len(game.legal_moves(state, role)) > 1), players[0])
-
-
-def _option_text(value: str | float | bool) -> str:
-    """A value as written in a player's options: switches are on or off."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
 
 
 def _make_search(game: Game[Any], role: Role, seed: int, options: MctsOptions) -> AnySearch:

@@ -72,42 +72,30 @@ class Option:
             self._require_choice(text, SWITCH_WORDS)
             return text == "on"
         if self.kind in ("choice", "text"):
-            self._require_choice(text, self.choices)
-            if self.names_file:
-                self._require_path(text)
-            return text
+            value = self.checked(text)
+            if self.names_file and not _is_path(text):
+                raise OptionError(f"{self.name} must be the path of a file, not {text!r}")
+            return value
         try:
-            value = int(text) if self.kind == "whole number" else float(text)
+            number = int(text) if self.kind == "whole number" else float(text)
         except ValueError:
             raise OptionError(f"{self.name} must be a {self.kind}, not {text!r}") from None
-        if self.choices:
-            self._require_choice(text, self.choices)
-        self._require_range(value, text)
-        return value
+        return self.checked(number, text)
 
-    def _require_path(self, text: str) -> None:
-        try:
-            is_path = b"\0" not in os.fsencode(text)
-        except UnicodeEncodeError:
-            is_path = False
-        if not is_path:
-            raise OptionError(f"{self.name} must be the path of a file, not {text!r}")
-
-    def checked(self, value: Any) -> Any:
-        """`value` if the field may hold it, or None if that is its default; else OptionError."""
-        if value is None and self.default is None:
+    def checked(self, value: Any, text: str | None = None) -> Any:
+        """`value` if the field may hold it, or None if that is its default; else OptionError, which quotes
+        `text`."""
+        if self.kind == "switch" or (value is None and self.default is None):
             return value
         if self.kind == "whole number":
             try:
                 value = to_integer(value, self.name)
             except TypeError:
                 raise OptionError(f"{self.name} must be a whole number, not {value!r}") from None
-        if self.kind in ("choice", "text"):
-            self._require_choice(value, self.choices)
-        elif self.choices:
+        if self.choices or self.kind == "text":
             self._require_choice(str(value), self.choices)
-        elif self.kind != "switch":
-            self._require_range(value, str(value))
+        else:
+            self._require_range(value, str(value) if text is None else text)
         return value
 
     def _require_range(self, value: float, text: str) -> None:
@@ -145,6 +133,13 @@ class Option:
         if isinstance(value, bool):
             return "on" if value else "off"
         return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _is_path(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _digits(number: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ggp.engines.compiled import CompiledGame
@@ -115,23 +115,32 @@ class _RootSearch:
 
     def run(self) -> RootValue:
         """Run search and rollouts in threads of their own; watch the clock in this one."""
-        threads = [threading.Thread(target=self._search, name="search", daemon=True)]
-        if self.rollouts is not None:
-            threads.append(threading.Thread(target=self._roll_out, name="rollouts", daemon=True))
-        for thread in threads:
-            thread.start()
-        self._watch(threads)
+        self._watch([self._search] if self.rollouts is None else [self._search, self._roll_out])
         if self._error is not None and not self._has_enough():
             raise self._error
         found = self._proven(self._result or SearchResult(nodes=self.search.nodes))
-        return self._with_all_best_moves(found) if found.best_moves else found
+        if not found.best_moves:
+            return found
+        state = self.game.initial_state()
+        moves = self._moves = BestMovesSearch(self.search, state, found.values[0], found.best_moves[0])
+        if self.deadline is None:
+            self.deadline = time.monotonic() + max(MOVES_SECONDS, found.seconds)
+        self._watch([self._settle_moves])
+        return replace(found, best_moves=tuple(moves.best), unsettled=tuple(moves.unsettled))
 
-    def _watch(self, threads: list[threading.Thread]) -> None:
-        """Report until the work is done or time is up; then end the threads, the first of which searches."""
+    def _watch(self, works: Sequence[Callable[[], None]]) -> None:
+        """Report until the works, of which the first is a search, are done or time is up; then end them."""
+        self._is_over.clear()
+        threads = [threading.Thread(target=work, daemon=True) for work in works]
+        for thread in threads:
+            thread.start()
         try:
-            while not self._is_over.wait(self._pause()):
-                self._report()
-                if self.deadline is not None and time.monotonic() >= self.deadline:
+            while not self._is_over.wait(max(0.0, min(REPORT_SECONDS, self._budget().seconds_left()))):
+                if self.report is not None:
+                    goal = None if self._line is None else self._line.goal
+                    seconds = time.monotonic() - self.start
+                    self.report(RootProgress(self.search.nodes, self.search.depth, seconds, goal))
+                if self._budget().is_over():
                     break
         finally:
             self._is_over.set()
@@ -140,17 +149,6 @@ class _RootSearch:
             self.search.interrupt_and_join(threads[0])
             for thread in threads[1:]:
                 thread.join()
-
-    def _with_all_best_moves(self, found: RootValue) -> RootValue:
-        state = self.game.initial_state()
-        moves = self._moves = BestMovesSearch(self.search, state, found.values[0], found.best_moves[0])
-        if self.deadline is None:
-            self.deadline = time.monotonic() + max(MOVES_SECONDS, found.seconds)
-        self._is_over.clear()
-        thread = threading.Thread(target=self._settle_moves, name="best moves", daemon=True)
-        thread.start()
-        self._watch([thread])
-        return replace(found, best_moves=tuple(moves.best), unsettled=tuple(moves.unsettled))
 
     def _settle_moves(self) -> None:
         assert self._moves is not None
@@ -174,26 +172,15 @@ class _RootSearch:
     def _budget(self) -> Budget:
         return Budget(math.inf if self.deadline is None else self.deadline)
 
-    def _pause(self) -> float:
-        left = REPORT_SECONDS if self.deadline is None else self.deadline - time.monotonic()
-        return max(0.0, min(REPORT_SECONDS, left))
-
+    @property
     def _line(self) -> Line | None:
         return self.rollouts.best if self.rollouts is not None else None
 
     def _has_enough(self) -> bool:
-        line = self._line()
-        return line is not None and line.goal >= self.search.greatest_goal
-
-    def _report(self) -> None:
-        if self.report is not None:
-            line = self._line()
-            seconds = time.monotonic() - self.start
-            goal = line.goal if line is not None else None
-            self.report(RootProgress(self.search.nodes, self.search.depth, seconds, goal))
+        return self._line is not None and self._line.goal >= self.search.greatest_goal
 
     def _proven(self, result: SearchResult) -> RootValue:
-        game, line = self.game, self._line()
+        game, line = self.game, self._line
         seconds = time.monotonic() - self.start
         if self._has_enough() and line is not None:
             values: tuple[int, ...] = (line.goal,)
@@ -205,27 +192,14 @@ class _RootSearch:
             move = result.move
             moves = line.moves if line is not None and line.goal == first else ()
         else:
-            raise SolverLimitError(self._failure(result, line))
+            known = [f"{result.nodes:,} nodes searched"]
+            if result.depth is not None:
+                known.append(f"all lines of up to {result.depth} moves searched")
+            if line is not None:
+                known.append(f"best line known earns {line.goal}")
+            raise SolverLimitError(f"not proven by {self.method} when time was up ({', '.join(known)})")
         legal = [game.legal_moves(game.initial_state(), role) for role in game.roles]
         mover = next((r for r, each in zip(game.roles, legal, strict=True) if len(each) > 1), None)
         depth = result.depth if result.is_proven else None
         best = (move,) if mover is not None and move is not None else ()
         return RootValue(game, self.method, values, mover, best, (), moves, result.nodes, depth, seconds)
-
-    def _failure(self, result: SearchResult, line: Line | None) -> str:
-        found = [f"{result.nodes:,} nodes searched"]
-        if result.depth is not None:
-            found.append(f"all lines of up to {result.depth} moves searched")
-        if line is not None:
-            found.append(f"best line known earns {line.goal}")
-        return f"not proven by {self.method} when time was up ({', '.join(found)})"
-
-
-__all__ = [
-    "ALPHABETA",
-    "BRANCH_AND_BOUND",
-    "RootProgress",
-    "RootValue",
-    "find_root_value",
-    "search_method",
-]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.networks.network import Network
 from ggp.search.forest.forest import BoolArray, Forest
-from ggp.search.forest.guided import Guidance, GuidedForest
+from ggp.search.forest.guided import GuidedForest
 from ggp.search.forest.self_play import EndedMatches, MatchBatch, MatchContext
 from ggp.search.tree.kernels.arrays import UNPROVEN, Float64Array
 from ggp.search.tree.options import MctsOptions
@@ -134,7 +134,7 @@ def guided_forest(
     game: CompiledGame, network: Network, seed: int, share: float = PLAYING_SHARE
 ) -> GuidedForest:
     """Searches by the network, with this share of its value."""
-    return GuidedForest(game, network, Guidance(share), mebibytes=MEBIBYTES, seed=seed)
+    return GuidedForest(game, network, share, mebibytes=MEBIBYTES, seed=seed)
 
 
 def playout_forest(game: CompiledGame, seed: int) -> Forest:

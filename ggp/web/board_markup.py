@@ -13,7 +13,6 @@ from typing import TypeAlias
 from gdl.program import arguments_of
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values, argument_texts
-from ggp.analysis.board_pieces import stack_markup
 from ggp.analysis.board_svg import Grid, stack_markup
 from ggp.analysis.svg import xml_attribute, xml_text
 

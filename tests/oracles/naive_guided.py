@@ -12,7 +12,7 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.networks.network import Network
-from ggp.search.forest.guided import Guidance
+from ggp.search.forest.guided_kernel import EXPLORATION, REDUCTION
 
 
 @dataclass
@@ -29,13 +29,9 @@ class _Node:
 class PlainGuidedSearch:
     """Searches one state of a game without chance."""
 
-    def __init__(self, game: CompiledGame, network: Network, guidance: Guidance) -> None:
-        """Raises ValueError if playouts are to be mixed in: this twin makes none."""
-        if guidance.share < 1:
-            raise ValueError("without playouts the share is 1")
+    def __init__(self, game: CompiledGame, network: Network) -> None:
         self._game = game
         self._network = network
-        self._guidance = guidance
         self.nodes: dict[tuple[tuple[int, ...], ...], _Node] = {}
 
     def run(self, state: PackedState, simulations: int) -> None:
@@ -90,9 +86,9 @@ class PlainGuidedSearch:
         visits, total, prior = node.visits[role], node.total[role], node.prior[role]
         tried = sum(visits)
         mean = sum(total) / tried if tried else 0.0
-        bonus = self._guidance.exploration * math.sqrt(max(1, tried))
+        bonus = EXPLORATION * math.sqrt(max(1, tried))
         values = [
-            (t / n if n else mean - self._guidance.reduction) + bonus * p / (1 + n)
+            (t / n if n else mean - REDUCTION) + bonus * p / (1 + n)
             for n, t, p in zip(visits, total, prior, strict=True)
         ]
         return values.index(max(values))

@@ -12,7 +12,7 @@ from ggp.players.advisors.advisor import Advisor, Position
 from ggp.players.kept_knowledge import taught_network
 from ggp.players.options import AUTO
 from ggp.search.budget import Budget
-from ggp.search.forest.guided import Guidance, NetworkSearch
+from ggp.search.forest.guided import NetworkSearch
 from ggp.search.protocol import Advice
 
 _PREPARED_MEBIBYTES = 16
@@ -53,7 +53,7 @@ def _search(setup: MatchSetup, taught: TaughtNetwork, mebibytes: int) -> Network
         cast("CompiledGame", setup.game),
         setup.role,
         taught.network,
-        Guidance(taught.share),
+        taught.share,
         seed=setup.seed,
         mebibytes=mebibytes,
     )

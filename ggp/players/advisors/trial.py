@@ -30,7 +30,7 @@ from ggp.search.budget import NO_TIME, Budget
 from ggp.search.protocol import Advice
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast import can_learn
-from ggp.search.tree.policies.policy import NO_MOVES, Need
+from ggp.search.tree.policies.policy import NO_MOVES
 from ggp.search.tree.search import LanesSearch
 
 MARGIN_SECONDS = 0.02
@@ -108,7 +108,7 @@ class TrialAdvisor(Advisor):
         """Play trial matches until the deadline; return whether those of all start clocks are won."""
         game, search, before = cast("CompiledGame", setup.game), self.alphabeta.search, replace(trial)
         assert search is not None
-        if self._rival.parsed_policy.needs(Need.FEATURES):
+        if self._rival.parsed_policy.has_features:
             can_learn(game, self._rival, setup.seed, deadline)  # else the search falls back to another policy
         try:
             TrialMatches(game, search, self._rival, seed=setup.seed).play(trial, deadline)

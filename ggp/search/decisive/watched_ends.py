@@ -45,42 +45,35 @@ def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
     stretches = list(pairwise(game.tables.first_move.tolist()))
     passive: list[set[int]] = [set(), set()]
     winning: set[int] = set()
-    for seen in _random_playouts(game, seed):
-        if (seen.goals.sum(axis=0)[seen.is_over] != WINNING_GOAL).any():
+    for chosen, goals, is_over, legal in _random_playouts(game, seed):
+        if (goals.sum(axis=0)[is_over] != WINNING_GOAL).any():
             return None
         for role in range(2):
-            won = seen.is_over & (seen.goals[role] == WINNING_GOAL)
-            winning.update(np.flatnonzero(seen.chosen[:, won].any(axis=1)).tolist())
-        chooses = np.array([seen.legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
-        if (chooses.all(axis=0) & ~seen.is_over).any():
+            won = is_over & (goals[role] == WINNING_GOAL)
+            winning.update(np.flatnonzero(chosen[:, won].any(axis=1)).tolist())
+        chooses = np.array([legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
+        if (chooses.all(axis=0) & ~is_over).any():
             return None
         for role, (begin, end) in enumerate(stretches):
-            waits = chooses[1 - role] & ~chooses[role] & ~seen.is_over
-            passive[role].update((begin + np.flatnonzero(seen.legal[begin:end, waits].any(axis=1))).tolist())
+            waits = chooses[1 - role] & ~chooses[role] & ~is_over
+            passive[role].update((begin + np.flatnonzero(legal[begin:end, waits].any(axis=1))).tolist())
     if any(len(of_role) != 1 for of_role in passive):
         return None
     waiting = (passive[0].pop(), passive[1].pop())
     return WatchedEnds(waiting, frozenset(winning - set(waiting)))
 
 
-class _Seen(NamedTuple):
-    """The N playouts that are still running or just ended; M moves, R roles.
+def _random_playouts(
+    game: CompiledGame, seed: int
+) -> Iterator[tuple[BoolArray, NDArray[np.int64], BoolArray, BoolArray]]:
+    """WATCHED_PLAYOUTS at once, state by state: of the N playouts that are running or just ended
 
     chosen    bool[M, N]: the joint move that led here; none in the initial state
     goals     int[R, N]: as the rules give them; 0 for none
     is_over   bool[N]
     legal     bool[M, N]
+    Uses `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
     """
-
-    chosen: BoolArray
-    goals: NDArray[np.int64]
-    is_over: BoolArray
-    legal: BoolArray
-
-
-def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
-    """WATCHED_PLAYOUTS at once, state by state. Uses `settle` alone: the kernel of `Lanes.play`, which a
-    match does not need, takes seconds to compile."""
     tables = game.lane_tables
     lanes = Lanes(tables, words=game.words)
     count = min(WATCHED_PLAYOUTS, lanes.lane_count)
@@ -96,21 +89,15 @@ def _random_playouts(game: CompiledGame, seed: int) -> Iterator[_Seen]:
         count = states.shape[1]
         goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None].astype(np.int64)
         of_roles = pairwise(tables.goal_first.tolist())
-        seen = _Seen(
-            chosen,
-            np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]),
-            lanes.read(terminal, count)[0],
-            lanes.read(game.legal_literals, count),
-        )
-        yield seen
-        draw = rng.random(seen.legal.shape, np.float32)
-        draw[~seen.legal] = -1.0
-        chosen = np.zeros_like(seen.legal)
+        is_over, legal = lanes.read(terminal, count)[0], lanes.read(game.legal_literals, count)
+        yield chosen, np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]), is_over, legal
+        draw = rng.random(legal.shape, np.float32)
+        draw[~legal] = -1.0
+        chosen = np.zeros_like(legal)
         for begin, end in pairwise(game.tables.first_move.tolist()):
             chosen[begin + draw[begin:end].argmax(axis=0), np.arange(count)] = True
         lanes.set_moves(chosen)
         lanes.settle(Phase.NEXT, Phase.NEXT)
-        live = ~seen.is_over
-        if not live.any():
+        if is_over.all():
             return
-        states, chosen = lanes.read(tables.next, count)[:, live], chosen[:, live]
+        states, chosen = lanes.read(tables.next, count)[:, ~is_over], chosen[:, ~is_over]

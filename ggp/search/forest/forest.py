@@ -27,7 +27,7 @@ SLICE_TICKS = 256
 """Ticks of one kernel call, after which a search may be stopped."""
 
 MEBIBYTES = 512
-"""Default memory of a forest in MiB. Only what the trees need is used."""
+"""Default memory of a forest; only what the trees need is used."""
 
 BoolArray = NDArray[np.bool_]
 
@@ -71,14 +71,11 @@ class RootMoves:
 
     def reports(self, moves: Sequence[Move]) -> list[MoveReport]:
         """Reports of one tree's moves, most visited first; `moves`: the moves of the role."""
+        order = np.argsort(-self.visits, kind="stable")
+        columns = (column[order].tolist() for column in (self.move, self.visits, self.total, self.goal))
         return [
-            MoveReport(
-                moves[self.move[place]],
-                int(self.visits[place]),
-                float(self.total[place]) / max(1, int(self.visits[place])),
-                None if self.goal[place] == UNPROVEN else int(self.goal[place]),
-            )
-            for place in np.argsort(-self.visits, kind="stable").tolist()
+            MoveReport(moves[move], visits, total / max(1, visits), None if goal == UNPROVEN else goal)
+            for move, visits, total, goal in zip(*columns, strict=True)
         ]
 
 
@@ -132,12 +129,8 @@ class Forest:
             memory_mebibytes=mebibytes,
         )
         self._engine = TreeEngine(game, self.options, seed=seed, stream=stream)
-        lanes = self.lane_count
-        self._roots = Roots(
-            np.zeros(lanes, np.int32),
-            np.zeros(lanes, np.int64),
-            make_rows(game.lane_tables.fluent_count, words),
-        )
+        node, left = np.zeros(self.lane_count, np.int32), np.zeros(self.lane_count, np.int64)
+        self._roots = Roots(node, left, make_rows(game.lane_tables.fluent_count, words))
         self._count = 0
 
     @property
@@ -179,9 +172,11 @@ class Forest:
 
     def _plant(self, states: BoolArray, trees: int) -> None:
         """Begin `trees` empty trees, one for each of the states, or one for all of them."""
-        count = len(states)
+        count, fluents = states.shape
         if count > self.lane_count:
             raise ValueError(f"{count} states do not fit into {self.lane_count} lanes")
+        if fluents != len(self.game.terms.fluents):
+            raise ValueError(f"a state of {self.game.name} has {len(self.game.terms.fluents)} fluents")
         engine = self._engine
         arrays, tree = engine.arrays, engine.tree
         if trees > len(tree.decider):
@@ -194,11 +189,11 @@ class Forest:
         tree.parent[:trees] = MISSING
         tree.proof[:trees] = UNPROVEN
         self._roots.node[:count] = np.arange(count) % trees
-        lanes = np.zeros((len(self.game.terms.fluents), self.lane_count), np.bool_)
+        lanes = np.zeros((fluents, self.lane_count), np.bool_)
         lanes[:, :count] = states.T
         rows = np.packbits(lanes, axis=1, bitorder="little").view(np.uint64)
         words_of(self._roots.state)[:] = rows
-        words_of(arrays.value)[1 : 1 + len(lanes)] = rows
+        words_of(arrays.value)[1 : 1 + fluents] = rows
         self._count = trees
 
     def _grow(self, is_stopped: Callable[[], bool] | None, ticks: int = SLICE_TICKS) -> bool:

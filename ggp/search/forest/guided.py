@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,24 +24,6 @@ LANES = 512
 """Simulations at a time of a NetworkSearch."""
 
 
-@dataclass(frozen=True)
-class Guidance:
-    """How a search uses a network.
-
-    share        of its value in the result of a simulation, the rest is a playout's; 1: there is no playout
-    exploration  C of PUCT, in goals
-    reduction    what an untried move is worth less than the mean of the tried ones, in goals
-    """
-
-    share: float = 1.0
-    exploration: float = 100.0
-    reduction: float = 10.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
-            raise ValueError("share must be 0..1")
-
-
 class GuidedForest(Forest):
     """A tree per lane, or all lanes in one tree, guided by a network.
 
@@ -61,27 +42,29 @@ class GuidedForest(Forest):
         self,
         game: CompiledGame,
         network: Network,
-        guidance: Guidance | None = None,
+        share: float = 1.0,
         *,
         words: int = 8,
         seed: int = 0,
         options: MctsOptions | None = None,
         mebibytes: int = MEBIBYTES,
     ) -> None:
-        """As `Forest`, but proving unless `options` say otherwise. Raises ValueError for a network of another
-        game."""
+        """As `Forest`, but proving unless `options` say otherwise.
+
+        share   of the network's value in the result of a simulation; the rest is a playout's
+        Raises ValueError for other shares, and for a network of another game.
+        """
+        if not 0 <= share <= 1:
+            raise ValueError("share must be 0..1")
         if not network.fits(game):
             raise ValueError(f"the network is not one of {game.name}: other fluents, roles or moves")
         options = options or MctsOptions(is_solving=True)
         super().__init__(game, words=words, seed=seed, options=options, mebibytes=mebibytes)
-        guidance = guidance or Guidance()
         self._guide = Guide(
             tables_of(network),
             np.zeros(len(self._engine.tree.move), np.float32),
             np.zeros((self.lane_count, len(game.roles)), np.float32),
-            float(guidance.exploration),
-            float(guidance.reduction),
-            float(guidance.share),
+            float(share),
         )
 
     def _tick(self, ticks: int) -> bool:
@@ -141,7 +124,7 @@ class NetworkSearch:
         game: CompiledGame,
         role: Role,
         network: Network,
-        guidance: Guidance | None = None,
+        share: float = 1.0,
         *,
         seed: int = 0,
         mebibytes: int = 256,
@@ -149,9 +132,7 @@ class NetworkSearch:
         """Compiles the kernel of the search or loads it from the cache."""
         self._game = game
         self._role = game.roles.index(role)
-        self._forest = GuidedForest(
-            game, network, guidance, words=LANES // 64, seed=seed, mebibytes=mebibytes
-        )
+        self._forest = GuidedForest(game, network, share, words=LANES // 64, seed=seed, mebibytes=mebibytes)
         self._state = game.initial_state()
         self._playouts = 0
 

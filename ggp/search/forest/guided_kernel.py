@@ -36,51 +36,46 @@ from ggp.search.tree.kernels.tree import (
     random_below,
 )
 
+EXPLORATION = 100.0
+"""C of PUCT, on the scale of the goals."""
+
+REDUCTION = 10.0
+"""What an untried move is worth less than the mean of those tried, in goals."""
+
 
 class Guide(NamedTuple):
     """A network and how it is used.
 
-    prior        float32[E]: of each edge of the tree
-    expected     float32[L, R]: the goals that the network expected of the playout in a lane
-    exploration  C of PUCT, on the scale of the goals
-    reduction    what an untried move is worth less than the mean of those tried, in goals
-    share        0..1: of the network's value in the result; the rest is the playout's, which 1 leaves out
+    prior      float32[E]: of each edge of the tree
+    expected   float32[L, R]: the goals that the network expected of the playout in a lane
+    share      0..1: of the network's value in the result; the rest is the playout's, which 1 leaves out
     """
 
     network: NetworkTables
     prior: Float32Array
     expected: Float32Array
-    exploration: float
-    reduction: float
     share: float
-
-
-@stage
-def _read_result(search: SearchMemory, guide: Guide, walker: Index, lane: Index) -> None:
-    """arrays.goal = the result of the simulation that ends in `lane`; terminal nodes are proven."""
-    arrays, walkers = search.arrays, search.walkers
-    if not read_result(search, walker, lane):
-        return
-    node = np.int64(walkers.node[walker])
-    if node == MISSING:
-        for role in range(search.tables.role_count):
-            playout = (1.0 - guide.share) * arrays.goal[role]
-            arrays.goal[role] = playout + guide.share * guide.expected[lane, role]
-    elif search.settings.is_solving != 0:
-        note_end(arrays, search.tree, walkers, walker, node)
 
 
 @stage
 def _end_lanes(search: SearchMemory, parts: Parts, guide: Guide, ended: Row) -> None:
     """Back up every lane of `ended`: at a proven or terminal node, or at the end of its playout."""
-    arrays = search.arrays
+    arrays, walkers = search.arrays, search.walkers
     store(arrays.mask, CUT, ended)
     for w in range(word_count(arrays.value)):
         bits = get_word(arrays.mask, CUT, w)
         while bits != np.uint64(0):
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
-            _read_result(search, guide, np.int64(search.walkers.of_lane[lane]), lane)
+            walker = np.int64(walkers.of_lane[lane])
+            node = np.int64(walkers.node[walker])
+            is_of_state = read_result(search, walker, lane)
+            if is_of_state and node == MISSING:
+                for role in range(search.tables.role_count):
+                    playout = (1.0 - guide.share) * arrays.goal[role]
+                    arrays.goal[role] = playout + guide.share * guide.expected[lane, role]
+            elif is_of_state and search.settings.is_solving != 0:
+                note_end(arrays, search.tree, walkers, walker, node)
             end_lane(search, parts, 0, lane)
 
 
@@ -160,12 +155,12 @@ def _select_edge(search: SearchMemory, guide: Guide, node: Index, role: Index) -
         ended += tree.visits[e]
         total += tree.total[e]
     mean = total / ended if ended > 0 else 0.0
-    bonus = guide.exploration * math.sqrt(max(1, tried))
+    bonus = EXPLORATION * math.sqrt(max(1, tried))
     best: Index = first
     highest = -math.inf
     for e in range(first, end):
         count = tree.visits[e] + tree.flight[e]
-        value = tree.total[e] / count if count > 0 else mean - guide.reduction
+        value = tree.total[e] / count if count > 0 else mean - REDUCTION
         value += bonus * guide.prior[e] / (1 + count)
         if settings.is_solving != 0 and tree.goal[e] != UNPROVEN:
             value = float(tree.goal[e])

@@ -74,10 +74,7 @@ def self_play(
     threads: int | None = None,
     is_over: Callable[[int], bool] | None = None,
 ) -> SelfPlay:
-    """Play matches of a compiled game side by side, 512 searches per kernel call.
-
-    Every decision between several moves is made by a UCT search from scratch with one playout at a time, as
-    the player `uct` makes it. `random` moves by chance.
+    """Play matches of a compiled game side by side, each decision by a UCT search as of the player `uct`.
 
     simulations  per decision: a number, or one for each role (int[R]), or for each match and role
                  (int[N, R]); 0: moves uniformly at random
@@ -209,8 +206,7 @@ class MatchBatch:
         self._first_move = game.tables.first_move
         self._states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
         self._held = self._states.copy()
-        is_chance = np.array([role == RANDOM_ROLE for role in game.roles])
-        self._is_random = is_chance | (simulations == 0)
+        self._is_random = np.array([role == RANDOM_ROLE for role in game.roles]) | (simulations == 0)
         self._is_running = np.ones(count, np.bool_)
         self._is_finished = np.zeros(count, np.bool_)
         self._goals = np.zeros((count, self._roles), np.int32)
@@ -276,7 +272,11 @@ class MatchBatch:
         self._held[running] |= following
         self.observe_step(running, chosen, following)
         self._length[running] += 1
-        self._keep(running, chosen, choices, value)
+        shape = self._searcher.shape
+        step = np.full(shape, -1, np.int32), np.zeros(shape, np.int32), np.full(shape, np.nan)
+        for whole, part in zip(step, (chosen, choices, value), strict=True):
+            whole[running] = part
+        self._steps.append(step)
         return True
 
     def observe_step(self, running: Int64Array, chosen: Int32Array, following: BoolArray) -> None:
@@ -304,10 +304,9 @@ class MatchBatch:
             found = self._search_by(forest, running, places[mine], roles[mine])
             if found is None:
                 return False
-            chosen[places[mine], roles[mine]] = np.where(
-                found[0] >= 0, found[0], chosen[places[mine], roles[mine]]
-            )
-            value[places[mine], roles[mine]] = np.where(found[0] >= 0, found[1], np.nan)
+            at, is_known = (places[mine], roles[mine]), found[0] >= 0
+            chosen[at] = np.where(is_known, found[0], chosen[at])
+            value[at] = np.where(is_known, found[1], np.nan)
         return True
 
     def _search_by(
@@ -365,15 +364,6 @@ class MatchBatch:
         """
         return forest.root_moves(role).best()
 
-    def _keep(
-        self, running: Int64Array, chosen: Int32Array, choices: Int32Array, value: Float64Array
-    ) -> None:
-        shape = (len(self._length), self._roles)
-        step = np.full(shape, -1, np.int32), np.zeros(shape, np.int32), np.full(shape, np.nan)
-        for whole, part in zip(step, (chosen, choices, value), strict=True):
-            whole[running] = part
-        self._steps.append(step)
-
 
 def joined(parts: Sequence[SelfPlay]) -> SelfPlay:
     """Join matches of one game, padded to the longest. At least one part.
@@ -390,10 +380,7 @@ def joined(parts: Sequence[SelfPlay]) -> SelfPlay:
         arrays = [getattr(part, name) for part in parts]
         if name in gaps:
             widths = [((0, 0), (0, longest - array.shape[1]), (0, 0)) for array in arrays]
-            arrays = [
-                np.pad(array, width, constant_values=gaps[name])
-                for array, width in zip(arrays, widths, strict=True)
-            ]
+            arrays = [np.pad(a, w, constant_values=gaps[name]) for a, w in zip(arrays, widths, strict=True)]
         return np.concatenate(arrays)
 
     return SelfPlay(*(of_all(each.name) for each in fields(SelfPlay)))

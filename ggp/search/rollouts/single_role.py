@@ -27,6 +27,7 @@ from ggp.search.report import MoveReport, SearchReport
 from ggp.search.rollouts.kernels import adapt, make_rollouts, roll_out
 from ggp.solver.slices import Slices
 
+LEVELS = 2
 MAX_STEPS = 2000
 
 Policy: TypeAlias = NDArray[np.float64]
@@ -53,18 +54,11 @@ class NestedRollouts:
     simulation_count   rollouts of all searches so far
     """
 
-    def __init__(
-        self, game: CompiledGame, *, seed: int = 0, level: int = 2, iterations: int = 40, step: float = 1.0
-    ) -> None:
-        """How to search.
-
-        level, iterations   each level runs the one below this many times
-        step                how far the policy moves towards a line
-        """
+    def __init__(self, game: CompiledGame, *, seed: int = 0, iterations: int = 40, step: float = 1.0) -> None:
+        """Each of LEVELS runs the one below `iterations` times; `step`: how far a policy moves to a line."""
         if len(game.roles) != 1:
             raise ValueError("nested rollouts need a game of one role")
         self.game = game
-        self.level = level
         self.iterations = iterations
         self.step = step
         self.best: Line | None = None
@@ -90,7 +84,7 @@ class NestedRollouts:
         self._budget, self._most, self._enough = budget, most, enough
         while not self._is_over():
             with suppress(_StoppedError):
-                self._nest(self.level, np.zeros(len(self._arrays.weight), np.float64))
+                self._nest(LEVELS, np.zeros(len(self._arrays.weight), np.float64))
         self._seconds = time.perf_counter() - begin
         self.simulation_count += self.playouts - before
         return self.playouts - before

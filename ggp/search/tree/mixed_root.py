@@ -11,6 +11,7 @@ good by chance. So every move counts less for the role that makes it, the fewer 
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -152,27 +153,20 @@ def _fill_unknown(payoff: NDArray[np.float64]) -> None:
 
 def _child_means(
     search: LanesSearch, roles: tuple[int, int]
-) -> dict[tuple[Move, Move], tuple[float, float, int]]:
+) -> dict[tuple[Move, Move], tuple[float, float, float]]:
     """Mean goals of two roles and visits by their moves, over all trees, for the joint moves searched."""
-    visits: dict[tuple[Move, Move], int] = {}
-    totals: dict[tuple[Move, Move], list[float]] = {}
+    sums: dict[tuple[Move, Move], NDArray[np.float64]] = defaultdict(lambda: np.zeros(3))
+    game = search.game
     for engine in search.engines:
         tree = engine.tree
-        children = np.flatnonzero(tree.parent[: engine.node_count] == engine.root)
         first = tree.first_edge[engine.root, 0]
-        for child in children:
-            pair = [int(tree.move[first + tree.came[child, r]]) for r in roles]
-            moves = tuple(
-                search.game.moves[r][move - int(search.game.tables.first_move[r])]
-                for r, move in zip(roles, pair, strict=True)
-            )
-            key = (moves[0], moves[1])
-            edges = [engine.root_edges(r, engine.shared_node(int(child))) for r in roles]
-            visits[key] = visits.get(key, 0) + sum(edge.visits for edge in edges[0])
-            total = totals.setdefault(key, [0.0, 0.0])
-            for place, each in enumerate(edges):
-                total[place] += sum(edge.total for edge in each)
-    return {key: (totals[key][0] / n, totals[key][1] / n, n) for key, n in visits.items() if n}
+        for child in np.flatnonzero(tree.parent[: engine.node_count] == engine.root).tolist():
+            made = tree.move[first + tree.came[child]] - game.tables.first_move[:-1]
+            one, other = (game.moves[r][made[r]] for r in roles)
+            edges = [engine.root_edges(r, engine.shared_node(child)) for r in roles]
+            totals = [sum(edge.total for edge in each) for each in edges]
+            sums[one, other] += [*totals, sum(edge.visits for edge in edges[0])]
+    return {key: (a / n, b / n, n) for key, (a, b, n) in sums.items() if n}
 
 
 def _normal(chances: Sequence[float] | NDArray[np.float64]) -> tuple[float, ...]:

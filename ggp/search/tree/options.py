@@ -23,7 +23,7 @@ from ggp.search.option_table import (
     switch,
     text,
 )
-from ggp.search.tree.policies.policy import POLICY_PARTS, Need, Policy, PolicyError, parse_policy
+from ggp.search.tree.policies.policy import POLICY_PARTS, Policy, PolicyError, parse_policy
 
 FEATURE_KINDS = ("auto", "pieces", "cells")
 WIDTHS = (1, 2, 4, 8, 16, 32)
@@ -150,7 +150,7 @@ class MctsOptions:
         """The same search with MAST, for games in which FAST has no features, or PAST no room."""
         policy = self.parsed_policy
         # That of FAST is on another scale.
-        temperature = None if policy.needs(Need.FEATURES) else self.temperature
+        temperature = None if policy.has_features else self.temperature
         return replace(self, policy=policy.stand_in().name, temperature=temperature, weights=None)
 
 
@@ -162,9 +162,8 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     """The default options of a player's search.
 
     Against the clock: all cores, and lanes in flight as fast as the tree bears them. A counted search has one
-    thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as
-    one descent at a time would. Kernels that serve all lanes at once are compiled per width; rows as wide as
-    those of a search against the clock would spare that once, 3 s, and make every counted search much slower.
+    thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as one
+    descent at a time would.
     """
     options = MctsOptions(is_solving=True, is_decisive=True, is_looking=True, is_graph=True)
     if simulations is None:

@@ -1,8 +1,7 @@
-"""LanesSearch: Monte-Carlo tree search on lanes, the strong player of this package.
+"""LanesSearch: Monte-Carlo tree search on lanes.
 
 Kernels do the work (`ggp.search.tree.kernels.search`); this module owns the trees, one per thread, cuts the
 work into slices of a few milliseconds, keeps the root at the current state of the match, and reports results.
-The plain-Python search with the same methods is `ggp.search.tree.reference.search`.
 """
 
 from __future__ import annotations
@@ -34,20 +33,16 @@ from ggp.search.tree.kernels.allocation import has_room_for_past
 from ggp.search.tree.kernels.arrays import ROOT
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
-from ggp.search.tree.policies.policy import Need
 from ggp.search.tree.tree_engine import ENDLESS, TreeEngine
 
-SLICE_SECONDS = 0.01
-"""Target duration of one kernel call, during which nothing can stop the search."""
-
-STOP_SECONDS = 0.005
-"""The same for a search that can be stopped, and the interval for interrupting a slice of proofs."""
+SLICE_SECONDS, STOP_SECONDS = 0.01, 0.005
+"""Target durations of one kernel call, during which nothing can stop the search; the second one for searches
+that can be stopped, also the interval for interrupting a slice of proofs."""
 
 COMPACTION_SECONDS = 2e-7
 """Upper bound of the time that compacting a tree takes per node."""
 
 PROGRESS_SECONDS = 0.05
-
 LEARNING_SHARE = 0.5
 """Maximum share of the first search's time spent on learning."""
 
@@ -82,8 +77,7 @@ class LanesSearch:
         self.options = options or MctsOptions()
         self.role_index = game.roles.index(role)
         self.simulation_count = 0
-        self._on_progress = on_progress
-        self._on_report = on_report
+        self._on_progress, self._on_report = on_progress, on_report
         self._running_since: float | None = None
         self._fresh_report: SearchReport | None = None
         self._budget = Budget(simulations=0)
@@ -96,14 +90,14 @@ class LanesSearch:
         self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
         policy = self.options.parsed_policy
-        if policy.needs(Need.STATES) and not has_room_for_past(played.lane_tables, self.options):
+        if policy.has_states and not has_room_for_past(played.lane_tables, self.options):
             _logger.warning(
                 "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
             )
             self._play_stand_in()
         self.engines = self._make_engines(played, seed)
         self._seed = seed
-        self._is_prepared = not policy.needs(Need.FEATURES)
+        self._is_prepared = not policy.has_features
         self._pool = ThreadPoolExecutor(self.options.threads) if self.options.threads > 1 else None
         self._slice_ticks = [1] * self.options.threads
         self._begin_report()
@@ -212,8 +206,10 @@ class LanesSearch:
         self._companion, self._known_goals = companion, [{}] * count
         # Lanes of a counted search are filled by visits alone: its result must not depend on the clock.
         filling = 0.0 if budget.is_counted else self.options.fill * (deadline - self._clock())
-        if budget.is_counted and companion is not None:
-            self._open_roots()
+        for engine in self.engines if budget.is_counted and companion is not None else ():
+            # Expand the root, so that proofs enter the search at its beginning.
+            while not engine.edges_of(engine.root, self.role_index) and not engine.run(1):
+                pass
         if self._pool is None:
             self._run_engine(0, budget, filling)
         else:
@@ -283,8 +279,8 @@ class LanesSearch:
                 ticks = max(1, ticks // 2)
             elif spent < most_seconds / 3:
                 ticks *= 2
-            if index == 0:
-                self._make_due_report()
+            if index == 0 and self._on_report and time.perf_counter() - self._reported_at >= REPORT_SECONDS:
+                self._fresh_report, self._reported_at = self.report(), time.perf_counter()
             if self._pool is None:
                 self._notify()
         self._slice_ticks[index] = ticks
@@ -295,8 +291,9 @@ class LanesSearch:
         if companion is None:
             return False
         if index == 0 and not self._budget.is_counted:
-            length, cores = self._mean_length(), len(self.engines)
-            companion.keep_pace(started, self._budget, length=length, cores=cores)
+            counts = self._counted() - self._first
+            length = float(counts[c.STEPS] / counts[c.FINISHED]) if counts[c.FINISHED] > 0 else None
+            companion.keep_pace(started, self._budget, length=length, cores=len(self.engines))
         goals = companion.root_goals
         is_usable = self.options.is_solving and companion.goal_sum in (NO_SUM, BEST_GOAL)
         if goals and goals is not self._known_goals[index] and is_usable:
@@ -304,17 +301,6 @@ class LanesSearch:
             if self.engines[index].note_proofs(self.role_index, of_moves):
                 self._known_goals[index] = goals
         return companion.has_decided
-
-    def _open_roots(self) -> None:
-        """Expand the root of every tree, so that proofs enter a counted search at its beginning."""
-        for engine in self.engines:
-            while not engine.edges_of(engine.root, self.role_index) and not engine.run(1):
-                pass
-
-    def _mean_length(self) -> float | None:
-        """Mean number of joint moves from the root to the end of a playout; None before the first."""
-        counts = self._counted() - self._first
-        return float(counts[c.STEPS] / counts[c.FINISHED]) if counts[c.FINISHED] > 0 else None
 
     def best_move(self) -> Move:
         """The root move to play, by `best_of`; the first legal one before any playout."""
@@ -332,10 +318,10 @@ class LanesSearch:
         root_goal = proofs[0] if proofs and self._has_proofs() else None
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
-        since = self._running_since
+        running = 0.0 if self._running_since is None else time.perf_counter() - self._running_since
         moves = tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean)))
         return SearchReport(
-            seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
+            seconds=self._seconds + running,
             playouts=playouts,
             descents=int(counts[c.DESCENTS]),
             mean_depth=float(counts[c.DEPTH_SUM] / playouts) if playouts else 0.0,
@@ -362,16 +348,9 @@ class LanesSearch:
         agreeing = (line for line in lines if line and line[0][self.role_index] == favorite)
         return next(agreeing, lines[0])
 
-    def _make_due_report(self) -> None:
-        """Make a report between two slices of the first tree; `_notify` sends it."""
-        if self._on_report is not None and time.perf_counter() - self._reported_at >= REPORT_SECONDS:
-            self._fresh_report = self.report()
-            self._reported_at = time.perf_counter()
-
     def _begin_report(self) -> None:
-        self._seconds = 0.0
+        self._seconds = self._reported_at = 0.0
         self._running_since = None
-        self._reported_at = 0.0
         self._carried = sum(move.visits for move in self._merged_moves())
         self._first = self._counted()
 

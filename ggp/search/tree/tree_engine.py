@@ -45,7 +45,7 @@ from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast_kernels import FeatureCases
 from ggp.search.tree.policies.parts import link_parts
-from ggp.search.tree.policies.policy import GRAVE, Need
+from ggp.search.tree.policies.policy import GRAVE
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
@@ -115,7 +115,7 @@ class TreeEngine:
                 options.words,
                 seed=seed,
                 stream=stream,
-                has_states=policy.needs(Need.STATES),
+                has_states=policy.has_states,
             ),
             tree=make_tree(lane_tables, options, state_words),
             walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),

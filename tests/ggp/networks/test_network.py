@@ -10,7 +10,7 @@ from ggp.engines.loading import load
 from ggp.knowledge.folder import KnowledgeFileError
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.networks.network import Network
-from ggp.search.forest.guided import Guidance, GuidedForest
+from ggp.search.forest.guided import GuidedForest
 from ggp.solver.saved_header import rules_digest
 from ggp.teaching.play import random_successor
 
@@ -42,7 +42,7 @@ def test_the_kernel_agrees_with_numpy(game, network):
         network, fluents=network.fluents * 4, value=network.value * 20, policy=network.policy * 20
     )
     states = some_states(game, 300)
-    forest = GuidedForest(game, network, Guidance(share=0.0))
+    forest = GuidedForest(game, network, share=0.0)
     forest.search(states, np.full(len(states), 1))
     values, logits = network.evaluate(states)
     assert values.std() > 0.05

@@ -3,6 +3,7 @@
 import itertools
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -20,19 +21,9 @@ from tests.ggp.search.tree.golden import compiled
 
 
 def report_of(moves=(), **changes):
-    fields = {
-        "seconds": 2.0,
-        "playouts": 3_000_000,
-        "descents": 400_000,
-        "mean_depth": 4.25,
-        "deepest": 9,
-        "nodes": 1000,
-        "is_full": False,
-        "moves": tuple(moves),
-        "best_line": ((Symbol("a"), Symbol("noop")), (Symbol("noop"), Symbol("b"))),
-        "goal": None,
-    }
-    return SearchReport(**(fields | changes))
+    line = ((Symbol("a"), Symbol("noop")), (Symbol("noop"), Symbol("b")))
+    known = SearchReport(2.0, 3_000_000, 400_000, 4.25, 9, 1000, moves=tuple(moves), best_line=line)
+    return replace(known, **changes)
 
 
 def searches(**options):
@@ -51,8 +42,7 @@ def test_search_reports_while_it_runs(index, monkeypatch):
     monkeypatch.setattr(reference, "REPORT_SECONDS", 0.02)
     heard = []
     search = list(searches(on_report=heard.append))[index]
-    game = search.game
-    search.move_to(game.initial_state(), None)
+    search.move_to(search.game.initial_state(), None)
     search.run(Budget(simulations=10))
     search.run(Budget(time.monotonic() + 0.8))
     last = search.report()
@@ -102,10 +92,25 @@ def test_plain_search_reports_depth_and_proof():
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=3000))
     report = search.report()
-    assert report.goal == 100
-    assert report.expectation == 100.0
-    assert report.mode == "reference"
+    assert (report.goal, report.expectation, report.mode) == (100, 100.0, "reference")
     assert 1 <= report.mean_depth <= report.deepest <= 5
+
+
+@pytest.mark.parametrize(
+    ("moves", "best"),
+    [
+        ([], None),
+        ([("a", 9, 40.0, None), ("b", 10, 30.0, None), ("c", 10, 35.0, None)], "c"),
+        ([("a", 9, 40.0, None), ("b", 1, 0.0, 50), ("c", 1, 0.0, 50)], "b"),
+        ([("a", 9, 60.0, None), ("b", 1, 0.0, 50)], "a"),
+        # What is proven to give nothing is no better than a move without points, or one that was not made.
+        ([("a", 10, 0.0, 0), ("b", 0, 0.0, None)], "b"),
+        ([("a", 10, 0.0, 0), ("b", 900, 0.0, None)], "b"),
+        ([("a", 10, 0.0, 0)], "a"),
+    ],
+)
+def test_the_best_move_is_the_most_visited_unless_a_proof_is_better(moves, best):
+    assert report_of([MoveReport(*each) for each in moves]).best_move == best
 
 
 def test_report_becomes_json():
@@ -136,12 +141,9 @@ def test_report_stays_small_whatever_the_rules_are():
         ({"tuned": "policy=mast,c=20"}, "tuned to policy=mast,c=20"),
         ({"carried": 999}, "999 carried over"),
         ({"best_line": ((Symbol("noop"), Symbol("noop")),)}, "line noop"),
+        # Without playouts there are no rates.
+        ({"mode": "proof", "playouts": 0, "goal": 50}, "proof, depth 4.2, at most 9, proven 50, line a b"),
     ],
 )
 def test_report_text_tells_what_matters(changes, part):
     assert part in report_text(report_of(**changes).to_dict())
-
-
-def test_report_text_of_a_search_without_playouts_has_no_rates():
-    text = report_text(report_of(mode="alphabeta", playouts=0, descents=0, best_line=(), goal=50).to_dict())
-    assert text == "alphabeta, depth 4.2, at most 9, proven 50"

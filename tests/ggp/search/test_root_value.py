@@ -70,16 +70,16 @@ def test_search_of_best_moves_ends_with_its_deadline():
     assert search.unsettled == others
 
 
-def test_search_says_how_far_it_came():
-    game = load("connectfour", "lanes")
-    with pytest.raises(SolverLimitError, match="nodes searched"):
-        find_root_value(game, mebibytes=4, deadline=time.monotonic() + 0.3)
-
-
-@pytest.mark.parametrize("name", ["dicerace", "connectfour_3p", "morra", "kuhn_poker"])
-def test_search_refuses_what_it_cannot_prove(name):
-    with pytest.raises(UnsolvableError):
-        find_root_value(load(name, "lanes"), mebibytes=1)
+@pytest.mark.parametrize(
+    ("name", "error", "said"),
+    [
+        ("connectfour", SolverLimitError, "nodes searched"),
+        *((name, UnsolvableError, "") for name in ("dicerace", "connectfour_3p", "morra", "kuhn_poker")),
+    ],
+)
+def test_search_refuses_what_it_cannot_prove_and_says_how_far_it_came(name, error, said):
+    with pytest.raises(error, match=said):
+        find_root_value(load(name, "lanes"), mebibytes=4, deadline=time.monotonic() + 0.3)
 
 
 def solve_command(capsys, *arguments):

@@ -26,7 +26,7 @@ from ggp.search.tree.kernels.arrays import (
 from ggp.search.tree.kernels.graph import MIN_SLOTS
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast_kernels import no_cases
-from ggp.search.tree.policies.policy import GRAVE, RAVE, Need, Policy
+from ggp.search.tree.policies.policy import GRAVE, RAVE, Policy
 
 HISTORY_TICKS = 1024
 """A power of two. Of longer playouts only the last moves are learned from."""
@@ -68,7 +68,7 @@ def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) ->
     has_rave, has_grave = policy.mixes_in == RAVE, policy.mixes_in == GRAVE
     roles, moves = tables.role_count, tables.move_count
     memory = memory_of_a_tree(options)
-    if policy.needs(Need.STATES):
+    if policy.has_states:
         memory -= past_bytes(tables, options.words)
     # Bytes of a node, an edge and a table as below; of a node with its share of the hash tables.
     of_a_node = 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4 + (8 * state_words + 4 * 8 if state_words else 0)
@@ -138,7 +138,7 @@ def make_statistics(tables: LaneTables, policy: Policy) -> MoveStatistics:
 
 def make_contexts(tables: LaneTables, policy: Policy, words: int) -> ContextStatistics:
     """Empty statistics, with room for PAST's pairs if the policy has them."""
-    pairs = (tables.move_count, tables.fluent_count) if policy.needs(Need.STATES) else (1, 1)
+    pairs = (tables.move_count, tables.fluent_count) if policy.has_states else (1, 1)
     return ContextStatistics(
         pair=np.zeros((pairs[0], 2 * pairs[1]), np.float64),
         pair_mean=np.full(pairs, -1.0),

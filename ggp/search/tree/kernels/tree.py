@@ -135,7 +135,7 @@ def count_visits(tree: Tree, first: Index, end: Index) -> tuple[Index, bool]:
 
 @inlined
 def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
-    """Mean goals; that of the node if all visits of an edge are in flight."""
+    """Mean goals; that of the node, or a neutral one, if all visits of an edge are in flight."""
     visits = tree.visits[first:end]
     total = tree.total[first:end]
     unknown = 0
@@ -143,20 +143,14 @@ def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None
         value[i] = total[i] / max(visits[i], 1)
         unknown += visits[i] == 0
     if unknown > 0:
-        mean = _mean_of_all(visits, total)
+        ended = 0
+        sum_of_goals = 0.0
+        for i in range(end - first):
+            ended += visits[i]
+            sum_of_goals += total[i]
+        mean = sum_of_goals / ended if ended > 0 else NEUTRAL_GOAL
         for i in range(end - first):
             value[i] = value[i] if visits[i] > 0 else mean
-
-
-@inlined
-def _mean_of_all(visits: Int32Array, total: Float64Array) -> float:
-    """Mean goal of all playouts that have ended; neutral before the first one."""
-    ended = 0
-    sum_of_goals = 0.0
-    for i in range(visits.shape[0]):
-        ended += visits[i]
-        sum_of_goals += total[i]
-    return sum_of_goals / ended if ended > 0 else NEUTRAL_GOAL
 
 
 @inlined

@@ -52,11 +52,11 @@ MAX_LEVELS = 64
 LARGEST_WEIGHT = 1023
 
 _logger = logging.getLogger("ggp.search")
-_Recognized: TypeAlias = tuple[Features | None, str | None, tuple[tuple[Case, ...], ...]]
+_Recognized: TypeAlias = tuple[Features, str, tuple[tuple[Case, ...], ...]]
 _Learned: TypeAlias = tuple[Features, FeatureWeights, tuple[tuple[Case, ...], ...]]
 
 _known: WeakKeyDictionary[CompiledGame, dict[object, _Learned | None]] = WeakKeyDictionary()
-_recognized: WeakKeyDictionary[CompiledGame, dict[str, _Recognized]] = WeakKeyDictionary()
+_recognized: WeakKeyDictionary[CompiledGame, dict[str, _Recognized | None]] = WeakKeyDictionary()
 _told: set[str] = set()
 
 
@@ -70,7 +70,6 @@ class FastModel:
     weight   by role: weight[level][top], 0..1023, of a move of `level` where `top` is the best legal one
     """
 
-    features: Features
     weights: FeatureWeights
     cases: tuple[tuple[Case, ...], ...]
     level: tuple[tuple[int, ...], ...]
@@ -85,7 +84,7 @@ def learn_fast(
     The same for the same game, options and seed, unless the deadline (time.monotonic() seconds) cuts it."""
     learned = _learn(game, options, seed, deadline)
     if learned is not None:
-        return value_moves(game, *learned, options)
+        return _value_moves(game, *learned, options)
     if game.name not in _told:
         _told.add(game.name)
         _logger.warning("%s: FAST unavailable (no features found in time); using MAST", game.name)
@@ -106,8 +105,9 @@ def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float)
     if key in known:
         return known[key]
     learned: _Learned | None = None
-    features, kind, cases = _recognize(game, options.feature_kind, deadline)
-    if features is not None and kind is not None:
+    recognized = _recognize(game, options.feature_kind, deadline)
+    if recognized is not None:
+        features, kind, cases = recognized
         weights = learn_weights(game, features, kind, episodes=options.episodes, seed=seed, deadline=deadline)
         if weights.episodes:
             learned = features, weights, cases
@@ -126,35 +126,36 @@ def _read(game: CompiledGame, path: str, deadline: float) -> _Learned | None:
     if named is None:
         _logger.warning("%s: %s contains no features", game.name, path)
         return None
-    features, kind, cases = _recognize(game, named.kind, deadline)
-    weights = None if features is None else weights_by_name(game, features, named)
-    if features is None or kind is None or weights is None:
+    recognized = _recognize(game, named.kind, deadline)
+    weights = None if recognized is None else weights_by_name(game, recognized[0], named)
+    if recognized is None or weights is None:
         if time.monotonic() > deadline:
             _logger.warning("%s: no time to recognize the features in %s", game.name, path)
         else:
             _logger.warning("%s: the features in %s belong to another game", game.name, path)
         return None
-    return features, weights, cases
+    return recognized[0], weights, recognized[2]
 
 
-def _recognize(game: CompiledGame, kind: str, deadline: float) -> _Recognized:
+def _recognize(game: CompiledGame, wanted: str, deadline: float) -> _Recognized | None:
     """Features, form and cases: the same for all seeds, so matches of one game share them."""
     known = _recognized.setdefault(game, {})
-    if kind in known:
-        return known[kind]
+    if wanted in known:
+        return known[wanted]
+    found: _Recognized | None = None
     features = recognize_features(game, deadline)
-    found: _Recognized = (None, None, ())
     if features is not None:
         try:
-            found = (features, *find_cases(game, features, kind, deadline))
+            kind, cases = find_cases(game, features, wanted, deadline)
         except TimeoutError:
-            return found
+            return None
+        found = None if kind is None else (features, kind, cases)
     if time.monotonic() < deadline:
-        known[kind] = found
+        known[wanted] = found
     return found
 
 
-def value_moves(
+def _value_moves(
     game: CompiledGame,
     features: Features,
     weights: FeatureWeights,
@@ -162,7 +163,7 @@ def value_moves(
     options: MctsOptions,
 ) -> FastModel:
     """Q of every case, as levels, and the Gibbs weights of the levels relative to each other."""
-    first = [int(m) for m in game.tables.first_move]
+    first = game.tables.first_move.tolist()
     level: list[tuple[int, ...]] = []
     values: list[tuple[float, ...]] = []
     tables: list[NDArray[np.int32]] = []
@@ -177,7 +178,7 @@ def value_moves(
         level += [tuple(place[levels[value]] for value in of_move) for of_move in of_role]
         values.append(tuple(falling))
         tables.append(_gibbs_table(falling, options.gibbs_temperature))
-    return FastModel(features, weights, tuple(map(tuple, cases)), tuple(level), tuple(values), tuple(tables))
+    return FastModel(weights, tuple(map(tuple, cases)), tuple(level), tuple(values), tuple(tables))
 
 
 def _value(features: Features, weights: FeatureWeights, role: int, case: Case) -> float:
@@ -195,11 +196,10 @@ def _value(features: Features, weights: FeatureWeights, role: int, case: Case) -
 
 def _levels(values: Sequence[float], temperature: float) -> dict[float, float]:
     """Every value, or the nearest point on the finest grid with few enough points."""
-    unique = set(values)
-    rounded = {value: value for value in unique}
+    rounded = {value: value for value in values}
     step = temperature / 4
     while len(set(rounded.values())) > MAX_LEVELS:
-        rounded = {value: step * round(value / step) for value in unique}
+        rounded = {value: step * round(value / step) for value in rounded}
         step *= 2
     return rounded
 

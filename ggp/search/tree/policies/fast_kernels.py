@@ -1,5 +1,4 @@
-"""FAST: moves weighed by features of the state, bit-sliced; for the values see
-`ggp.search.tree.policies.fast`.
+"""FAST: moves weighed by features of the state, bit-sliced; values: `ggp.search.tree.policies.fast`.
 
 The value of a move may depend on the state (which piece would be captured), so every move has *cases*: the
 first one whose conditions hold in a lane counts, and the last one of a move has none. Each case has a
@@ -44,17 +43,9 @@ class FeatureCases(NamedTuple):
 
 def no_cases(words: int) -> FeatureCases:
     """For searches without FAST."""
-    nothing = np.zeros(1, np.int32)
-    return FeatureCases(
-        first_case=nothing,
-        first_condition=nothing,
-        condition=nothing,
-        level=nothing,
-        level_count=nothing,
-        weight=np.zeros((1, 1, 1), np.int32),
-        rows=make_rows(1, words),
-        legal=make_legal_moves(1, words),
-    )
+    nothing, no_weights = np.zeros(1, np.int32), np.zeros((1, 1, 1), np.int32)
+    rows, legal = make_rows(1, words), make_legal_moves(1, words)
+    return FeatureCases(nothing, nothing, nothing, nothing, nothing, no_weights, rows, legal)
 
 
 @inlined

@@ -8,24 +8,11 @@ Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Play
 
 from __future__ import annotations
 
-from ggp.jit.compiling import inlined, kernel, stage
-from ggp.jit.rows import Row, word_count
+from ggp.jit.compiling import inlined, kernel
 from ggp.jit.unboxed import Unboxed, unboxed
-from ggp.lanes.layout import LaneTables
-from ggp.lanes.roulette import FEWEST, SPARSE, gibbs_weight, roulette_moves
+from ggp.lanes.roulette import gibbs_weight
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import MoveStatistics, SearchArrays, SearchMemory, Settings
-
-
-@stage
-def choose_by_weights(
-    tables: LaneTables, arrays: SearchArrays, statistics: MoveStatistics, lanes: Row
-) -> Row:
-    """Select one move per role in each of `lanes` by its weight; return the lanes that are stuck."""
-    fewest = FEWEST * word_count(arrays.value)
-    return roulette_moves(
-        tables, arrays.value, statistics.weight, arrays.roulette, arrays.random, lanes, SPARSE, fewest
-    )
 
 
 @kernel

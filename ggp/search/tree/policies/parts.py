@@ -10,17 +10,18 @@ import numpy as np
 
 from ggp.jit.compiling import kernel
 from ggp.jit.entry_points import entry_point
-from ggp.jit.rows import Index, load, store
+from ggp.jit.rows import Index, load, store, word_count
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
+from ggp.lanes.roulette import FEWEST, SPARSE, roulette_moves
 from ggp.lanes.step import advance_or_restart, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
 from ggp.search.tree.kernels.ends import settle_and_end
 from ggp.search.tree.kernels.tree import is_untried, random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
-from ggp.search.tree.policies.mast import choose_by_weights, learn_moves, learn_tree_moves
+from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves
 from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
 from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, UNIFORM
 from ggp.search.tree.policies.rave import back_up_grave, back_up_rave, mix_in
@@ -43,7 +44,10 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
     search = unboxed(memory)
     arrays = search.arrays
     over, playing = settle_and_end(search)
-    stuck = choose_by_weights(search.tables, arrays, search.statistics, playing)
+    weight, fewest = search.statistics.weight, FEWEST * word_count(arrays.value)
+    stuck = roulette_moves(
+        search.tables, arrays.value, weight, arrays.roulette, arrays.random, playing, SPARSE, fewest
+    )
     store(arrays.mask, CUT, over | stuck)
 
 

@@ -13,8 +13,7 @@ kernels in `parts`, and its twin.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import Flag, auto
+from dataclasses import dataclass
 from functools import cache
 
 # Settings.playout: how playouts draw.
@@ -31,21 +30,6 @@ class PolicyError(ValueError):
     """A text that names no policy."""
 
 
-class Need(Flag):
-    """Memory besides the tree, and preparation, that a playout policy needs.
-
-    STATISTICS   means per move
-    STATES       the states of the lanes for some ticks, and pairs of facts and moves
-    FEATURES     features of the game, learned before the first search
-    MAST plays where STATES or FEATURES are unavailable.
-    """
-
-    NOTHING = 0
-    STATISTICS = auto()
-    STATES = auto()
-    FEATURES = auto()
-
-
 @dataclass(frozen=True)
 class PlayoutPolicy:
     """One way to choose moves in playouts.
@@ -58,16 +42,15 @@ class PlayoutPolicy:
     name: str
     draws: int
     learns: int = NO_MOVES
-    needs: Need = Need.NOTHING
     temperature: float = 10.0
 
 
 PLAYOUT_POLICIES = (
     PlayoutPolicy("uniform", UNIFORM),
-    PlayoutPolicy("mast", GIBBS, ALL_MOVES, Need.STATISTICS),
-    PlayoutPolicy("to-mast", GIBBS, TREE_MOVES, Need.STATISTICS),
-    PlayoutPolicy("past", PAST, ALL_MOVES, Need.STATISTICS | Need.STATES),
-    PlayoutPolicy("fast", FAST, needs=Need.STATISTICS | Need.FEATURES, temperature=1.0),
+    PlayoutPolicy("mast", GIBBS, ALL_MOVES),
+    PlayoutPolicy("to-mast", GIBBS, TREE_MOVES),
+    PlayoutPolicy("past", PAST, ALL_MOVES),
+    PlayoutPolicy("fast", FAST, temperature=1.0),
 )
 TREE_POLICIES = RAVE, GRAVE = "rave", "grave"
 """What is mixed into the means of the tree; see `ggp.search.tree.policies.rave`."""
@@ -90,18 +73,24 @@ class Policy:
 
     @property
     def has_statistics(self) -> bool:
-        """Whether anything is learned from moves; all-moves-as-first values use its scratch."""
-        return bool(self.mixes_in) or self.needs(Need.STATISTICS)
+        """Whether there are means per move, or what all-moves-as-first values need of their scratch."""
+        return bool(self.mixes_in) or self.playouts.draws != UNIFORM
 
-    def needs(self, need: Need) -> bool:
-        return need in self.playouts.needs
+    @property
+    def has_states(self) -> bool:
+        """Whether it keeps the states of the lanes for some ticks, and pairs of facts and moves."""
+        return self.playouts.draws == PAST
+
+    @property
+    def has_features(self) -> bool:
+        """Whether it needs features of the game, learned before the first search."""
+        return self.playouts.draws == FAST
 
     def stand_in(self) -> Policy:
         """The same policy with MAST, for games in which FAST has no features, or PAST no room."""
-        if not self.playouts.needs & (Need.STATES | Need.FEATURES):
+        if not (self.has_states or self.has_features):
             return self
-        name = "+".join("mast" if part == self.playouts.name else part for part in self.name.split("+"))
-        return replace(self, name=name, playouts=_BY_NAME["mast"])
+        return parse_policy(self.name.replace(self.playouts.name, "mast"))
 
 
 @cache

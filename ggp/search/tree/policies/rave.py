@@ -1,12 +1,5 @@
 """RAVE and GRAVE: all-moves-as-first values, their schedule, back-up and memory.
 
-    rave_weight         the schedule: the weight of an all-moves-as-first mean, by the visits of the node
-    mix_in              mixes these means into those that UCT compares
-    back_up_rave        enters a playout into the edges of the nodes on its path
-    back_up_grave       enters a playout into the tables of the nodes on its path
-    reference_at        which table serves at a node
-    give_table, free_lost_tables   which nodes have one
-
 RAVE keeps the values in the edges of a node; it knows of the node's own moves only, and little while the
 node is young. GRAVE reads the nearest node on the way that has taken in `grave_reference` playouts, so its
 values are of all moves of all roles: a *table*. A node is given one when that many playouts have passed

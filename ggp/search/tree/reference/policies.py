@@ -1,14 +1,8 @@
-"""Playout policies in plain Python, one small class each; the twins of
-`ggp.search.tree.policies`.
+"""Playout policies in plain Python, one small class each; the twins of `ggp.search.tree.policies`.
 
-    UniformPolicy    every legal move alike
-    MastPolicy       MAST and TO-MAST: Gibbs sampling, weight exp(mean goal of the move / tau)
-    PastPolicy       PAST: the mean per fact that holds and move, the largest of them
-    FastPolicy       FAST: values learned beforehand for features of states
-
-Source: Finnsson & Björnsson (2010). Weights are
-integers 1 .. LARGEST_WEIGHT, relative to the best move of the role, because lanes add weights bit by bit.
-A move that was never made counts like the best one of its role.
+Source: Finnsson & Björnsson (2010). Weights are integers 1 .. LARGEST_WEIGHT, relative to the best move of
+the role, because lanes add weights bit by bit. A move that was never made counts like the best one of its
+role.
 """
 
 from __future__ import annotations
@@ -66,6 +60,10 @@ class UniformPolicy:
         self.game, self.options, self.lane, self.tree, self.seed = game, options, lane, tree, seed
         roles = game.roles
         self.chance_index = roles.index(RANDOM_ROLE) if RANDOM_ROLE in roles else -1
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set up what is learned."""
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         """Per role the index of the move to make; 0 for a role without any (then the playout is over)."""
@@ -101,16 +99,14 @@ class Mean:
 class MastPolicy(UniformPolicy):
     """Gibbs sampling over the mean goal of each move in any state; TO-MAST learns in the tree only."""
 
-    def __init__(
-        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
-    ) -> None:
-        super().__init__(game, options, lane, tree, seed)
-        self.means: list[dict[Move, Mean]] = [{} for _ in game.roles]
-        self.best = [0.0 for _ in game.roles]
-        self._keys: list[dict[Move, float]] = [{} for _ in game.roles]
+    def _begin(self) -> None:
+        roles = self.game.roles
+        self.means: list[dict[Move, Mean]] = [{} for _ in roles]
+        self.best = [0.0 for _ in roles]
+        self._keys: list[dict[Move, float]] = [{} for _ in roles]
         self._is_fresh = False
-        self._refresh_in = options.refresh or 1
-        self._learns_in_tree = options.parsed_policy.playouts.learns == TREE_MOVES
+        self._refresh_in = self.options.refresh or 1
+        self._learns_in_tree = self.options.parsed_policy.playouts.learns == TREE_MOVES
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         return tuple(
@@ -148,11 +144,9 @@ class PastPolicy(MastPolicy):
     mean. Untried edges in the tree are drawn by MAST.
     """
 
-    def __init__(
-        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
-    ) -> None:
-        super().__init__(game, options, lane, tree, seed)
-        self.pairs: list[dict[tuple[Fact, Move], Mean]] = [{} for _ in game.roles]
+    def _begin(self) -> None:
+        super()._begin()
+        self.pairs: list[dict[tuple[Fact, Move], Mean]] = [{} for _ in self.game.roles]
 
     def choose(self, state: Hashable, moves: Sequence[Moves]) -> tuple[int, ...]:
         if not all(moves):
@@ -165,11 +159,8 @@ class PastPolicy(MastPolicy):
             return 0
         if role == self.chance_index:
             return self.tree.below(len(options))
-        values = [self.value(role, move, facts) for move in options]
-        best = max(values)
-        return self.tree.choose(
-            [gibbs_weight(value, best, self.options.gibbs_temperature) for value in values]
-        )
+        values, tau = [self.value(role, move, facts) for move in options], self.options.gibbs_temperature
+        return self.tree.choose([gibbs_weight(value, max(values), tau) for value in values])
 
     def value(self, role: int, move: Move, facts: Sequence[Fact]) -> float:
         """The largest mean of `move` with one of `facts`, or the move's own."""
@@ -190,10 +181,8 @@ class FastPolicy(MastPolicy):
     """Gibbs sampling over values of features, see `ggp.search.tree.policies.fast`; MAST where none are
     recognized."""
 
-    def __init__(
-        self, game: Game[Any], options: MctsOptions, lane: LaneRandom, tree: TreeRandom, seed: int = 0
-    ) -> None:
-        super().__init__(game, options, lane, tree, seed)
+    def _begin(self) -> None:
+        super()._begin()
         self._is_prepared = False
         self._levels: list[dict[Move, _Levels]] = []
         self._tables: Sequence[NDArray[np.int32]] = ()

@@ -12,8 +12,8 @@ maximizing its own.
     playout     moves of the policy to the end
     back_up     add the goals to every edge of the path
 
-`ggp.search.tree.search` does the same on lanes. With one lane it builds the same tree as this module, node by
-node, because both draw the same random numbers in the same order.
+`ggp.search.tree.search` on one lane builds the same tree, node by node, because both draw the same random
+numbers in the same order.
 """
 
 from __future__ import annotations
@@ -85,8 +85,7 @@ class Search:
         self._has_rave, self._has_grave = mixed == RAVE, mixed == GRAVE
         self.root: Node | None = None
         self._opened: dict[Hashable, Node] = {}  # by state, those that a simulation has gone on from
-        self.node_count = 0
-        self.simulation_count = 0
+        self.node_count = self.simulation_count = 0
         self.find_win: Callable[[Hashable, int], int | None] | None = None
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._on_progress = on_progress
@@ -156,12 +155,12 @@ class Search:
     def report(self) -> SearchReport:
         """Statistics, best line and proofs so far; a playout is a descent here."""
         root = self._require_root()
-        since = self._running_since
+        since, playouts = self._running_since, self._playouts
         return SearchReport(
             seconds=self._seconds + (0.0 if since is None else time.perf_counter() - since),
-            playouts=self._playouts,
-            descents=self._playouts,
-            mean_depth=self._depth_sum / self._playouts if self._playouts else 0.0,
+            playouts=playouts,
+            descents=playouts,
+            mean_depth=self._depth_sum / playouts if playouts else 0.0,
             deepest=self._deepest,
             nodes=self.node_count,
             is_full=self.node_count >= self.options.node_limit,

@@ -8,41 +8,36 @@ import pytest
 import ggp
 from ggp.circuit.tables import circuit_of, tabulate
 from ggp.engines.compilation import game_on
-from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
 from ggp.search.decisive import decisive_moves as module
-from ggp.search.decisive.decisive_moves import decisive_circuit, decisive_game
+from ggp.search.decisive.decisive_moves import Narrowing, decisive_game
 from ggp.search.decisive.watched_ends import watch_ends
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
-from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane
+from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane, winning_moves
 
 
 def after(game, state, role, move):
-    return game.next_state(
-        state, tuple(move if r == role else game.legal_moves(state, r)[0] for r in game.roles)
-    )
-
-
-def winning_moves(game, state, role):
-    successors = {move: after(game, state, role, move) for move in game.legal_moves(state, role)}
-    return [move for move, s in successors.items() if game.is_terminal(s) and game.goal(s, role) == 100]
+    """The state after a move of the role, in which the other one makes its first."""
+    joint_move = [game.legal_moves(state, each)[0] for each in game.roles]
+    joint_move[role] = move
+    return game.next_state(state, tuple(joint_move))
 
 
 def decisive_moves(game, state, role):
     """What `role` should choose from, by playing every move and every answer."""
-    legal = game.legal_moves(state, role)
+    legal = game.legal_moves(state, game.roles[role])
     if len(legal) == 1:
         return legal
     if wins := winning_moves(game, state, role):
         return tuple(wins)
-    (other,) = (r for r in game.roles if r != role)
-    safe = []
-    for move in legal:
-        successor = after(game, state, role, move)
-        if game.is_terminal(successor) or not winning_moves(game, successor, other):
-            safe.append(move)
+    successors = {move: after(game, state, role, move) for move in legal}
+    safe = [
+        move
+        for move, state in successors.items()
+        if game.is_terminal(state) or not winning_moves(game, state, 1 - role)
+    ]
     return tuple(safe) or legal
 
 
@@ -65,14 +60,12 @@ def test_legal_moves_are_those_that_win_or_do_not_lose_at_once(name, matches):
         while not game.is_terminal(state):
             assert not narrowed.is_terminal(state)
             joint_move = []
-            for role in game.roles:
-                expected = decisive_moves(game, state, role)
+            for r, role in enumerate(game.roles):
+                expected, legal = decisive_moves(game, state, r), game.legal_moves(state, role)
                 assert narrowed.legal_moves(state, role) == expected
-                narrow_states += len(expected) < len(game.legal_moves(state, role))
-                joint_move.append(
-                    rng.choice(expected if rng.random() < 0.7 else game.legal_moves(state, role))
-                )
-            chosen = forced(narrowed, state)
+                narrow_states += len(expected) < len(legal)
+                joint_move.append(rng.choice(expected if rng.random() < 0.7 else legal))
+            chosen = tuple(narrowed.legal_moves(state, role)[0] for role in game.roles)
             assert narrowed.next_state(state, chosen) == game.next_state(state, chosen)
             state = game.next_state(state, tuple(joint_move))
         assert narrowed.is_terminal(state)
@@ -90,26 +83,19 @@ def test_moves_left_out_are_no_better_than_those_that_stay(name):
     for _ in range(6):
         state = game.initial_state()
         while not game.is_terminal(state):
-            for role in game.roles:
+            for r, role in enumerate(game.roles):
                 legal, kept = game.legal_moves(state, role), narrowed.legal_moves(state, role)
                 assert kept
                 assert set(kept) <= set(legal)
-                if kept == legal:
-                    continue
-                narrow_states += 1
-                (other,) = (r for r in game.roles if r != role)
-                if wins := winning_moves(game, state, role):
+                narrow_states += kept != legal
+                if kept != legal and (wins := winning_moves(game, state, r)):
                     assert set(kept) <= set(wins)
                     continue
                 for move in set(legal) - set(kept):
-                    assert winning_moves(game, after(game, state, role, move), other)
+                    assert winning_moves(game, after(game, state, r, move), 1 - r)
             joint_move = tuple(rng.choice(game.legal_moves(state, role)) for role in game.roles)
             state = game.next_state(state, joint_move)
     assert narrow_states > 0
-
-
-def forced(game, state):
-    return tuple(game.legal_moves(state, role)[0] for role in game.roles)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +131,9 @@ def test_circuit_with_too_many_gates_is_given_up():
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     watched = watch_ends(game)
     assert watched is not None
-    assert decisive_circuit(circuit, watched, circuit.literal_count + 10) is None
-    assert decisive_circuit(circuit, watched, 100_000) is not None
-    assert decisive_circuit(circuit, watched._replace(winning=frozenset()), 100_000) is None
+    assert Narrowing(circuit, watched, circuit.literal_count + 10).narrowed() is None
+    assert Narrowing(circuit, watched, 100_000).narrowed() is not None
+    assert Narrowing(circuit, watched._replace(winning=frozenset()), 100_000).narrowed() is None
 
 
 def test_tables_lead_back_to_their_circuit():
@@ -174,20 +160,16 @@ def test_search_on_lanes_builds_the_tree_of_the_narrowed_game(name, policy):
 
 def test_search_wins_at_once_and_follows_an_opponent_who_does_not():
     """The opponent may pass by a win, a move that the narrowed game does not have."""
-    game = ggp.load("tictactoe", engine="lanes")
-    assert isinstance(game, CompiledGame)
+    game = compiled("tictactoe")
     options = MctsOptions(words=1, is_decisive=True, memory_mebibytes=16)
     search = LanesSearch(game, game.roles[0], seed=1, options=options)
-    line = ["(mark 1 1)", "(mark 1 2)", "(mark 2 2)", "(mark 3 2)"]
-    state = game.initial_state()
-    joint_move = None
-    for place, text in enumerate(line):
+    state, joint_move = game.initial_state(), None
+    for cell in ("1 1", "1 2", "2 2", "3 2"):
         search.move_to(state, joint_move)
         search.run(Budget(simulations=100))
-        mover = place % 2
         joint_move = tuple(
-            next(m for m in game.legal_moves(state, role) if r != mover or str(m) == text)
-            for r, role in enumerate(game.roles)
+            next(move for move in game.legal_moves(state, role) if str(move) in (f"(mark {cell})", "noop"))
+            for role in game.roles
         )
         state = game.next_state(state, joint_move)
     search.move_to(state, joint_move)

@@ -9,13 +9,14 @@ import ggp
 from ggp.circuit.tables import Phase
 from ggp.lanes.engine import Lanes
 from ggp.search.budget import Budget
-from ggp.search.decisive.decisive_moves import fluents_read
-from ggp.search.decisive.immediate_wins import winning_tables
+from ggp.search.decisive.immediate_wins import fluents_read, winning_tables
 from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, SAMPLED
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.search import LanesSearch
 from tests.conftest import mostly_slow
-from tests.ggp.search.tree.golden import FindWin, compiled, wins_at_once
+from tests.ggp.search.tree.golden import FindWin, compiled, winning_moves, wins_at_once
+
+LOOKING = MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=64)
 
 
 def said_to_win(game, tables, state, role):
@@ -63,14 +64,10 @@ def test_games_of_another_kind_have_no_such_circuit(name):
 def test_few_nodes_are_looked_at_where_wins_are_rare():
     # Hex has no wins in one near the beginning; the kernel counts as the test's own twin does.
     game = compiled("hex_7x7")
-    search = LanesSearch(
-        game, game.roles[0], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=64)
-    )
+    search = LanesSearch(game, game.roles[0], options=LOOKING)
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=60_000))
     linked = search.engines[0]._linked
-    assert linked is not None
-    assert linked.ahead is not None
     nodes, looks, wins = linked.ahead.value.counter.tolist()
     assert nodes > 3 * MIN_LOOKS
     assert MIN_LOOKS <= looks < 2 * MIN_LOOKS
@@ -88,21 +85,18 @@ def test_few_nodes_are_looked_at_where_wins_are_rare():
 def test_a_win_in_one_proves_the_root_at_once():
     game = compiled("nineboard")
     rng = random.Random(2)
-    state, won = game.initial_state(), False
-    while not won:
+    state, wins = game.initial_state(), []
+    while not wins:
         legal = [game.legal_moves(state, role) for role in game.roles]
         state = game.next_state(state, tuple(rng.choice(moves) for moves in legal))
         if game.is_terminal(state):
             state = game.initial_state()
         role = int(len(game.legal_moves(state, game.roles[1])) > 1)
-        won = any(wins_at_once(game, state, role))
-    search = LanesSearch(
-        game, game.roles[role], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=16)
-    )
+        wins = winning_moves(game, state, role)
+    search = LanesSearch(game, game.roles[role], options=LOOKING)
     search.move_to(state, None)
     assert search.run(Budget(simulations=1000)) < 100
-    best = game.legal_moves(state, game.roles[role]).index(search.best_move())
-    assert wins_at_once(game, state, role)[best]
+    assert search.best_move() in wins
 
 
 PICKS = f"""
@@ -124,9 +118,7 @@ PICKS = f"""
 def test_a_win_is_found_among_more_moves_than_a_row_has_lanes():
     # Of a hundred moves the 91st wins, but not at the beginning.
     game = ggp.load(PICKS, engine="lanes")
-    search = LanesSearch(
-        game, game.roles[0], options=MctsOptions(is_solving=True, is_looking=True, memory_mebibytes=16)
-    )
+    search = LanesSearch(game, game.roles[0], options=LOOKING)
     engine = search.engines[0]
     state = game.initial_state()
     for proof in (None, 0, 100):

@@ -8,11 +8,12 @@ import pytest
 from ggp.search.budget import Budget
 from ggp.search.forest.forest import Forest, RootMoves
 from ggp.search.forest.self_play import WORDS
+from ggp.search.report import MoveReport, best_of
 from ggp.search.tree.kernels.arrays import UNPROVEN
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.search import Search
 from tests.conftest import mostly_slow
-from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane
+from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane, winning_moves
 
 GAMES = ["connectfour_3p", "tictactoe", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_4x4"]
 
@@ -66,9 +67,8 @@ def test_every_tree_counts_what_was_asked_on_the_legal_moves_of_its_root(name):
         found = forest.root_moves(role)
         for n, state in enumerate(states):
             edges = slice(found.first[n], found.first[n + 1])
-            assert [game.moves[role][move] for move in found.move[edges]] == list(
-                game.legal_moves(state, each)
-            )
+            moves = [game.moves[role][move] for move in found.move[edges]]
+            assert moves == list(game.legal_moves(state, each))
             assert found.visits[edges].sum() == simulations[n]
             assert (found.total[edges] <= 100 * found.visits[edges]).all()
     assert forest.simulation_count == simulations.sum()
@@ -88,40 +88,14 @@ def test_a_forest_is_searched_again_from_scratch():
 
 def test_wins_at_once_are_found_in_every_tree():
     game = compiled("tictactoe")
-    states, wins = [], []
-    for state in some_states(game, 400, seed=4):
-        winning = winning_moves(game, state)
-        if winning:
-            states.append(state)
-            wins.append(winning)
-    states, wins = states[:64], wins[:64]
-    assert len(states) == 64
+    found = {state: winning_moves(game, state, 0) for state in some_states(game, 400, seed=4)}
+    states = [state for state in found if found[state] and len(game.legal_moves(state, game.roles[0])) > 1]
+    states = (states * 64)[:64]
     forest = Forest(game, words=WORDS, seed=1, options=MctsOptions(is_solving=True))
     forest.search(unpacked(game, states), [100] * 64)
     best, value = forest.root_moves(0).best()
-    assert all(game.moves[0][move] in won for move, won in zip(best, wins, strict=True))
+    assert all(game.moves[0][move] in found[state] for move, state in zip(best, states, strict=True))
     assert (value == 100).all()
-
-
-def winning_moves(game, state):
-    """Moves of x that win at once."""
-    x, o = game.roles
-    if len(game.legal_moves(state, x)) < 2:
-        return []
-    (noop,) = game.legal_moves(state, o)
-    after = {move: game.next_state(state, (move, noop)) for move in game.legal_moves(state, x)}
-    return [m for m, s in after.items() if game.is_terminal(s) and game.goal(s, x) == 100]
-
-
-def plain_best(edges):
-    """Of (move, visits, total, goal): as `LanesSearch.best_move` chooses."""
-    opened = [edge for edge in edges if edge[3] == UNPROVEN]
-    proven = [edge for edge in edges if edge[3] != UNPROVEN]
-    favorite = max(opened, key=lambda e: (e[1], e[2] / max(e[1], 1)), default=None)
-    surest = max(proven, key=lambda e: e[3], default=None)
-    if favorite is None or (surest and surest[3] and surest[3] >= favorite[2] / max(favorite[1], 1)):
-        return surest[0], surest[3]
-    return favorite[0], favorite[2] / max(favorite[1], 1)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -144,23 +118,26 @@ def test_the_best_move_is_the_most_visited_unless_a_proof_is_better(seed):
         if not size:
             assert best[n] == -1
             continue
-        expected = plain_best(
-            [(found.move[e], int(found.visits[e]), found.total[e], int(found.goal[e])) for e in edges]
+        expected = best_of(
+            [
+                MoveReport(
+                    found.move[e],
+                    int(found.visits[e]),
+                    found.total[e] / max(found.visits[e], 1),
+                    None if found.goal[e] == UNPROVEN else int(found.goal[e]),
+                )
+                for e in edges
+            ]
         )
-        assert (best[n], value[n]) == expected
+        assert (best[n], value[n]) == (expected.move, expected.expectation or 0.0)
 
 
-def test_trees_without_room_say_so():
+def test_trees_without_room_say_so_and_searches_can_be_stopped():
     game = compiled("connectfour")
     forest = Forest(game, words=WORDS, mebibytes=1)
     assert forest.search(unpacked(game, [game.initial_state()] * 64), [1000] * 64)
     assert forest.is_full
     assert forest.root_moves(0).visits.sum() == 64_000
-
-
-def test_searches_can_be_stopped():
-    game = compiled("connectfour")
-    forest = Forest(game, words=WORDS)
     assert not forest.search(unpacked(game, [game.initial_state()]), [10**9], lambda: True)
     assert forest.search(unpacked(game, [game.initial_state()]), [10])
 

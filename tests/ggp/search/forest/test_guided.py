@@ -6,7 +6,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.networks.network import Network
 from ggp.search.budget import Budget
-from ggp.search.forest.guided import Guidance, GuidedForest
+from ggp.search.forest.guided import GuidedForest
 from ggp.search.tree.options import MctsOptions
 from tests.oracles.naive_guided import PlainGuidedSearch
 
@@ -22,10 +22,10 @@ def sums_of_visits(forest, role=0):
 def test_a_tree_is_that_of_the_twin(name):
     game = load(name, "lanes")
     network = Network.random(game, seed=5)
-    forest = GuidedForest(game, network, Guidance(), options=UNPROVEN)
+    forest = GuidedForest(game, network, options=UNPROVEN)
     state = game.initial_state()
     forest.search(game.unpack(state)[None], [300])
-    plain = PlainGuidedSearch(game, network, Guidance())
+    plain = PlainGuidedSearch(game, network)
     plain.run(state, 300)
     for role in range(len(game.roles)):
         found = forest.root_moves(role)
@@ -35,13 +35,11 @@ def test_a_tree_is_that_of_the_twin(name):
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_every_simulation_is_counted_and_wins_are_found(share):
     game = load("tictactoe", "lanes")
-    forest = GuidedForest(game, Network.random(game, seed=2), Guidance(share))
+    forest = GuidedForest(game, Network.random(game, seed=2), share)
     state = game.initial_state()
-    for marks in (((1, 1), None), (None, (2, 1)), ((1, 2), None), (None, (2, 2))):
-        moves = []
-        for role, cell in zip(game.roles, marks, strict=True):
-            legal = game.legal_moves(state, role)
-            moves.append(next(m for m in legal if cell is None or str(m) == f"(mark {cell[0]} {cell[1]})"))
+    for cell in ("1 1", "2 1", "1 2", "2 2"):
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        moves = [next(m for m in each if str(m) in (f"(mark {cell})", "noop")) for each in legal]
         state = game.next_state(state, tuple(moves))
     roots = np.stack([game.unpack(game.initial_state()), game.unpack(state)])
     forest.search(roots, [200, 200])
@@ -64,21 +62,19 @@ def test_noise_changes_the_search_and_keeps_its_size():
     assert (noisy != forest.root_moves(0).visits).any()
 
 
-def test_many_lanes_search_one_tree():
+def test_many_lanes_search_one_tree_and_can_be_stopped():
     game = load("connectfour", "lanes")
-    forest = GuidedForest(game, Network.random(game, seed=2), Guidance(0.5))
+    forest = GuidedForest(game, Network.random(game, seed=2), 0.5)
     forest.search_together(game.unpack(game.initial_state()), Budget(simulations=4000), lanes=40)
     # All lanes reach the root before it is expanded; the others wait for nothing.
     (total,) = sums_of_visits(forest)
     assert 4000 - 40 <= total <= 4000
     assert (forest._engine.tree.flight[: forest._engine.edge_count] == 0).all()
+    stopped = Budget(is_stopped=lambda: True)
+    assert not forest.search_together(game.unpack(game.initial_state()), stopped, lanes=8)
 
 
-def test_a_search_can_be_stopped():
-    game = load("connectfour", "lanes")
-    forest = GuidedForest(game, Network.random(game, seed=2))
-    assert not forest.search_together(
-        game.unpack(game.initial_state()), Budget(is_stopped=lambda: True), lanes=8
-    )
+def test_shares_are_checked():
+    game = load("tictactoe", "lanes")
     with pytest.raises(ValueError, match="share must be"):
-        Guidance(share=1.5)
+        GuidedForest(game, Network.random(game, seed=2), 1.5)

@@ -4,6 +4,7 @@ from functools import cache
 
 import ggp
 from ggp.engines.compiled import CompiledGame
+from ggp.game import Move
 from ggp.search.budget import Budget
 from ggp.search.decisive.immediate_wins import winning_tables
 from ggp.search.tree.kernels.arrays import MISSING
@@ -51,9 +52,9 @@ class FindWin:
     def __call__(self, state: bytes, role: int) -> int | None:
         if not self.is_looked_at():
             return None
-        win = next((i for i, won in enumerate(wins_at_once(self.game, state, role)) if won), None)
-        self.count(win is not None)
-        return win
+        wins = wins_at_once(self.game, state, role)
+        self.count(any(wins))
+        return wins.index(True) if any(wins) else None
 
     def is_looked_at(self) -> bool:
         self.nodes += 1
@@ -71,33 +72,36 @@ class FindWin:
 
 def wins_at_once(game: CompiledGame, state: bytes, role: int) -> list[bool]:
     """By legal move of the only role with a choice: whether it gets 100 in a terminal state, the other 0."""
-    found = []
+    found, joint = [], [game.legal_moves(state, each)[0] for each in game.roles]
     for move in game.legal_moves(state, game.roles[role]):
-        joint = tuple(
-            move if r == role else game.legal_moves(state, name)[0] for r, name in enumerate(game.roles)
-        )
-        after = game.next_state(state, joint)
+        joint[role] = move
+        after = game.next_state(state, tuple(joint))
         expected = [100 if r == role else 0 for r in range(len(game.roles))]
         found.append(game.is_terminal(after) and [game.goal(after, name) for name in game.roles] == expected)
     return found
 
 
+def winning_moves(game: CompiledGame, state: bytes, role: int) -> list[Move]:
+    """The moves by which the only role with a choice wins at once."""
+    legal = game.legal_moves(state, game.roles[role])
+    return [move for move, won in zip(legal, wins_at_once(game, state, role), strict=True) if won]
+
+
 def lanes_node(engine, node):
     """[(move, visits, total, rave visits, rave total) ...] per role."""
-    tree, rows = engine.tree, []
-    for role in range(engine.tables.role_count):
-        edges = engine.edges_of(node, role)
-        stats = [
-            (int(tree.move[e]), int(tree.visits[e]), float(tree.total[e]))
-            + (
-                (int(tree.rave_visits[e]), float(tree.rave_total[e]))
-                if engine.options.parsed_policy.mixes_in == "rave"
-                else (0, 0.0)
+    tree, has_rave = engine.tree, engine.options.parsed_policy.mixes_in == "rave"
+    return [
+        [
+            (
+                int(tree.move[e] - engine.arrays.first_move[role]),
+                int(tree.visits[e]),
+                float(tree.total[e]),
+                *((int(tree.rave_visits[e]), float(tree.rave_total[e])) if has_rave else (0, 0.0)),
             )
-            for e in edges
+            for e in engine.edges_of(node, role)
         ]
-        rows.append([(move - int(engine.arrays.first_move[role]), *rest) for move, *rest in stats])
-    return rows
+        for role in range(engine.tables.role_count)
+    ]
 
 
 def lanes_amaf(engine, node):
@@ -125,19 +129,10 @@ def twin_amaf(game, node):
 
 
 def twin_node(game, node):
+    columns = zip(node.moves, node.visits, node.totals, node.rave_visits, node.rave_totals, strict=True)
     return [
-        [
-            (game.moves[role].index(move), *numbers)
-            for move, *numbers in zip(
-                node.moves[role],
-                node.visits[role],
-                node.totals[role],
-                node.rave_visits[role],
-                node.rave_totals[role],
-                strict=True,
-            )
-        ]
-        for role in range(len(game.roles))
+        [(moves.index(move), *numbers) for move, *numbers in zip(*of_role, strict=True)]
+        for moves, of_role in zip(game.moves, columns, strict=True)
     ]
 
 

@@ -36,24 +36,20 @@ from tests.ggp.search.tree.golden import compiled
 
 def naive_lambda_return(predicted, t, outcome, trace):
     """The average of all n-step returns, weighted by powers of lambda."""
-    last = len(predicted) - 1
-    steps = last - t
+    steps = len(predicted) - 1 - t
     total = sum((1 - trace) * trace ** (n - 1) * predicted[t + n] for n in range(1, steps + 1))
     return total + trace**steps * outcome
 
 
 @pytest.mark.parametrize("trace", [0.0, 0.4, 1.0])
 def test_lambda_returns_agree_with_the_definition(trace):
-    rng = np.random.default_rng(1)
-    lengths = [6, 1, 4]
-    predicted = rng.random((6, 3, 2))
-    outcome = rng.random((3, 2))
+    rng, lengths = np.random.default_rng(1), [6, 1, 4]
+    predicted, outcome = rng.random((6, 3, 2)), rng.random((3, 2))
     returns = lambda_returns(predicted, lengths, outcome, trace)
     for n, length in enumerate(lengths):
-        for r in range(2):
-            for t in range(length):
-                expected = naive_lambda_return(predicted[:length, n, r], t, outcome[n, r], trace)
-                assert returns[t, n, r] == pytest.approx(expected)
+        for t, r in np.ndindex(length, 2):
+            expected = naive_lambda_return(predicted[:length, n, r], t, outcome[n, r], trace)
+            assert returns[t, n, r] == pytest.approx(expected)
 
 
 def test_weights_favor_what_wins_and_do_not_depend_on_who_learns():
@@ -69,11 +65,14 @@ def test_weights_favor_what_wins_and_do_not_depend_on_who_learns():
     assert of_white[3].mean() > of_white[1:3].mean() + 5
 
 
-def test_learning_stops_at_its_deadline():
+def test_learning_stops_at_its_deadline_and_takes_no_more_memory_than_it_may(monkeypatch):
     game = compiled("breakthrough_small")
-    weights = learn_weights(game, recognize_features(game), "cells", episodes=512, deadline=0.0)
+    features = recognize_features(game)
+    weights = learn_weights(game, features, "cells", episodes=512, deadline=0.0)
     assert weights.episodes == 0
     assert not weights.weight.any()
+    monkeypatch.setattr(feature_learning, "MEMORY", 1)
+    assert learn_weights(game, features, "cells", episodes=100_000_000).episodes == 64
 
 
 @pytest.mark.slow
@@ -84,16 +83,8 @@ def test_learning_has_time_left_for_what_was_recorded():
     begin = time.monotonic()
     weights = learn_weights(game, features, "cells", episodes=100_000_000, deadline=begin + 2.0)
     assert time.monotonic() - begin < 20
-    assert weights.episodes > 0
-    assert weights.error > 0
+    assert min(weights.episodes, weights.error) > 0
     assert weights.weight.any()
-
-
-def test_learning_takes_no_more_memory_than_it_may(monkeypatch):
-    monkeypatch.setattr(feature_learning, "MEMORY", 1)
-    game = compiled("breakthrough_small")
-    weights = learn_weights(game, recognize_features(game), "cells", episodes=100_000_000)
-    assert weights.episodes == 64
 
 
 def test_captures_are_found_move_by_move():
@@ -151,8 +142,8 @@ def test_lanes_choose_as_often_as_the_weights_say(name):
     recorded = record_playouts(game, np.arange(len(game.terms.fluents)), seed=8)
     at = np.minimum(np.arange(512) % 17, recorded.length - 1)
     states = np.array([recorded.states(n >> 6)[at[n], n & 63] for n in range(0, 512, 8)]).repeat(8, axis=0)
-    lanes = Lanes(game.lane_tables)
     tables = game.lane_tables
+    lanes = Lanes(tables)
     lanes.set_states(states.T)
     lanes.settle(Phase.LEGAL, Phase.LEGAL)
     cases = feature_cases(model, 8)
@@ -249,26 +240,13 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
     assert search.options.policy == "fast"
 
 
-@pytest.mark.slow
-def test_search_against_the_clock_learns_before_it_searches():
-    game = compiled("breakthrough_small")
-    search = LanesSearch(
-        game, game.roles[0], options=MctsOptions(policy="fast", words=1, memory_mebibytes=16), seed=77
-    )
-    search.warm_up()
-    search.move_to(game.initial_state(), None)
-    assert search.run(Budget(time.monotonic() + 2.0)) > 0
-    assert search.options.policy == "fast"
-
-
 def test_options_of_fast_are_read():
     chosen = parse_options({"policy": "fast", "features": "cells", "episodes": "7"}, MctsOptions())
     assert (chosen.feature_kind, chosen.episodes, chosen.gibbs_temperature) == ("cells", 7, 1.0)
     assert MctsOptions(policy="mast").gibbs_temperature == 10.0
-    with pytest.raises(OptionError):
-        parse_options({"features": "nonsense"}, MctsOptions())
-    with pytest.raises(OptionError):
-        MctsOptions(policy="fast+mast")
+    for wrong in ({"features": "nonsense"}, {"policy": "fast+mast"}):
+        with pytest.raises(OptionError):
+            parse_options(wrong, MctsOptions())
 
 
 def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):

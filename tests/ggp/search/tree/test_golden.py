@@ -9,6 +9,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.search.budget import Budget
 from ggp.search.tree.kernels.arrays import MISSING
 from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.fast import NO_CAPTURE, learn_fast
 from ggp.search.tree.search import LanesSearch
 from ggp.search.tree.tree_engine import TreeEngine
 from ggp.solver import solve
@@ -16,18 +17,37 @@ from tests.conftest import mostly_slow
 from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane, search_both
 
 POLICIES = [
-    "uniform",
-    "mast",
-    "to-mast",
-    "past",
-    "rave",
-    "mast+rave",
-    "past+rave",
-    "to-mast+rave",
-    "grave",
+    *("uniform", "mast", "to-mast", "past", "rave", "mast+rave", "past+rave", "to-mast+rave", "grave"),
     "mast+grave",
 ]
 GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_3p"]
+
+
+def assert_same_after(lanes, twin, choose, moves, simulations):
+    """The match goes on by `choose`, which makes a move of the legal ones; the trees agree before and after
+    each search. Returns the number of nodes before the last one, and after it."""
+    game, state, sizes = lanes.game, lanes.game.initial_state(), (0, 0)
+    for _ in range(moves):
+        joint_move = tuple(choose(game.legal_moves(state, role)) for role in game.roles)
+        state = game.next_state(state, joint_move)
+        if game.is_terminal(state):
+            break
+        for search in (lanes, twin):
+            search.move_to(state, joint_move)
+        before = assert_same_tree(lanes, twin)
+        for search in (lanes, twin):
+            search.run(Budget(simulations=simulations))
+        sizes = before, assert_same_tree(lanes, twin)
+    assert lanes.best_move() == twin.best_move()
+    return sizes
+
+
+def first(moves):
+    return moves[0]
+
+
+def last(moves):
+    return moves[-1]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -74,19 +94,11 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "hex_3x3"])
 @pytest.mark.parametrize("is_graph", [False, True])
 def test_lanes_agree_with_the_reference_in_wins_seen_ahead(name, is_graph):
-    game = compiled(name)
     options = one_lane(is_looking=True, is_solving=True, is_graph=is_graph)
-    lanes, twin = search_both(game, options, 3, 1500)
+    lanes, twin = search_both(compiled(name), options, 3, 1500)
     assert_same_tree(lanes, twin)
     assert twin.find_win.wins_in_all > 0
-    state = game.initial_state()
-    for _ in range(2):
-        joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
-        state = game.next_state(state, joint_move)
-        for search in (lanes, twin):
-            search.move_to(state, joint_move)
-            search.run(Budget(simulations=300))
-        assert_same_tree(lanes, twin)
+    assert_same_after(lanes, twin, first, 2, 300)
 
 
 @pytest.mark.parametrize("name", [*GAMES, "lightsout", "nim", "hex_3x3"])
@@ -105,22 +117,9 @@ def test_lanes_agree_with_the_reference_in_wins_seen_ahead(name, is_graph):
     ids=str,
 )
 def test_lanes_agree_with_the_reference_on_a_graph(name, options):
-    game = compiled(name)
-    lanes, twin = search_both(game, one_lane(is_graph=True, **options), 7, 400)
+    lanes, twin = search_both(compiled(name), one_lane(is_graph=True, **options), 7, 400)
     assert_same_tree(lanes, twin)
-    state = game.initial_state()
-    for _ in range(2):
-        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
-        state = game.next_state(state, joint_move)
-        if game.is_terminal(state):
-            break
-        for search in (lanes, twin):
-            search.move_to(state, joint_move)
-        assert_same_tree(lanes, twin)
-        for search in (lanes, twin):
-            search.run(Budget(simulations=300))
-        assert_same_tree(lanes, twin)
-    assert lanes.best_move() == twin.best_move()
+    assert_same_after(lanes, twin, last, 2, 300)
 
 
 RING = """
@@ -145,16 +144,8 @@ def test_lanes_agree_with_the_reference_where_states_recur(options):
     game = ggp.load(RING, engine="lanes")
     lanes, twin = search_both(game, one_lane(is_graph=True, depth_limit=9, **options), 5, 300)
     assert_same_tree(lanes, twin)
-    state = game.initial_state()
-    for names in ["up wait", "wait down", "down wait", "wait up", "up wait"]:
-        moves = tuple(map(ggp.parse_term, names.split()))
-        state = game.next_state(state, moves)
-        for search in (lanes, twin):
-            search.move_to(state, moves)
-        assert_same_tree(lanes, twin)
-        for search in (lanes, twin):
-            search.run(Budget(simulations=60))
-        assert_same_tree(lanes, twin)
+    ways = map(ggp.parse_term, ["up", "down", "down", "up", "up"])
+    assert_same_after(lanes, twin, lambda legal: next(ways) if len(legal) > 1 else legal[0], 5, 60)
 
 
 def test_proofs_on_cycles_come_from_ends_alone():
@@ -172,25 +163,30 @@ def place_of(game: CompiledGame, state: bytes) -> int:
     return int(place.strip("()").split()[1])
 
 
+def states_below(game: CompiledGame, engine: TreeEngine, root: bytes) -> dict[int, bytes]:
+    """By node, the state to which some way from the root leads."""
+    found, stack = {}, [(0, root)]
+    while stack:
+        node, state = stack.pop()
+        if node in found:
+            continue
+        found[node] = state
+        if engine.edges_of(node, 0):
+            for joint_move in product(*(game.legal_moves(state, role) for role in game.roles)):
+                indices = tuple(game.moves[r].index(move) for r, move in enumerate(joint_move))
+                child = engine.child(node, indices)
+                if child is not None:
+                    stack.append((child, game.next_state(state, joint_move)))
+    return found
+
+
 def proofs_below(game: CompiledGame, engine: TreeEngine, root: bytes) -> dict[bytes, int | None]:
     """What is proven for role 0 in the state of every node; if several nodes have one, of any."""
     found: dict[bytes, int | None] = {}
-    seen, stack = set(), [(0, root)]
-    while stack:
-        node, state = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
+    for node, state in states_below(game, engine, root).items():
         proof = int(engine.tree.proof[node])
         if proof >= 0 or state not in found:
             found[state] = None if proof < 0 else proof
-        if not engine.edges_of(node, 0):
-            continue
-        for joint_move in product(*(game.legal_moves(state, role) for role in game.roles)):
-            indices = tuple(game.moves[r].index(move) for r, move in enumerate(joint_move))
-            child = engine.child(node, indices)
-            if child is not None:
-                stack.append((child, game.next_state(state, joint_move)))
     return found
 
 
@@ -235,19 +231,8 @@ def test_nodes_with_the_same_state_are_one_in_a_graph():
 
 def distinct_states(game: CompiledGame, engine: TreeEngine) -> list[bytes]:
     """The state of every expanded node but the root, by any way to it."""
-    found, stack = {}, [(0, game.initial_state())]
-    while stack:
-        node, state = stack.pop()
-        if node in found or not engine.edges_of(node, 0):
-            continue
-        found[node] = state
-        for joint_move in product(*(game.legal_moves(state, role) for role in game.roles)):
-            indices = tuple(game.moves[r].index(move) for r, move in enumerate(joint_move))
-            child = engine.child(node, indices)
-            if child is not None:
-                stack.append((child, game.next_state(state, joint_move)))
-    del found[0]
-    return list(found.values())
+    found = states_below(game, engine, game.initial_state())
+    return [state for node, state in found.items() if node != 0 and engine.edges_of(node, 0)]
 
 
 @pytest.mark.parametrize(
@@ -265,15 +250,40 @@ def distinct_states(game: CompiledGame, engine: TreeEngine) -> list[bytes]:
 )
 @pytest.mark.parametrize("name", mostly_slow(["connectfour_4x4", "goofspiel"], 2))
 def test_lanes_agree_with_the_reference_after_moves(name, options):
-    game = compiled(name)
-    lanes, twin = search_both(game, one_lane(**options), 2, 300)
-    state = game.initial_state()
-    for _ in range(3):
-        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
-        state = game.next_state(state, joint_move)
-        for search in (lanes, twin):
-            search.move_to(state, joint_move)
-        before = assert_same_tree(lanes, twin)
-        for search in (lanes, twin):
-            search.run(Budget(simulations=200))
-        assert assert_same_tree(lanes, twin) >= before
+    lanes, twin = search_both(compiled(name), one_lane(**options), 2, 300)
+    before, after = assert_same_after(lanes, twin, last, 3, 200)
+    assert 0 < before <= after
+
+
+def fast(**options):
+    return one_lane(**{"policy": "fast", "episodes": 128, **options})
+
+
+@pytest.mark.parametrize("policy", ["fast", "rave+fast"])
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "othello_4x4", "breakthrough_small"])
+def test_lanes_agree_with_the_reference_in_the_placement_form_of_fast(name, policy):
+    lanes, twin = search_both(compiled(name), fast(policy=policy), 5, 150)
+    assert assert_same_tree(lanes, twin) > 50
+    assert lanes.options.parsed_policy.playouts.name == "fast"
+
+
+@pytest.mark.parametrize(
+    ("name", "simulations"),
+    [("breakthrough_small", 150), pytest.param("minichess", 40, marks=pytest.mark.slow), ("checkers", 25)],
+)
+def test_lanes_agree_with_the_reference_in_the_capture_form_of_fast(name, simulations):
+    game, options = compiled(name), fast(feature_kind="pieces")
+    lanes, twin = search_both(game, options, 7, simulations)
+    assert assert_same_tree(lanes, twin) > simulations // 2
+    model = learn_fast(game, options, 7)
+    assert model.weights.kind == "pieces"
+    assert all(min(values) == NO_CAPTURE < max(values) for values in model.values)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "plays"), [("connectfour_4x4", {"temperature": 5.0}, "fast"), ("nim", {}, "mast")]
+)
+def test_lanes_agree_with_the_reference_in_the_temperature_and_the_stand_in_of_fast(name, changes, plays):
+    lanes, twin = search_both(compiled(name), fast(**changes), 3, 200)
+    assert assert_same_tree(lanes, twin) > 100
+    assert lanes.options.parsed_policy.playouts.name == plays

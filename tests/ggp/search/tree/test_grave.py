@@ -4,9 +4,7 @@ import pytest
 
 from ggp.search.budget import Budget
 from ggp.search.tree.kernels import counters as c
-from ggp.search.tree.kernels.arrays import (
-    MISSING,
-)
+from ggp.search.tree.kernels.arrays import MISSING
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.search import LanesSearch
 from tests.ggp.search.tree.golden import compiled
@@ -17,12 +15,6 @@ def search_of(name, **options):
     search = LanesSearch(game, game.roles[0], options=MctsOptions(policy="grave", words=1, **options))
     search.move_to(game.initial_state(), None)
     return search
-
-
-def move_on(search):
-    game, state = search.game, search.game.initial_state()
-    joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
-    search.move_to(game.next_state(state, joint_move), joint_move)
 
 
 def assert_tables_have_one_owner_each(engine):
@@ -61,7 +53,9 @@ def test_tables_run_out_and_come_back_with_the_next_move():
     engine = search.engines[0]
     assert engine.arrays.counter[c.FREE_TABLES] == 0
     assert_tables_have_one_owner_each(engine)
-    move_on(search)
+    game, state = search.game, search.game.initial_state()
+    joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+    search.move_to(game.next_state(state, joint_move), joint_move)
     kept = assert_tables_have_one_owner_each(engine)
     assert 0 < kept < len(engine.tree.free_table)
     search.run(Budget(simulations=5000))

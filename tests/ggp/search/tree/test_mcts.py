@@ -2,18 +2,15 @@
 
 import itertools
 import json
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gdl.syntax.parser import parse_term
-from ggp.bench.search import measure_search
 from ggp.cli.bench import command
 from ggp.engines.loading import load
 from ggp.search.budget import NO_LIMIT, Budget
-from ggp.search.report import MoveReport
 from ggp.search.tree.options import MctsOptions, OptionError, default_options, parse_options
 from ggp.search.tree.policies.policy import PAST_VISITS
 from ggp.search.tree.reference.search import Search
@@ -35,9 +32,20 @@ def statistics(search):
     return [[(edge.move, edge.visits, edge.total) for edge in e.root_edges(0)] for e in search.engines]
 
 
-def moves_after(game, state, *texts):
-    joint_move = tuple(parse_term(text) for text in texts)
-    return game.next_state(state, joint_move), joint_move
+def state_after(game, *moves):
+    """The state after these moves, each of the only role with a choice."""
+    state = game.initial_state()
+    for text in moves:
+        joint_move = (
+            parse_term(text) if len(legal) > 1 else legal[0]
+            for legal in (game.legal_moves(state, role) for role in game.roles)
+        )
+        state = game.next_state(state, tuple(joint_move))
+    return state
+
+
+def first_joint_move(game, state):
+    return tuple(game.legal_moves(state, role)[0] for role in game.roles)
 
 
 @pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "past", "rave+mast"])
@@ -136,59 +144,23 @@ def test_lanes_allowed_in_flight_need_no_visits():
     assert sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0)) == 32
 
 
-def test_search_finds_a_win_in_one_and_a_forced_defense():
-    game = compiled("tictactoe")
-    state = game.initial_state()
-    marks = [("(mark 1 1)", "noop"), ("noop", "(mark 2 2)"), ("(mark 1 2)", "noop")]
-    for texts in marks:
-        state, joint_move = moves_after(game, state, *texts)
-    search = search_of("tictactoe", role=1)
-    search.move_to(state, joint_move)
-    search.run(Budget(simulations=2000))
-    assert str(search.best_move()) == "(mark 1 3)"
-    state, joint_move = moves_after(game, state, "noop", "(mark 3 3)")
-    search = search_of("tictactoe")
-    search.move_to(state, joint_move)
-    search.run(Budget(simulations=2000))
-    assert str(search.best_move()) == "(mark 1 3)"
-
-
 @pytest.mark.parametrize(
-    ("marks", "role", "goal"),
+    ("cells", "goal"),
     [
         # x has two corners across and may take the center.
-        (
-            [("(mark 1 1)", "noop"), ("noop", "(mark 1 2)"), ("(mark 3 3)", "noop"), ("noop", "(mark 2 1)")],
-            0,
-            100,
-        ),
+        (["1 1", "1 2", "3 3", "2 1"], 100),
         # Three cells are left and no line is open to either side.
-        (
-            [
-                ("(mark 2 2)", "noop"),
-                ("noop", "(mark 1 1)"),
-                ("(mark 1 3)", "noop"),
-                ("noop", "(mark 3 1)"),
-                ("(mark 2 1)", "noop"),
-                ("noop", "(mark 2 3)"),
-            ],
-            0,
-            50,
-        ),
+        (["2 2", "1 1", "1 3", "3 1", "2 1", "2 3"], 50),
     ],
     ids=["win", "draw"],
 )
-def test_solver_proves_what_it_can_and_stops(marks, role, goal):
-    game = compiled("tictactoe")
-    state = game.initial_state()
-    for texts in marks:
-        state, joint_move = moves_after(game, state, *texts)
-    search = search_of("tictactoe", role=role, is_solving=True)
-    search.move_to(state, joint_move)
+def test_solver_proves_what_it_can_and_stops(cells, goal):
+    search = search_of("tictactoe", is_solving=True)
+    search.move_to(state_after(search.game, *(f"(mark {cell})" for cell in cells)), None)
     assert search.run(Budget(simulations=50_000)) < 50_000
-    assert search.report().goal == goal
-    best = next(move for move in search.report().moves if move.move == search.best_move())
-    assert best.goal == goal
+    report = search.report()
+    assert report.goal == goal
+    assert next(move.goal for move in report.moves if move.move == search.best_move()) == goal
 
 
 def test_solver_proves_nothing_where_both_move_at_once():
@@ -197,30 +169,13 @@ def test_solver_proves_nothing_where_both_move_at_once():
     assert search.report().goal is None
 
 
-def test_search_keeps_the_tree_below_the_move_made():
-    game = compiled("connectfour_4x4")
-    search = search_of("connectfour_4x4")
-    search.run(Budget(simulations=4000))
-    engine = search.engines[0]
-    moves = tuple(edge.move for edge in (engine.root_edges(0)[1], engine.root_edges(1)[0]))
-    joint_move = tuple(game.moves[role][move] for role, move in enumerate(moves))
-    child = engine.child(0, moves)
-    before = [engine.root_edges(role, child) for role in (0, 1)]
-    nodes = engine.node_count
-    search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
-    assert [engine.root_edges(role) for role in (0, 1)] == before
-    assert 1 < engine.node_count < nodes
-    search.run(Budget(simulations=1000))
-    assert not engine.tree.flight[: engine.edge_count].any()
-
-
 def test_search_starts_afresh_where_it_was_left_behind():
     game = compiled("connectfour_4x4")
     search = search_of("connectfour_4x4")
     search.run(Budget(simulations=500))
     state = game.initial_state()
     for _ in range(2):
-        joint_move = tuple(game.legal_moves(state, role)[0] for role in game.roles)
+        joint_move = first_joint_move(game, state)
         state = game.next_state(state, joint_move)
     search.move_to(state, joint_move)
     assert search.report().moves == ()
@@ -332,28 +287,6 @@ def test_past_counts_on_beyond_what_small_floats_can():
     assert (np.abs(total / visits - 50) < 0.01).all()
 
 
-def test_a_loss_that_is_proven_is_not_preferred_to_a_move_without_points():
-    """What is proven to give nothing cannot be better than anything else."""
-    game = compiled("tictactoe")
-    search = search_of("tictactoe")
-    open_move, lost = game.legal_moves(game.initial_state(), game.roles[0])[:2]
-    for visits in (0, 900):
-        found = [MoveReport(open_move, visits, 0.0, None), MoveReport(lost, 10, 0.0, 0)]
-        search._merged_moves = lambda found=found: found
-        assert search.best_move() == open_move
-    search._merged_moves = lambda: [MoveReport(lost, 10, 0.0, 0)]
-    assert search.best_move() == lost
-
-    twin = Search(game, game.roles[0])
-    twin.move_to(game.initial_state(), None)
-    root = twin.root
-    for m, move in enumerate(root.moves[0]):
-        if move != open_move:
-            child = twin.expand([(root, (m, 0))])
-            child.proof = (0.0, 100.0)
-    assert twin.best_move() == open_move
-
-
 SUM_OF_200 = """
 (role x) (role o) (init (at s))
 (<= (legal o b1) (true (at s))) (<= (legal o b2) (true (at s))) (<= (legal x noop) (true (at s)))
@@ -407,15 +340,7 @@ def test_a_tree_goes_on_once_another_one_has_refuted_its_proof(seed):
 
 def test_an_end_with_another_sum_that_one_tree_has_seen_counts_for_all():
     search = search_of("connectfour_4x4", is_solving=True, threads=2)
-    game = compiled("connectfour_4x4")
-    state = game.initial_state()
-    for drop in (1, 2, 1, 2, 1, 2):
-        role = game.roles.index(next(r for r in game.roles if len(game.legal_moves(state, r)) > 1))
-        joint_move = tuple(
-            parse_term(f"(drop {drop})") if i == role else parse_term("noop") for i in range(2)
-        )
-        state = game.next_state(state, joint_move)
-    search.move_to(state, None)
+    search.move_to(state_after(search.game, *["(drop 1)", "(drop 2)"] * 3), None)
     search.run(Budget(simulations=2000))
     assert search.report().goal == 100
     search.engines[1].stop_proving()
@@ -443,14 +368,16 @@ def test_full_tree_stops_growing_and_search_goes_on():
     assert engine.node_count > nodes
 
 
-def test_search_in_a_terminal_state_does_nothing():
+@pytest.mark.parametrize("kind", [LanesSearch, Search])
+def test_search_needs_a_limit_and_a_state_that_is_not_terminal(kind):
     game = compiled("nim")
-    search = search_of("nim")
-    state = game.initial_state()
+    search, state = kind(game, game.roles[0], options=SMALL), game.initial_state()
+    search.move_to(state, None)
+    with pytest.raises(ValueError, match="deadline"):
+        search.run(NO_LIMIT)
     while not game.is_terminal(state):
-        joint_move = tuple(game.legal_moves(state, role)[-1] for role in game.roles)
-        state = game.next_state(state, joint_move)
-    search.move_to(state, joint_move)
+        state = game.next_state(state, tuple(game.legal_moves(state, role)[-1] for role in game.roles))
+    search.move_to(state, None)
     assert search.run(Budget(simulations=10)) == 0
 
 
@@ -465,12 +392,12 @@ def test_threads_share_the_work_and_are_merged():
     search.close()
 
 
-def test_search_tells_of_its_progress():
-    heard = []
-    game = compiled("tictactoe")
-    search = LanesSearch(game, game.roles[0], options=SMALL, on_progress=heard.append)
+@pytest.mark.parametrize("kind", [LanesSearch, Search])
+def test_search_tells_of_its_progress(kind):
+    heard, game = [], compiled("tictactoe")
+    search = kind(game, game.roles[0], options=SMALL, on_progress=heard.append)
     search.move_to(game.initial_state(), None)
-    search.run(Budget(simulations=2000))
+    search.run(Budget(simulations=1000))
     assert heard[-1] == search.best_move()
     assert all(first != second for first, second in itertools.pairwise(heard))
 
@@ -486,21 +413,6 @@ def test_report_tells_the_best_line():
     assert sum(move.visits * move.mean for move in report.moves) == pytest.approx(
         sum(total for _, _, total in statistics(search)[0])
     )
-
-
-def test_search_needs_a_limit():
-    with pytest.raises(ValueError, match="deadline"):
-        search_of("tictactoe").run(NO_LIMIT)
-
-
-def test_chance_moves_are_tried_alike():
-    game = compiled("dicerace")
-    search = search_of("dicerace", role=game.roles.index(parse_term("random")))
-    search.run(Budget(simulations=6000))
-    counts = np.array([edge.visits for edge in search.engines[0].root_edges(search.role_index)])
-    if len(counts) > 1:
-        expected = counts.sum() / len(counts)
-        assert ((counts - expected) ** 2 / expected).sum() < 30
 
 
 @pytest.mark.parametrize(
@@ -530,15 +442,6 @@ def test_options_of_a_counted_search_use_one_thread():
     assert parse_options({"policy": "mast", "tau": "5"}, MctsOptions()).temperature == 5.0
     graved = parse_options({"policy": "grave+mast", "grave_ref": "7"}, MctsOptions())
     assert graved.grave_reference == 7
-
-
-def test_search_bench_measures():
-    result = measure_search(compiled("tictactoe"), "mast", seconds=0.05, options=SMALL)
-    assert result["policy"] == "mast"
-    assert result["playouts"] > 0
-    assert math.isclose(
-        result["playouts_per_cpu_second"], result["playouts"] / result["cpu_seconds"], rel_tol=0.05
-    )
 
 
 def test_bench_command_measures_searches(capsys):

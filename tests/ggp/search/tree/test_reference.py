@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from gdl.terms import Compound, Symbol
-from ggp.search.budget import NO_LIMIT, Budget
+from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.reference.tree import nodes_below
@@ -22,20 +22,12 @@ def search_of(game, role_index=0, seed=0, **options):
     return search
 
 
-def nodes_of(root):
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(node.children.values())
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_search_keeps_consistent_statistics(seed):
     search = search_of(Nim(9), seed=seed)
     assert search.run(Budget(simulations=300)) == 300
     assert search.root.visit_count == 300
-    for node in nodes_of(search.root):
+    for node in nodes_below(search.root):
         for role_visits, role_totals in zip(node.visits, node.totals, strict=True):
             assert sum(role_visits) == node.visit_count
             assert all(
@@ -44,16 +36,11 @@ def test_search_keeps_consistent_statistics(seed):
     assert len(list(nodes_below(search.root))) == search.node_count
 
 
-def test_search_tries_every_move_before_any_twice():
+def test_search_tries_every_move_before_any_twice_and_adds_a_node_each_time():
     search = search_of(Nim(9))
     search.run(Budget(simulations=3))
     assert search.root.visits[0] == [1, 1, 1]
-
-
-def test_search_adds_one_node_per_simulation():
-    search = search_of(Nim(50))
-    search.run(Budget(simulations=40))
-    assert search.node_count == 41
+    assert search.node_count == 4
 
 
 def test_search_is_reproducible():
@@ -103,7 +90,7 @@ def test_search_with_three_roles_maximizes_for_each():
     assert child.moves[1][replies.index(max(replies))] == take(3)
 
 
-def test_search_reuses_its_tree():
+def test_search_reuses_its_tree_where_it_knows_the_state():
     search = search_of(Nim(9))
     search.run(Budget(simulations=300))
     joint_move = (take(1), NOOP)
@@ -113,11 +100,6 @@ def test_search_reuses_its_tree():
     assert len(list(nodes_below(search.root))) == search.node_count
     search.run(Budget(simulations=10))
     assert search.root.visit_count == below + 10
-
-
-def test_search_starts_afresh_in_an_unknown_state():
-    search = search_of(Nim(9))
-    search.run(Budget(simulations=50))
     search.move_to((20, 0), None)
     assert search.root.visit_count == 0
 
@@ -140,11 +122,6 @@ def test_search_interrupted_by_its_deadline_keeps_clean_statistics():
     assert search.best_move() == take(1)
 
 
-def test_search_needs_a_limit():
-    with pytest.raises(ValueError, match="deadline"):
-        search_of(Nim()).run(NO_LIMIT)
-
-
 def test_search_respects_its_node_limit():
     search = search_of(Nim(30), options=MctsOptions(node_limit=25))
     assert search.run(Budget(simulations=200)) == 200
@@ -161,17 +138,3 @@ def test_search_counts_a_missing_goal_as_nothing():
     search = search_of(game)
     search.run(Budget(simulations=100))
     assert search.best_move() == Symbol("b")
-
-
-def test_search_tells_of_its_progress():
-    heard = []
-    search = search_of(Nim(7), on_progress=heard.append)
-    search.run(Budget(simulations=300))
-    assert heard[-1] == search.best_move()
-    assert all(first != second for first, second in itertools.pairwise(heard))
-
-
-def test_search_in_a_terminal_state_does_nothing():
-    search = Search(Nim(), Symbol("left"), seed=0)
-    search.move_to((0, 0), None)
-    assert search.run(Budget(simulations=10)) == 0

@@ -18,6 +18,11 @@ POLICIES = [
 ]
 
 
+def every_game_and_policy(test):
+    games = pytest.mark.parametrize("name", ["connectfour_4x4", "tron"])
+    return games(pytest.mark.parametrize("options", POLICIES, ids=lambda options: options["policy"])(test))
+
+
 def engine_at(name, options):
     game = compiled(name)
     code = lanes_search.make_code(len(game.terms.fluents), game.exclusive)
@@ -50,8 +55,7 @@ def below_root(engine):
     return found
 
 
-@pytest.mark.parametrize("options", POLICIES, ids=lambda options: options["policy"])
-@pytest.mark.parametrize("name", ["connectfour_4x4", "tron"])
+@every_game_and_policy
 def test_a_tree_compacted_late_equals_the_one_compacted_at_once(name, options):
     game = compiled(name)
     early, late = engine_at(name, options), engine_at(name, options)
@@ -73,8 +77,7 @@ def test_a_tree_compacted_late_equals_the_one_compacted_at_once(name, options):
     assert below_root(early) == below_root(late)
 
 
-@pytest.mark.parametrize("options", POLICIES, ids=lambda options: options["policy"])
-@pytest.mark.parametrize("name", ["connectfour_4x4", "tron"])
+@every_game_and_policy
 def test_a_tree_that_grew_below_a_moved_root_keeps_its_statistics_when_it_is_compacted(name, options):
     game = compiled(name)
     engine = engine_at(name, options)
@@ -95,18 +98,9 @@ def test_a_tree_that_grew_below_a_moved_root_keeps_its_statistics_when_it_is_com
 
 def timed_search(**options):
     """A search with little memory that has pondered and followed one joint move; its state and its clock."""
-    game = compiled("connectfour")
-    ticking = itertools.count()
-
-    def clock():
-        return float(next(ticking))
-
-    search = LanesSearch(
-        game,
-        game.roles[0],
-        options=MctsOptions(memory_mebibytes=2, words=1, **options),
-        clock=clock,
-    )
+    game, clock = compiled("connectfour"), map(float, itertools.count()).__next__
+    options = MctsOptions(memory_mebibytes=2, words=1, **options)
+    search = LanesSearch(game, game.roles[0], options=options, clock=clock)
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=2000))
     search.run(Budget(1e9, is_stopped=lambda: True))
@@ -144,42 +138,31 @@ def test_a_timed_search_compacts_its_trees_once_they_are_full(threads):
     search.close()
 
 
-def test_without_time_for_it_a_full_tree_stays_until_the_next_move(monkeypatch):
+@pytest.mark.parametrize("is_pondering", [False, True])
+def test_a_full_tree_is_compacted_with_the_next_move(monkeypatch, is_pondering):
+    """Without time for it in a search; after pondering at once."""
     monkeypatch.setattr(lanes_search, "COMPACTION_SECONDS", 1e9)
     search, state, clock = timed_search()
     (engine,) = search.engines
-    while not engine.is_full:
-        search.run(Budget(clock() + 50))
-    assert engine.is_loose
+    if is_pondering:
+        search.run(Budget(1e9, is_stopped=lambda: engine.is_full))
+    else:
+        while not engine.is_full:
+            search.run(Budget(clock() + 50))
+        assert engine.is_loose
     nodes = engine.node_count
     follow(search, state)
     assert not engine.is_loose
     assert engine.node_count < nodes
 
 
-def test_a_tree_that_pondering_has_filled_is_compacted_at_once():
-    search, state, _ = timed_search()
-    (engine,) = search.engines
-    search.run(Budget(1e9, is_stopped=lambda: engine.is_full))
-    nodes = engine.node_count
-    follow(search, state)
-    assert not engine.is_loose
-    assert engine.node_count < nodes
-
-
-def test_pondering_begins_with_a_compacted_tree():
+@pytest.mark.parametrize(
+    ("budget", "new"), [(Budget(1e9, is_stopped=lambda: True), 0), (Budget(simulations=1), 1)]
+)
+def test_pondering_and_counted_searches_begin_with_a_compacted_tree(budget, new):
     search, _, _ = timed_search()
     (engine,) = search.engines
-    carried = visits_of(search)
-    search.run(Budget(1e9, is_stopped=lambda: True))
+    carried = sum(visits_of(search).values())
+    assert search.run(budget) == new
     assert (engine.is_loose, engine.root) == (False, 0)
-    assert visits_of(search) == carried
-
-
-def test_a_counted_search_begins_with_a_compacted_tree():
-    search, _, _ = timed_search()
-    (engine,) = search.engines
-    carried = visits_of(search)
-    assert search.run(Budget(simulations=1)) == 1
-    assert (engine.is_loose, engine.root) == (False, 0)
-    assert sum(visits_of(search).values()) == sum(carried.values()) + 1
+    assert sum(visits_of(search).values()) == carried + new

@@ -25,11 +25,6 @@ def _select_in(search, parts, memory, first, end):
     return select_edge(search, parts, memory, 0, 0, MISSING, 0)
 
 
-def _selected(search, first, end):
-    memory = Unboxed.made_once(search)
-    return _select_in(search, link_parts(memory), memory.address, first, end)
-
-
 def _value(edge, has_rave, everything):
     """UCB1 of one edge (visits, flight, total, goal, RAVE visits and total) among those of `everything`."""
     visits, flight, total, goal, rave_visits, rave_total = edge
@@ -77,7 +72,8 @@ def _put(engine, edges):
 
 
 def _select(engine, count):
-    return _selected(engine.memory, 0, count)
+    memory = Unboxed.made_once(engine.memory)
+    return _select_in(engine.memory, link_parts(memory), memory.address, 0, count)
 
 
 @pytest.mark.parametrize("policy", ["uniform", "rave"])
@@ -91,15 +87,11 @@ def test_tried_edge_with_the_highest_value_is_selected(policy):
         assert values[_select(engine, count)] == pytest.approx(max(values), abs=1e-9)
 
 
-def test_of_equal_edges_the_first_is_selected():
+def test_untried_edges_come_first_then_the_first_of_the_best():
     engine = _engine("uniform")
-    _put(engine, [(3, 0, 90, UNPROVEN, 0, 0), *[(3, 0, 150, UNPROVEN, 0, 0)] * 5])
+    edges = [(3, 0, 90, UNPROVEN, 0, 0), *[(3, 0, 150, UNPROVEN, 0, 0)] * 5]
+    _put(engine, edges)
     assert _select(engine, 6) == 1
-
-
-def test_untried_edges_come_first():
-    engine = _engine("uniform")
-    edges = [(2, 0, 200, UNPROVEN, 0, 0)] * 6
     edges[2] = (0, 1, 0, UNPROVEN, 0, 0)
     edges[4] = (0, 0, 0, UNPROVEN, 0, 0)
     _put(engine, edges)
