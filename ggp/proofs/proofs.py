@@ -14,8 +14,7 @@ from math import inf
 
 import numpy as np
 
-from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.engines.compiled import once_per_game
+from ggp.engines.compiled import CompiledGame, PackedState, once_per_game
 from ggp.game import Move
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.goal_distance import goal_formula

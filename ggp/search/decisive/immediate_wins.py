@@ -21,8 +21,14 @@ from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.search.decisive.decisive_moves import Narrowing
-from ggp.search.decisive.kept_circuits import SIMPLIFY_SECONDS, STAGES, kept_circuit, with_wins
-from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
+from ggp.search.decisive.kept_circuits import (
+    SIMPLIFY_SECONDS,
+    STAGES,
+    WINNING_GOAL,
+    WatchedEnds,
+    kept_circuit,
+    with_wins,
+)
 
 LARGEST, LARGEST_LOOK = 15_000, 10_000
 """Maximum literals of the game's circuit and of the one made, for alpha-beta and for the tree. There looking

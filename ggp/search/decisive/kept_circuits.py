@@ -1,5 +1,6 @@
 """Circuits that detect immediate wins, made once per game and cached with compiled games.
 
+Random playouts are watched for moves that win and moves that wait, by which a game is found suitable.
 A circuit is simplified for a limited time. Whether it is worth having is decided before, by its size, so that
 the time decides nothing.
 """
@@ -9,24 +10,48 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit, Goal, without_dead_gates
 from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
-from ggp.circuit.tables import circuit_of
+from ggp.circuit.tables import Phase, circuit_of
 from ggp.engines.compiled import CompiledGame
-from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds, watch_ends
+from ggp.game import RANDOM_ROLE
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.engine import BoolArray, Lanes
 
 STAGES = ("factoring", "refactoring", "sharing", "gate_order")
 """Simplifications that do not use `next`, which these circuits lack."""
 
 SIMPLIFY_SECONDS = 0.5
 
+WINNING_GOAL = 100
+"""Of the role that makes the move; also the sum of the goals."""
+
+WATCHED_PLAYOUTS, WATCHED_STEPS = 512, 256
+"""Random playouts to watch, and steps of each."""
+
 _logger = logging.getLogger("ggp.search")
+
+
+class WatchedEnds(NamedTuple):
+    """Findings of random playouts; moves are counted over all roles.
+
+    passive           by role the move that it has while another one chooses
+    winning           moves that ended a match with goal 100 for their role
+    """
+
+    passive: tuple[int, ...]
+    winning: frozenset[int]
+
 
 Make: TypeAlias = Callable[[Circuit, WatchedEnds], Circuit | None]
 
@@ -94,3 +119,73 @@ def with_goals(circuit: Circuit, gates: tuple[tuple[int, ...], ...], goals: tupl
 
 def without_percepts(circuit: Circuit) -> Circuit:
     return replace(circuit, percepts=(), terms=replace(circuit.terms, percepts=()))
+
+
+def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
+    """Watch random playouts for waiting moves and winning moves.
+
+    None unless there are two roles whose goals add up to 100, that never both choose at once, and that have
+    exactly one passive move each. Moves that win so rarely that no playout shows it are not worth their
+    gates.
+    """
+    if len(game.roles) != 2 or RANDOM_ROLE in game.roles:
+        return None
+    stretches = list(pairwise(game.tables.first_move.tolist()))
+    passive: list[set[int]] = [set(), set()]
+    winning: set[int] = set()
+    for chosen, goals, is_over, legal in _random_playouts(game, seed):
+        if (goals.sum(axis=0)[is_over] != WINNING_GOAL).any():
+            return None
+        for role in range(2):
+            won = is_over & (goals[role] == WINNING_GOAL)
+            winning.update(np.flatnonzero(chosen[:, won].any(axis=1)).tolist())
+        chooses = np.array([legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
+        if (chooses.all(axis=0) & ~is_over).any():
+            return None
+        for role, (begin, end) in enumerate(stretches):
+            waits = chooses[1 - role] & ~chooses[role] & ~is_over
+            passive[role].update((begin + np.flatnonzero(legal[begin:end, waits].any(axis=1))).tolist())
+    if any(len(of_role) != 1 for of_role in passive):
+        return None
+    waiting = (passive[0].pop(), passive[1].pop())
+    return WatchedEnds(waiting, frozenset(winning - set(waiting)))
+
+
+def _random_playouts(
+    game: CompiledGame, seed: int
+) -> Iterator[tuple[BoolArray, NDArray[np.int64], BoolArray, BoolArray]]:
+    """WATCHED_PLAYOUTS at once, state by state: of the N playouts that are running or just ended
+
+    chosen    bool[M, N]: the joint move that led here; none in the initial state
+    goals     int[R, N]: as the rules give them; 0 for none
+    is_over   bool[N]
+    legal     bool[M, N]
+    Uses `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
+    """
+    tables = game.lane_tables
+    lanes = Lanes(tables, words=game.words)
+    count = min(WATCHED_PLAYOUTS, lanes.lane_count)
+    rng = np.random.default_rng(seed)
+    states = np.repeat(game.unpack(game.initial_state())[:, None], count, axis=1)
+    chosen = np.zeros((tables.move_count, count), np.bool_)
+    terminal = np.array([tables.terminal], np.int32)
+    with announced_compilation():
+        lanes.settle()
+    for _ in range(WATCHED_STEPS):
+        lanes.set_states(states)
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        count = states.shape[1]
+        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None].astype(np.int64)
+        of_roles = pairwise(tables.goal_first.tolist())
+        is_over, legal = lanes.read(terminal, count)[0], lanes.read(game.legal_literals, count)
+        yield chosen, np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]), is_over, legal
+        draw = rng.random(legal.shape, np.float32)
+        draw[~legal] = -1.0
+        chosen = np.zeros_like(legal)
+        for begin, end in pairwise(game.tables.first_move.tolist()):
+            chosen[begin + draw[begin:end].argmax(axis=0), np.arange(count)] = True
+        lanes.set_moves(chosen)
+        lanes.settle(Phase.NEXT, Phase.NEXT)
+        if is_over.all():
+            return
+        states, chosen = lanes.read(tables.next, count)[:, ~is_over], chosen[:, ~is_over]

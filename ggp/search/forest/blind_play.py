@@ -163,7 +163,7 @@ class BlindBatch(MatchBatch):
             held = list(probabilities)
             drawn = draw_by_weight(list(probabilities.values()), trees, self._drawing.random())
             states += [self._game.unpack(held[each]) for each in drawn.tolist()]
-            counts.append(even_shares(total, [trees])[0])
+            counts.append(even_shares(total, trees))
             decision.append(np.full(trees, number))
         return np.array(states), np.concatenate(counts), np.concatenate(decision)
 

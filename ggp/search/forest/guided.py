@@ -20,6 +20,9 @@ from ggp.search.tree.kernels.compaction import abandon
 from ggp.search.tree.options import MctsOptions
 
 ENDLESS = 2**60
+CONCENTRATION = 10.0
+"""Of the Dirichlet distribution of noise: its parameter times the number of moves."""
+
 LANES = 512
 """Simulations at a time of a NetworkSearch."""
 
@@ -77,19 +80,14 @@ class GuidedForest(Forest):
         rng: np.random.Generator,
         *,
         share: float = 0.25,
-        concentration: float = 10.0,
         is_stopped: Callable[[], bool] | None = None,
     ) -> bool:
-        """As `search`, with noise in the priors of the roots (Silver et al. 2017).
-
-        share          of the noise in the prior
-        concentration  of the Dirichlet distribution: its parameter times the number of moves
-        """
+        """As `search`, with this share of noise in the priors of the roots (Silver et al. 2017)."""
         self.search(states, np.minimum(simulations, 1))
         for role in range(len(self.game.roles)):
             first = self._engine.tree.first_edge[: len(states), role : role + 2]
             for begin, end in first[self._engine.tree.first_edge[: len(states), 0] >= 0].tolist():
-                noise = rng.dirichlet(np.full(end - begin, concentration / (end - begin)))
+                noise = rng.dirichlet(np.full(end - begin, CONCENTRATION / (end - begin)))
                 prior = self._guide.prior[begin:end]
                 prior[:] = (1 - share) * prior + share * noise
         self._roots.left[: len(states)] = np.maximum(np.asarray(simulations) - 1, 0)

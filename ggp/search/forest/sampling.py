@@ -20,9 +20,8 @@ def draw_by_weight(weights: ArrayLike, count: int, offset: float) -> NDArray[np.
     return drawn
 
 
-def even_shares(total: int, counts: list[int]) -> list[NDArray[np.int64]]:
-    """`total` in shares that differ by one at most, for groups of `counts` trees."""
-    trees = sum(counts)
+def even_shares(total: int, trees: int) -> NDArray[np.int64]:
+    """`total` in int64[trees] shares that differ by one at most."""
     shares = np.full(trees, total // trees, np.int64)
     shares[: total % trees] += 1
-    return np.split(shares, np.cumsum(counts)[:-1])
+    return shares

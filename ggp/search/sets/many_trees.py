@@ -340,7 +340,7 @@ class ManyTreeSearch:
         packed = np.frombuffer(joined, np.uint8).reshape(len(keys), -1)
         weights = np.fromiter(probabilities.values(), np.float64, len(keys))
         total = _ENDLESS if simulations is None else simulations
-        (counts,) = even_shares(total, [len(self._forests)])
+        counts = even_shares(total, len(self._forests))
         generators = self._rng.spawn(len(self._forests))
 
         def grow(forest: SetForest, count: int, rng: np.random.Generator) -> None:

@@ -221,21 +221,14 @@ def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, l
     found = expand(search.tables, arrays, tree, node, lane)
     if is_graph and found == EXPANDED:
         enter_key(arrays, tree, search.planes)
-    if found == EXPANDED and parts.look != NO_ENTRY and arrays.counter[c.IS_CONSTANT_SUM] != 0:
-        return _look_ahead(search, parts, walker, node, lane)
-    return found == STUCK
-
-
-@inlined
-def _look_ahead(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
-    """Prove a node at which the only role with a choice wins at once; return whether it does."""
-    tree = search.tree
     role = np.int64(tree.decider[node])
-    if role < 0:
-        return False
+    is_looking = parts.look != NO_ENTRY and arrays.counter[c.IS_CONSTANT_SUM] != 0
+    if found != EXPANDED or not is_looking or role < 0:
+        return found == STUCK
     e = np.int64(call_entry(parts.look, parts.ahead, node, role, lane))
     if e == MISSING:
         return False
+    # The only role with a choice wins at once.
     tree.goal[e] = BEST_GOAL
     tree.proof[node] = BEST_GOAL if role == 0 else 0
     pass_up(tree, search.walkers, walker, node)

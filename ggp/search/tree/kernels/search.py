@@ -60,17 +60,6 @@ def _leave_tree(search: SearchMemory, walker: Index) -> None:
         walkers.out[lane] = arrays.counter[c.TICK] + 1
 
 
-@inlined
-def _move_at_random(search: SearchMemory, walker: Index) -> None:
-    """Select a uniformly random legal move of each role, for a node whose edges found no room."""
-    tables, arrays, walkers = search.tables, search.arrays, search.walkers
-    lane = np.int64(walkers.lane[walker, 0])
-    for role in range(tables.role_count):
-        slot = random_slot(tables, arrays, role, lane)
-        if slot != MISSING:
-            put_move(arrays, walkers, walker, np.int64(tables.slot_node[slot]))
-
-
 @stage
 def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: Index) -> None:
     """Choose each role's edge at the walker's node and move to the child, or out of the tree."""
@@ -107,7 +96,7 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
 @stage
 def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
     """Move every walker in the tree by one edge; those that leave it are dropped from the list."""
-    walkers, counter = search.walkers, search.arrays.counter
+    tables, arrays, walkers, counter = search.tables, search.arrays, search.walkers, search.arrays.counter
     kept = 0
     # descending[:kept] are those that continue; the list is compacted in place, in its order.
     for i in range(counter[c.DESCENDING]):
@@ -115,7 +104,11 @@ def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
         if walkers.left[walker] == 0:
             continue
         if search.tree.first_edge[walkers.node[walker], 0] == MISSING:
-            _move_at_random(search, walker)
+            # Its edges found no room: a uniformly random legal move of each role.
+            for role in range(tables.role_count):
+                slot = random_slot(tables, arrays, role, np.int64(walkers.lane[walker, 0]))
+                if slot != MISSING:
+                    put_move(arrays, walkers, walker, np.int64(tables.slot_node[slot]))
             walkers.leaf[walker] = MISSING
             _leave_tree(search, walker)
         else:

@@ -238,20 +238,15 @@ def is_untried(tree: Tree, e: Index) -> bool:
 
 
 @inlined
-def _hash_of(node: Index, path_edge: NDArray[np.int32], first: Index) -> np.uint64:
-    h = np.uint64(node) * np.uint64(0x9E37_79B9_7F4A_7C15)
-    for role in range(path_edge.shape[0]):
-        h = (h ^ np.uint64(path_edge[role] - first)) * np.uint64(0xBF58_476D_1CE4_E5B9)
-        h = h ^ (h >> np.uint64(29))
-    return h
-
-
-@inlined
 def find_bucket(tree: Tree, node: Index, path_edge: NDArray[np.int32]) -> Index:
     """The bucket of the child of `node` by these edges in the hash table, or the empty one for it."""
     mask = tree.bucket.shape[0] - 1
     first = np.int64(tree.first_edge[node, 0])
-    b = np.int64(_hash_of(node, path_edge, first) & np.uint64(mask))
+    h = np.uint64(node) * np.uint64(0x9E37_79B9_7F4A_7C15)
+    for role in range(path_edge.shape[0]):
+        h = (h ^ np.uint64(path_edge[role] - first)) * np.uint64(0xBF58_476D_1CE4_E5B9)
+        h = h ^ (h >> np.uint64(29))
+    b = np.int64(h & np.uint64(mask))
     while tree.bucket[b] != 0:
         child = tree.bucket[b]
         is_same = tree.parent[child] == node

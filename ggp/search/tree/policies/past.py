@@ -5,9 +5,8 @@ value of a legal move is the largest mean among the facts of the state, if enoug
 its own mean (MAST). Source: Finnsson & Björnsson (2010).
 
 Weights differ from lane to lane, so moves are weighed lane by lane, several times slower than with policies
-whose weights are the same in all lanes. Looking up means takes most of it: on skirmish those of every fact
-with some 35 legal moves in each lane (`ggp games info skirmish`), in a table of 25 megabytes (3,586 moves,
-889 fluents). Therefore not one lane is done after the other, but one move, in all lanes in which it is legal:
+whose weights are the same in all lanes. Looking up means takes most of it: on skirmish in a table of 25
+megabytes. Therefore not one lane is done after the other, but one move, in all lanes in which it is legal:
 its means are fetched once, while those of the move before are looked up.
 """
 

@@ -3,7 +3,7 @@
 RAVE keeps the values in the edges of a node; it knows of the node's own moves only, and little while the
 node is young. GRAVE reads the nearest node on the way that has taken in `grave_reference` playouts, so its
 values are of all moves of all roles: a *table*. A node is given one when that many playouts have passed
-through it (the root at once), while there is room. In plain Python: `ggp.search.tree.reference.amaf`.
+through it (the root at once), while there is room. In plain Python: `ggp.search.tree.reference.tree`.
 Sources: Gelly & Silver (2007); Cazenave, "Generalized Rapid Action Value Estimation" (IJCAI 2015).
 """
 

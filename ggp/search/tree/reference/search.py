@@ -29,7 +29,6 @@ from ggp.search.budget import Budget
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.policy import GRAVE, RAVE
-from ggp.search.tree.reference.amaf import amaf_mean, back_up_grave, back_up_rave, rave_weight, reference_at
 from ggp.search.tree.reference.policies import TWINS, Goals, Moves, Step
 from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 from ggp.search.tree.reference.tree import (
@@ -38,6 +37,9 @@ from ggp.search.tree.reference.tree import (
     MoveIndices,
     Node,
     Path,
+    amaf_mean,
+    back_up_grave,
+    back_up_rave,
     best_path,
     decider_of,
     forget_proofs,
@@ -45,6 +47,8 @@ from ggp.search.tree.reference.tree import (
     nodes_below,
     pass_up,
     proven_goal,
+    rave_weight,
+    reference_at,
 )
 
 NEUTRAL_GOAL = 50.0

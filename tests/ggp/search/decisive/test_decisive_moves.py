@@ -11,7 +11,7 @@ from ggp.engines.compilation import game_on
 from ggp.search.budget import Budget
 from ggp.search.decisive import decisive_moves as module
 from ggp.search.decisive.decisive_moves import Narrowing, decisive_game
-from ggp.search.decisive.watched_ends import watch_ends
+from ggp.search.decisive.kept_circuits import watch_ends
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
@@ -53,7 +53,6 @@ def decisive_moves(game, state, role):
 def test_legal_moves_are_those_that_win_or_do_not_lose_at_once(name, matches):
     game = compiled(name)
     narrowed = decisive_game(game)
-    assert narrowed is not None
     rng, narrow_states = random.Random(7), 0
     for _ in range(matches):
         state = game.initial_state()
@@ -78,7 +77,6 @@ def test_moves_left_out_are_no_better_than_those_that_stay(name):
     """Also where wins are so rare that the playouts watched have not shown them all, as in nim."""
     game = compiled(name)
     narrowed = decisive_game(game)
-    assert narrowed is not None
     rng, narrow_states = random.Random(3), 0
     for _ in range(6):
         state = game.initial_state()
@@ -120,7 +118,6 @@ def test_moves_that_wait_and_moves_that_win_are_watched():
     assert watch_ends(compiled("tron")) is None
     game = compiled("tictactoe")
     watched = watch_ends(game)
-    assert watched is not None
     moves = [str(move) for of_role in game.moves for move in of_role]
     assert [moves[m] for m in watched.passive] == ["noop", "noop"]
     assert {moves[m] for m in watched.winning} == set(moves) - {"noop"}
@@ -130,7 +127,6 @@ def test_circuit_with_too_many_gates_is_given_up():
     game = compiled("connectfour")
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     watched = watch_ends(game)
-    assert watched is not None
     assert Narrowing(circuit, watched, circuit.literal_count + 10).narrowed() is None
     assert Narrowing(circuit, watched, 100_000).narrowed() is not None
     assert Narrowing(circuit, watched._replace(winning=frozenset()), 100_000).narrowed() is None
@@ -148,7 +144,6 @@ def test_tables_lead_back_to_their_circuit():
 def test_search_on_lanes_builds_the_tree_of_the_narrowed_game(name, policy):
     game = compiled(name)
     narrowed = decisive_game(game)
-    assert narrowed is not None
     options = replace(one_lane(policy=policy, is_solving=True), is_decisive=True)
     lanes = LanesSearch(game, game.roles[0], seed=5, options=options)
     twin = Search(narrowed, game.roles[0], seed=5, options=options)

@@ -22,7 +22,7 @@ from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
 from ggp.search.budget import Budget
-from ggp.search.tree.options import MctsOptions, OptionError, parse_options
+from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies import fast
 from ggp.search.tree.policies.fast import MAX_LEVELS, NO_CAPTURE, feature_cases, learn_fast
 from ggp.search.tree.reference.policies import FastPolicy
@@ -238,15 +238,6 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
     assert search.simulation_count == 0
     assert granted == [seconds]
     assert search.options.policy == "fast"
-
-
-def test_options_of_fast_are_read():
-    chosen = parse_options({"policy": "fast", "features": "cells", "episodes": "7"}, MctsOptions())
-    assert (chosen.feature_kind, chosen.episodes, chosen.gibbs_temperature) == ("cells", 7, 1.0)
-    assert MctsOptions(policy="mast").gibbs_temperature == 10.0
-    for wrong in ({"features": "nonsense"}, {"policy": "fast+mast"}):
-        with pytest.raises(OptionError):
-            parse_options(wrong, MctsOptions())
 
 
 def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):

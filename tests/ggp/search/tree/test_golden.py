@@ -24,8 +24,8 @@ GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dice
 
 
 def assert_same_after(lanes, twin, choose, moves, simulations):
-    """The match goes on by `choose`, which makes a move of the legal ones; the trees agree before and after
-    each search. Returns the number of nodes before the last one, and after it."""
+    """The match goes on by `choose`, which makes a move of the legal ones, and begins again; the trees agree
+    before and after each search. Returns the number of nodes before and after the last one before that."""
     game, state, sizes = lanes.game, lanes.game.initial_state(), (0, 0)
     for _ in range(moves):
         joint_move = tuple(choose(game.legal_moves(state, role)) for role in game.roles)
@@ -38,7 +38,13 @@ def assert_same_after(lanes, twin, choose, moves, simulations):
         for search in (lanes, twin):
             search.run(Budget(simulations=simulations))
         sizes = before, assert_same_tree(lanes, twin)
-    assert lanes.best_move() == twin.best_move()
+        assert lanes.best_move() == twin.best_move()
+    start = game.initial_state()
+    if all(child.state != start for child in twin.root.children.values()):  # which the twin would go on from
+        for search in (lanes, twin):
+            search.move_to(start, None)
+            assert search.run(Budget(simulations=100)) > 0
+        assert_same_tree(lanes, twin)
     return sizes
 
 
