@@ -71,8 +71,8 @@ def progress_line(progress: Progress) -> str:
 def duration_text(seconds: float) -> str:
     """A duration in a readable unit.
 
-    >>> duration_text(40), duration_text(540), duration_text(12_600)
-    ('40 s', '9 min', '3.5 h')
+    >>> duration_text(40), duration_text(540), duration_text(12_600), duration_text(400_000)
+    ('40 s', '9 min', '3.5 h', '4.6 days')
     """
     if seconds < 90:
         return f"{seconds:.0f} s"

@@ -138,31 +138,22 @@ def test_play_match_is_reproducible_with_seed_and_simulations():
 
 def test_play_match_aborts_if_the_rules_leave_a_role_stuck():
     record = play(Stuck(3), [LegalPlayer(), LegalPlayer()])
-    assert record.is_aborted
-    assert not record.is_completed
+    assert (record.is_aborted, record.is_completed, record.goals) == (True, False, None)
     assert record.fault == "step 2: left has no legal move"
-    assert record.goals is None
 
 
-def test_play_match_aborts_if_a_person_quits():
-    def quit_match(step):
-        raise MatchQuitError("enough")
+@pytest.mark.parametrize(
+    ("error", "fault"), [(MatchQuitError("enough"), "enough"), (KeyboardInterrupt(), "interrupted")]
+)
+def test_play_match_keeps_its_record_when_it_is_ended(error, fault):
+    def end(step):
+        if step == 1:
+            raise error
 
     other = Scripted(lambda step: None)
-    record = play(Nim(5), [Scripted(quit_match), other])
-    assert (record.is_aborted, record.fault, record.moves) == (True, "enough", [])
+    record = play(Nim(5), [Scripted(end), other])
+    assert (record.is_aborted, record.fault, len(record.moves), len(record.states)) == (True, fault, 1, 2)
     assert other.stopped_with is None
-
-
-def test_play_match_keeps_its_record_when_interrupted():
-    def interrupt(step):
-        if step == 1:
-            raise KeyboardInterrupt
-
-    record = play(Nim(5), [Scripted(interrupt), LegalPlayer()])
-    assert (record.is_aborted, record.fault) == (True, "interrupted")
-    assert len(record.moves) == 1
-    assert len(record.states) == 2
 
 
 def test_play_match_reports_a_missing_goal_as_null():
@@ -193,31 +184,17 @@ def test_match_record_holds_search_reports():
     assert "x-reports" not in play(Nim(9), [LegalPlayer(), LegalPlayer()]).to_dict()
 
 
-def test_play_match_lets_others_ponder_while_one_thinks():
-    def carried(spec):
-        players = [
-            make_player(spec),
-            make_player("mcts:simulations=2000,words=1,memory=16,solver=off,proof=off"),
-        ]
-        record = play(load("connectfour_4x4", engine="lanes"), players, step_limit=3)
+@pytest.mark.parametrize("name", ["connectfour_4x4", "dark_hex_3x3"])  # on states, on observations
+def test_players_ponder_while_others_think(name):
+    def work(spec):
+        player = make_player(spec)
+        other = make_player("mcts:simulations=20000,words=1,memory=16,solver=off,proof=off")
+        record = play(load(name, engine="lanes"), [player, other], step_limit=3)
         assert record.errors == [["", ""]] * 4
-        return record.reports[2][0]["carried"]
+        return record.reports[2][0]["carried"] if name == "connectfour_4x4" else player.simulation_count
 
     spec = "mcts:simulations=100,words=1,memory=16,solver=off,proof=off"
-    assert carried(f"{spec},ponder=on") > 2 * carried(spec)
-
-
-def test_players_ponder_on_what_they_observe_while_others_think():
-    def playouts(spec):
-        game = load("dark_hex_3x3", engine="lanes")
-        slow = make_player("mcts:simulations=20000,words=1,memory=16,proof=off")
-        players = [make_player(spec), slow]
-        record = play(game, players, step_limit=3)
-        assert record.errors == [["", ""]] * 4
-        return players[0].simulation_count
-
-    spec = "mcts:simulations=100,words=1,memory=16,proof=off"
-    assert playouts(f"{spec},ponder=on") > 2 * playouts(spec)
+    assert work(f"{spec},ponder=on") > 2 * work(spec)
 
 
 def test_match_record_survives_json(tmp_path):
@@ -229,30 +206,27 @@ def test_match_record_survives_json(tmp_path):
 
 def test_match_record_uses_the_keys_of_ggp_base():
     data = play(Nim(1), [LegalPlayer(), LegalPlayer()], match_id="m1").to_dict()
-    assert data["matchId"] == "m1"
     assert len(data["randomToken"]) == 32
     assert data["startTime"] > 1_600_000_000_000
-    assert data["states"] == ["( (control left) (heap 1) )", "( (control right) (heap 0) )"]
-    assert data["moves"] == [["(take 1)", "noop"]]
-    assert data["errors"] == [["", ""], ["", ""]]
-    assert (data["isCompleted"], data["isAborted"], data["goalValues"]) == (True, False, [100, 0])
-    assert (data["startClock"], data["playClock"], data["previewClock"]) == (60, 60, -1)
-    assert data["playerNamesFromHost"] == ["legal", "legal"]
-    assert data["isPlayerHuman"] == [False, False]
-    assert data["scrambled"] is False
-    assert data["seed"] == 5
     assert data["version"].startswith("ggp-lanes")
     assert {"rules", "stateTimes", "x-moveSeconds"} <= data.keys()
-
-
-def test_match_record_of_another_manager_is_read():
-    text = """{"matchId": "base.1", "randomToken": "r", "startTime": 1, "isCompleted": false,
-      "states": ["( ( heap 3 ) )"], "moves": [], "stateTimes": [1], "errors": [], "previewClock": -1,
-      "startClock": 30, "playClock": 15, "playerNamesFromHost": ["A", "B"], "scrambled": false, "new": 1}"""
-    record = MatchRecord.from_json(text)
-    assert record.player_names == ("A", "B")
-    assert record.goals is None
-    assert len(record.roles) == 2
+    expected = {
+        "matchId": "m1",
+        "states": ["( (control left) (heap 1) )", "( (control right) (heap 0) )"],
+        "moves": [["(take 1)", "noop"]],
+        "errors": [["", ""], ["", ""]],
+        "isCompleted": True,
+        "isAborted": False,
+        "goalValues": [100, 0],
+        "startClock": 60,
+        "playClock": 60,
+        "previewClock": -1,
+        "playerNamesFromHost": ["legal", "legal"],
+        "isPlayerHuman": [False, False],
+        "scrambled": False,
+        "seed": 5,
+    }
+    assert {key: data[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize(
@@ -311,15 +285,17 @@ def test_play_match_stops_players_after_an_internal_error():
     assert other.stopped_with is None
 
 
-def test_match_record_reads_columns_of_different_lengths():
+def test_records_of_other_managers_are_read():
     data = {
         "matchId": "m",
         "states": ["( a )", "( b )"],
         "moves": [["x"], ["y"]],
         "errors": [["TO"], ["IL z"]],
         "stateTimes": [1],
+        "playerNamesFromHost": ["A"],
     }
-    record = MatchRecord.from_dict(data)
+    record = MatchRecord.from_dict({**data, "new": 1})
+    assert (record.player_names, record.goals, len(record.roles)) == (("A",), None, 1)
     assert [step.faults for step in record.steps] == [(), (Late(),), (Illegal("z"),)]
     assert {key: record.to_dict()[key] for key in data} == data
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ggp.tournament import tables
 from ggp.tournament.export import write_csv, write_json_lines
-from ggp.tournament.live import duration_text, progress_line, standings
+from ggp.tournament.live import progress_line, standings
 from ggp.tournament.report import make_report, markdown, rich_table, terminal_view, write_report
 from ggp.tournament.results import collect, pair_scores
 from ggp.tournament.runner import Progress
@@ -312,13 +312,6 @@ def test_standings_and_progress_show_the_rate(tmp_path, store):
     text = text_of(standings(store, run, line))
     assert "a vs b" in text
     assert "75.0" in text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(40, "40 s"), (600, "10 min"), (7200, "2.0 h"), (400_000, "4.6 days")]
-)
-def test_durations_are_short(seconds, text):
-    assert duration_text(seconds) == text
 
 
 @pytest.mark.slow

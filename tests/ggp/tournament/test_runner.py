@@ -157,11 +157,9 @@ def test_occasional_failures_do_not_end_a_run(store, tmp_path):
 
 
 def test_only_http_players_see_which_process_plays_a_run(tmp_path):
-    agents = {"a": "random", "b": "legal", "far": "http://localhost:1"}
-    plan = small_plan(tmp_path, agents=agents)
-    for (_, first), (_, second) in zip(
-        Schedule(plan, token="x").tasks(), Schedule(plan, token="y").tasks(), strict=True
-    ):
+    plan = small_plan(tmp_path, agents={"a": "random", "b": "legal", "far": "http://localhost:1"})
+    runs = (Schedule(plan, token=token).tasks() for token in "xy")
+    for (_, first), (_, second) in zip(*runs, strict=True):
         assert (first.id, first.seed) == (second.id, second.seed)
         assert (wire_id(first) == wire_id(second)) == ("far" not in first.seats)
 

@@ -23,18 +23,17 @@ def test_a_match_counts_once(store, tmp_path):
 
 
 def test_everything_comes_back(store, tmp_path):
-    plan = small_plan(tmp_path)
-    run = store.begin(plan)
-    tasks = tasks_of(plan)[:3]
-    for task in tasks:
-        store.add(run, result_of(task, [50, 50], simulations=7, late=1, fallback="mast"))
-    matches = {match.id: match for match in store.matches(run)}
-    assert set(matches) == {task.id for task in tasks}
-    match = matches[tasks[1].id]
-    assert match.cell_agents == ("a", "b")
-    assert tuple(seat.agent for seat in match.seats) == tasks[1].seats
-    assert all((seat.simulations, seat.late, seat.think_seconds) == (7, 1, 0.5) for seat in match.seats)
-    assert all(seat.fallback == "mast" for seat in match.seats)
+    run = store.begin(small_plan(tmp_path))
+    tasks = tasks_of(run.plan)[:3]
+    added = [
+        store.add(run, result_of(task, [50, 50], simulations=7, late=1, fallback="mast")) for task in tasks
+    ]
+    assert store.matches(run) == sorted(added, key=lambda match: match.id)
+    for match, task in zip(added, tasks, strict=True):
+        assert (match.id, match.cell_agents) == (task.id, ("a", "b"))
+        assert tuple(seat.agent for seat in match.seats) == task.seats
+        facts = {(each.simulations, each.late, each.think_seconds, each.fallback) for each in match.seats}
+        assert facts == {(7, 1, 0.5, "mast")}
     assert store.record(run, tasks[0].id).rules == ONE_SHOT
     (detail, *_) = store.details(run)
     assert detail["seed"] in {task.seed for task in tasks}
