@@ -55,12 +55,7 @@ def terms_of(text):
 
 @pytest.mark.parametrize(
     ("rules", "notation", "is_scrambled"),
-    [
-        ("tictactoe", "kif", False),
-        ("tictactoe", "infix", False),
-        ("nim", "kif", True),
-        (COIN, "kif", False),
-    ],
+    [("tictactoe", "kif", False), ("tictactoe", "infix", False), ("nim", "kif", True), (COIN, "kif", False)],
 )
 def test_answers_follow_from_the_rules_as_printed(rules, notation, is_scrambled):
     game = ggp.load(rules, engine="reasoner")
@@ -82,8 +77,10 @@ def test_answers_follow_from_the_rules_as_printed(rules, notation, is_scrambled)
 
 @pytest.mark.parametrize("rules", ["nim", COIN])
 def test_every_engine_makes_the_same_items(rules):
-    terms = {"count": 200, "seed": 5, "kinds": STATE_KINDS}
-    on_lanes, by_rules = (items_of(ggp.load(rules, engine), **terms) for engine in ("lanes", "reasoner"))
+    on_lanes, by_rules = (
+        items_of(ggp.load(rules, engine), count=200, seed=5, kinds=STATE_KINDS)
+        for engine in ("lanes", "reasoner")
+    )
     assert on_lanes == by_rules
     assert len(on_lanes) > 10
 
@@ -100,10 +97,9 @@ def test_lines_of_json_are_those_of_json():
 
 def test_seed_decides_the_items():
     game = ggp.load("tictactoe", engine="reasoner")
-    terms = {"count": 20, "kinds": STATE_KINDS}
-    first = items_of(game, seed=1, **terms)
-    assert first == items_of(game, seed=1, **terms)
-    assert [item.question for item in first] != [item.question for item in items_of(game, seed=2, **terms)]
+    first, again, other = (items_of(game, seed=seed, count=20, kinds=STATE_KINDS) for seed in (1, 1, 2))
+    assert first == again
+    assert [item.question for item in first] != [item.question for item in other]
 
 
 def test_no_question_is_asked_twice_and_a_note_says_when_none_is_left():
@@ -162,10 +158,9 @@ def as_data(answer):
 
 def as_text(answer):
     """The answer as a program writes it that knows no JSON."""
-    if isinstance(answer, dict):
-        return answer["best"][-1].upper()
     if isinstance(answer, bool):
         return "Yes." if answer else "No."
+    answer = answer["best"][-1].upper() if isinstance(answer, dict) else answer
     return "\n".join(answer) if isinstance(answer, list) else str(answer)
 
 

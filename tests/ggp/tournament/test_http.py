@@ -33,10 +33,8 @@ def test_a_match_over_http_is_played_with_unknown_policy(tmp_path):
     with scripted_player_in_thread(answering("2")) as (address, heard):
         result = play_task(task_with(tmp_path, far=address, b="legal"))
     assert [type(message) for message in heard] == [Start, Play, Stop]
-    assert [(seat.agent, seat.goal, seat.fallback) for seat in result.seats] == [
-        ("far", 100, None),
-        ("b", 0, ""),
-    ]
+    found = [(seat.agent, seat.goal, seat.fallback) for seat in result.seats]
+    assert found == [("far", 100, None), ("b", 0, "")]
     assert [seat.late + seat.illegal + seat.lost for seat in result.seats] == [0, 0]
 
 
@@ -112,11 +110,10 @@ def test_faults_at_start_do_not_count_as_faults_of_moves(tmp_path, monkeypatch):
     assert result.fault == "left was late at START"
 
 
-class Stuck:
+class Unfinished(Inline):
     """One worker that never finishes; the second call of `size` is interrupted."""
 
-    def __init__(self):
-        self.looks = 0
+    looks = 0
 
     def size(self):
         self.looks += 1
@@ -137,7 +134,7 @@ class Stuck:
 def test_players_of_interrupted_matches_are_aborted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small_plan(tmp_path)
-    workers = Stuck()
+    workers = Unfinished()
 
     async def script(message):
         assert workers.looks == -1, "while workers might still ask it something"
