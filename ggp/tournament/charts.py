@@ -60,11 +60,8 @@ def draw_win_rates(results: Results, condition: str) -> Any:
     from matplotlib.figure import Figure
 
     pairs = results.met(condition)
-    games = [
-        game.name
-        for game in results.plan.games
-        if any((condition, game.name, a, b) in results.pairs for a, b in pairs)
-    ]
+    played = {game for of_condition, game, *_ in results.pairs if of_condition == condition}
+    games = [game.name for game in results.plan.games if game.name in played]
     across = min(len(games), PANELS_PER_ROW)
     down = -(-len(games) // across)
     size = (1.6 + 2.2 * across, down * (0.9 + 0.26 * len(pairs)))

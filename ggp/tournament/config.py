@@ -361,21 +361,21 @@ def _check_clocks(plan: Plan) -> None:
 def _check_seats(plan: Plan) -> None:
     """Check that no game lacks agents and no HTTP player needs two seats."""
     for game in plan.games:
-        roles = [role for role in role_names(game) if role != str(RANDOM_ROLE)]
+        seats = sum(role != str(RANDOM_ROLE) for role in role_names(game))
         key = ("games", game.name)
-        if not roles:
+        if not seats:
             raise ConfigError(f"game {game.name} has no role for an agent", key)
-        if game.lineups is not None and len(roles) < 3:
+        if game.lineups is not None and seats < 3:
             raise ConfigError(
-                f"game {game.name} has only {len(roles)} roles for agents: lineups concern games with more",
+                f"game {game.name} has only {seats} roles for agents: lineups concern games with more",
                 (*key, "lineups"),
             )
         is_in_pairs = plan.lineups_in(game) == "pairs"
-        wanted = 2 if is_in_pairs and len(roles) > 1 else len(roles)
+        wanted = min(2, seats) if is_in_pairs else seats
         if len(plan.agents) < wanted:
             raise ConfigError(f"game {game.name} needs {wanted} agents, got {len(plan.agents)}", key)
         remote = [agent.name for agent in plan.agents if agent.is_remote]
-        if is_in_pairs and len(roles) > 2 and remote:
+        if is_in_pairs and seats > 2 and remote:
             raise ConfigError(
                 f"in pairs, the HTTP player {remote[0]} would take several seats in {game.name}; "
                 'use lineups = "all"',

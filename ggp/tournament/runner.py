@@ -119,9 +119,10 @@ class Runner:
         self.store, self.run, self.workers, self.listen = store, run, workers, listen
         self.schedule = Schedule(run.plan, only, token=secrets.token_hex(4) if token is None else token)
         self.stopping = Stopping(self.schedule)
+        self.finished: set[str] = set()
         for match in store.matches(run):
+            self.finished.add(match.id)
             self.stopping.add(match)
-        self.finished = store.finished_ids(run)
         self.progress = Progress(self.schedule.match_count, self.stopping.played())
         self._running: dict[Future[Any], Batch] = {}
         self._held: list[Batch] = []

@@ -258,9 +258,6 @@ class Store:
                 self._link.executemany(_insertion("seat", seats[0]), seats)
         return match if is_added else None
 
-    def finished_ids(self, run: Run) -> set[str]:
-        return {row[0] for row in self._link.execute("select id from match where run = ?", (run.id,))}
-
     def match_count(self, run: Run) -> int:
         row = self._link.execute("select count(*) from match where run = ?", (run.id,)).fetchone()
         return int(row[0])
