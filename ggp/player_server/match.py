@@ -457,7 +457,7 @@ class PlayerMatch:
 
     async def _wait_for_move(self, play: _PendingPlay, request: dict[str, Any]) -> None:
         """Wait for the decision until the deadline, and longer if otherwise only a guess could be sent."""
-        self._keep(self._follow(play, request))
+        following = self._keep(self._follow(play, request))
         finding = asyncio.create_task(self._find_move(play))
         finding.add_done_callback(lambda done: play.note_change())
 
@@ -472,8 +472,9 @@ class PlayerMatch:
             if self._options.fallback and play.position:
                 # Nor should a random move be sent if a search finds one soon.
                 await play.wait(lambda: bool(finding.done() or play.short or play.is_searched), play.latest)
-            if finding.done():
-                finding.result()
+            for task in (following, finding):
+                if task.done():
+                    task.result()
         finally:
             finding.cancel()
 

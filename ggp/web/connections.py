@@ -13,33 +13,21 @@ import logging
 import socket
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 log = logging.getLogger("ggp.web")
 _SWEEP_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
 _BACKLOG = 128
-
-
-@dataclass(frozen=True)
-class ConnectionLimits:
-    """Bounds on what peers may hold open.
-
-    connections      at the same time, half of them from one address; fewer if the process may open few files
-    request_seconds  from the start of a connection to the end of its first request
-    idle_seconds     from an answer to the end of the next request
-    """
-
-    connections: int = 256
-    request_seconds: float = 20.0
-    idle_seconds: float = 75.0
+_MAX_CONNECTIONS = 256
+"""At the same time, half of them from one address; fewer if the process may open few files."""
+_REQUEST_SECONDS, _IDLE_SECONDS = 20.0, 75.0
+"""Until the end of a request, from the start of the connection and from the answer before."""
 
 
 class Connections:
     """The open connections of a server."""
 
-    def __init__(self, limits: ConnectionLimits | None = None) -> None:
-        self._limits = limits or ConnectionLimits()
+    def __init__(self) -> None:
         self._deadline: dict[asyncio.BaseTransport, float | None] = {}
         """Connection → deadline of its next request, the oldest first; None while a request is answered."""
 
@@ -63,13 +51,13 @@ class Connections:
             except OSError:
                 peer.close()
                 continue
-            self._deadline[transport] = time.monotonic() + self._limits.request_seconds
+            self._deadline[transport] = time.monotonic() + _REQUEST_SECONDS
 
     def _make_room(self, address: str) -> bool:
         """If there are too many connections, end the oldest idle one; return whether there is room."""
         self._forget_closed()
         # Files and child processes need descriptors too.
-        most = min(self._limits.connections, max(2, _descriptors() // 3))
+        most = min(_MAX_CONNECTIONS, max(2, _descriptors() // 3))
         of_peer = [each for each in self._deadline if _address(each) == address]
         for group, limit in ((of_peer, most // 2), (list(self._deadline), most)):
             if len(group) >= limit:
@@ -100,7 +88,7 @@ class Connections:
             yield
         finally:
             if self._deadline.pop(transport, 0.0) is None:
-                self._deadline[transport] = time.monotonic() + self._limits.idle_seconds
+                self._deadline[transport] = time.monotonic() + _IDLE_SECONDS
 
     async def end_silent(self) -> None:
         """End connections that have waited too long for a request, until cancelled."""

@@ -32,7 +32,6 @@ from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.kept_circuits import WINNING_GOAL
-from ggp.search.decisive.watched_ends import WINNING_GOAL
 from ggp.search.protocol import NO_SUM
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.slices import Slices

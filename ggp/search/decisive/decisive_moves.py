@@ -35,9 +35,7 @@ from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.engines.once_per_game import once_per_game
 from ggp.search.decisive.kept_circuits import WINNING_GOAL, WatchedEnds, kept_circuit, with_wins
-from ggp.search.decisive.watched_ends import WINNING_GOAL, WatchedEnds
 
 LARGEST = 6_000
 """Maximum literals of a circuit: for larger ones it takes long, and playouts get slow."""

@@ -18,7 +18,6 @@ from ggp.processes.isolation import isolated_command, isolated_environment
 from ggp.tournament.pool import ProcessWorkers
 from ggp.web.live_page import LivePage
 from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
-from tests.ggp.tournament.worker_calls import add, variables
 
 RULES = "(role a) (init p) (legal a m) (next p) (goal a 0) (<= terminal (true p))"
 NAMES = [
@@ -30,7 +29,10 @@ NAMES = [
 
 @pytest.fixture(params=[None, "", ":", ".", "modules:", "::./modules"])
 def trap(request, tmp_path, monkeypatch):
-    """A working directory with modules of these names, and PYTHONPATH leading there; the file they write."""
+    """A working directory with modules of these names, and PYTHONPATH leading there; the file they write.
+
+    No test may leave the file.
+    """
     written = tmp_path / "written"
     for folder in (tmp_path / "here", tmp_path / "here" / "modules"):
         folder.mkdir()
@@ -42,7 +44,8 @@ def trap(request, tmp_path, monkeypatch):
         monkeypatch.delenv("PYTHONPATH", raising=False)
     else:
         monkeypatch.setenv("PYTHONPATH", request.param)
-    return written
+    yield written
+    assert not written.exists()
 
 
 without_path = pytest.mark.parametrize("trap", [None], indirect=True)
@@ -54,6 +57,7 @@ also_relative = pytest.mark.parametrize(
 def test_the_trap_works(trap):
     subprocess.run([sys.executable, "-m", "queue"], check=False, capture_output=True)
     assert trap.read_text()
+    trap.unlink()
 
 
 def test_an_isolated_child_imports_nothing_from_here(trap):
@@ -61,7 +65,6 @@ def test_an_isolated_child_imports_nothing_from_here(trap):
         isolated_command("ggp.jit.second_process"), env=isolated_environment(), capture_output=True, text=True
     )
     assert "IndexError" in run.stderr  # it ran, without its arguments
-    assert not trap.exists()
 
 
 @pytest.mark.slow
@@ -80,7 +83,6 @@ def test_processes_of_player_and_page(module, do, arguments, trap):
     result = child.wait(child.ask(do, **arguments), time.monotonic() + 300)
     child.close()
     assert result is None or result["roles"] == ["a"]
-    assert not trap.exists()
 
 
 @pytest.mark.slow
@@ -89,7 +91,6 @@ def test_live_page(trap):
     said = []
     with LivePage(0, said.append) as page:
         assert page.address
-    assert not trap.exists()
     assert not said
 
 
@@ -98,27 +99,17 @@ def test_second_process(trap, tmp_path):
     with compiled_beside("queue", folder=tmp_path, cores=2):  # of the standard library: it does nothing
         pass
     assert list(tmp_path.glob("queue-*.done"))
-    assert not trap.exists()
 
 
 @pytest.mark.skipif(missing_prolog() is not None, reason=str(missing_prolog()))
 @without_path
 def test_prolog(trap):
     assert load("nim", engine="prolog").roles
-    assert not trap.exists()
 
 
 @also_relative
 def test_gringo(trap):
     ground(parse(RULES))
-    assert not trap.exists()
-
-
-@without_path
-def test_tournament_workers(trap):
-    with ProcessWorkers(1) as workers:
-        assert workers.submit(add, 2, 3).result(60) == 5
-    assert not trap.exists()
 
 
 @without_path
