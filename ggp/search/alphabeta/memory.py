@@ -45,26 +45,22 @@ def allocate_memory(
 ) -> tuple[StateCode, AlphaBetaMemory]:
     """The code of the game's states, and fresh memory without options; see `with_estimate`.
 
-    images      int32[V, F]: the symmetries in use
-    mebibytes   of the transposition table
-    words       width of the rows; None: by the number of moves
+    images   int32[V, F]: the symmetries in use; mebibytes: of the transposition table
+    words    width of the rows; None: by the number of moves
     wins, bounds   tables of `immediate_wins` and `goal_bounds`; None: not in use
     """
     tables, code = game.lane_tables, make_code(len(game.terms.fluents), game.exclusive)
     widest = max(map(len, game.moves))
-    if words is None:
-        words = 1 if widest <= 64 or _most_legal(game) <= 64 else 8
-    lanes = 64 * words
+    words = words or (1 if widest <= 64 or _most_legal(game) <= 64 else 8)
+    lanes, slots = 64 * words, slot_count(mebibytes, code.word_count)
     children = min(MAX_PLIES * widest, 1 << 21) + lanes
-    slots = slot_count(mebibytes, code.word_count)
     sides = [
         no_circuit(tables, words) if each is None else side_circuit(each, words)
         for each in (*(wins or (None, None)), bounds)
     ]
-    bounded = 1 if bounds is None else children
     move, mover, end, score, mobility = np.zeros((5, children), np.int32)
-    least, most = np.zeros((2, bounded), np.int32)
-    memory = AlphaBetaMemory(
+    least, most = np.zeros((2, 1 if bounds is None else children), np.int32)
+    return code, AlphaBetaMemory(
         node_value=value_rows(tables, words),
         child_value=value_rows(tables, words),
         planes=make_rows(64 * code.word_count, words),
@@ -99,7 +95,6 @@ def allocate_memory(
         option=np.zeros(arrays.OPTIONS, np.int64),
         counter=np.zeros(arrays.COUNTERS, np.int64),
     )
-    return code, memory
 
 
 def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemory:
