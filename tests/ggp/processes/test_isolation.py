@@ -18,6 +18,7 @@ from ggp.processes.isolation import isolated_command, isolated_environment
 from ggp.tournament.pool import ProcessWorkers
 from ggp.web.live_page import LivePage
 from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
+from tests.ggp.tournament.worker_calls import variables
 
 RULES = "(role a) (init p) (legal a m) (next p) (goal a 0) (<= terminal (true p))"
 NAMES = [
