@@ -71,9 +71,9 @@ def command(
         for file in present:
             try:
                 for measurement in _measure(file, engine, policies, seconds, threads):
-                    results.append({**measurement, "calibration_seconds": calibration})
-                    if is_json:
-                        click.echo(json.dumps(results[-1]))
+                    result = {**measurement, "calibration_seconds": calibration}
+                    results.append(result)
+                    click.echo(json.dumps(result) if is_json else "", nl=is_json)
             except FAILURES as error:
                 _report_failure(file, error, is_json=is_json)
                 code = max(code, UNREADABLE if isinstance(error, OSError) else FAILURE)
