@@ -116,6 +116,11 @@ def describe(
     """Inspect the rules of `game` and run up to `playouts` random playouts within `seconds`.
 
     One-time work of an engine, such as compiling kernels, does not count as playout time.
+
+    >>> import ggp
+    >>> info = describe(ggp.load("tictactoe", engine="reasoner"), playouts=3)
+    >>> [trait.name for trait in info.traits], info.most_moves
+    (['turn-taking', 'constant-sum'], (9, 8))
     """
     initial = game.initial_state()
     with suppress(NoLegalMoveError):  # the playouts will meet it again, and count it

@@ -24,7 +24,13 @@ _OUT_OF_REACH = 10**18
 
 
 class SolverError(Exception):
-    """The game was not solved."""
+    """The game was not solved.
+
+    >>> import ggp
+    >>> ggp.solve(ggp.load("kuhn_poker"))
+    Traceback (most recent call last):
+    ggp.solver.limits.UnsolvableError: the game has hidden information (`sees`), so ...
+    """
 
 
 class SolverLimitError(SolverError):
