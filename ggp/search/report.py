@@ -51,12 +51,13 @@ class MoveReport:
 
 
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
-    """The move to play: the one visited most, unless a proof knows better; the first of equals.
+    """The move to play: the one visited most, unless a proof knows better; of proven ones the first by text.
 
     A move that is proven to give nothing is best only if all are: any other is at least as good.
     """
     favorite = max((m for m in moves if m.goal is None), key=lambda m: (m.visits, m.mean), default=None)
-    surest = max((m for m in moves if m.goal is not None), key=lambda m: m.goal or 0, default=None)
+    proven = [m for m in moves if m.goal is not None]
+    surest = min(proven, key=lambda m: (-(m.goal or 0), str(m.move)), default=None)
     if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
         return surest
     return favorite
