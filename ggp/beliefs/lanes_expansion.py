@@ -293,5 +293,6 @@ def _with_room(old: Reached, more: int) -> Reached:
     ):
         target[: len(source)] = source
     new.size[0] = count
-    insert_states(new.known.table, new.known.keys, words, 0, count)
+    if count:  # not to load a kernel for nothing while a clock runs
+        insert_states(new.known.table, new.known.keys, words, 0, count)
     return new

@@ -80,7 +80,6 @@ def test_matches_that_teach_are_played_on_a_cluster(cluster):
         ahead.begin(None, plan)
         found = ahead.taught(lambda: False)
     here = [play_here(game, None, replace(plan, seed=seed)) for seed in (5, 6)]
-    assert found.ended == 40
     assert (found.samples.states == np.concatenate([each.samples.states for each in here])).all()
 
 
