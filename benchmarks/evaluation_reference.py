@@ -3,8 +3,8 @@
     ggp evaluate games/*.kif --json --seconds 20 > evaluations.jsonl
     python -m benchmarks.evaluation_reference evaluations.jsonl [--add]
 
-Writes `ggp/evaluation/reference.json`, name of a figure → its values in these games, sorted, and prints the
-table of `results/evaluation.md`. --add: only figures that the reference does not have yet. Evaluating takes
+Writes `ggp/game_evaluation/reference.json`, name of a figure → its values in these games, sorted, and prints
+the table of `results/evaluation.md`. --add: only figures that the reference does not have yet. Evaluating takes
 five minutes on two idle cores.
 """
 
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ggp.evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT
+from ggp.game_evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT
 
 REFERENCE = Path(__file__).resolve().parent.parent / "ggp" / "evaluation" / "reference.json"
 SHOWN = (

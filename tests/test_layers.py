@@ -29,7 +29,7 @@ FLOORS = tuple(
         "ggp.search ggp.match ggp.knowledge",
         "ggp.validation ggp.protocol ggp.proofs",
         "ggp.players ggp.bench ggp.teaching",
-        "ggp.player_server ggp.tournament ggp.assessment ggp.evaluation ggp.items ggp.env",
+        "ggp.player_server ggp.tournament ggp.assessment ggp.game_evaluation ggp.items ggp.env",
         "ggp.web",
         "ggp.cli",
         "ggp ggp.__main__",

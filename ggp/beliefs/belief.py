@@ -23,12 +23,12 @@ from gdl.terms import Term
 from ggp.beliefs.expansion import PATIENCE_SECONDS, Expansion, Weights
 from ggp.beliefs.observation import Observation
 from ggp.beliefs.tracking import Position, StateTracker, Tracker
+from ggp.engines.batches import require_compiled
 from ggp.game import Fact, Game, Move, Role, has_percepts, is_compiled, legal_or_none
 
 if TYPE_CHECKING:
     from ggp.beliefs.lanes_expansion import LanesExpansion
     from ggp.beliefs.observation_keys import UInt64Array
-    from ggp.engines.compiled import CompiledGame
 
 _MAX_ATTEMPTS = 3000
 """Maximum random successors tried in a step after which no state held is possible."""
@@ -66,7 +66,7 @@ class Belief:
         if expansion is None and is_compiled(game):
             from ggp.beliefs.lanes_expansion import LanesExpansion  # loads numba
 
-            expansion = LanesExpansion(cast("CompiledGame", game), role)
+            expansion = LanesExpansion(require_compiled(game), role)
         self._expansion = expansion or Expansion(game, role)
         self._most_recovered = min(_MAX_RECOVERED, self._expansion.sample_size)
         self._weights: Weights = {game.initial_state(): 1.0}

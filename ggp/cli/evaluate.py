@@ -16,11 +16,11 @@ import click
 
 from ggp.cli.options import Count, Limit, OutputFile, Seconds, json_option, limit_option, workers_option
 from ggp.cli.progress import load_compiled, progress_of
-from ggp.evaluation.figures import DEFINITIONS, EXACT, percentile
 from ggp.files import write_text
+from ggp.game_evaluation.figures import DEFINITIONS, EXACT, percentile
 
 if TYPE_CHECKING:
-    from ggp.evaluation.evaluate import Evaluation, EvaluationTerms, JudgedSheet
+    from ggp.game_evaluation.evaluate import Evaluation, EvaluationTerms, JudgedSheet
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
@@ -91,7 +91,7 @@ def command(
     Ctrl-C ends the work with the figures so far. Exit code: 0 success, 1 a requirement is not met or a game
     cannot be played, 2 wrong usage.
     """
-    from ggp.evaluation.evaluate import EvaluationTerms
+    from ggp.game_evaluation.evaluate import EvaluationTerms
 
     terms = EvaluationTerms(
         limits["simulations"], limits["matches"], limits["playouts"], limits["steps"], seconds
@@ -108,7 +108,7 @@ def command(
             kept.append(found)
             code = INTERRUPTED if found.is_interrupted else code
     if page is not None:
-        from ggp.evaluation.page import page_of
+        from ggp.game_evaluation.page import page_of
 
         write_text(page, page_of(kept))
     sys.exit(code)
@@ -126,7 +126,7 @@ def _print(judged: JudgedSheet, misses: list[str], *, is_json: bool) -> None:
 
 
 def _judged_here(files: tuple[str, ...], terms: EvaluationTerms) -> Iterator[JudgedSheet]:
-    from ggp.evaluation.evaluate import UNPLAYABLE, JudgedSheet, evaluate, failed
+    from ggp.game_evaluation.evaluate import UNPLAYABLE, JudgedSheet, evaluate, failed
 
     for file in files:
         try:
@@ -145,7 +145,7 @@ def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: 
     """Evaluate each game in one worker with one thread. Rules are read here; workers need no files."""
     from concurrent.futures import CancelledError
 
-    from ggp.evaluation.evaluate import JudgedSheet, failed, judge_file_in
+    from ggp.game_evaluation.evaluate import JudgedSheet, failed, judge_file_in
     from ggp.tournament.pool import WorkersError, open_workers
 
     try:

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as quoted
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gdl.dependencies import DISTINCT, Dependencies
 from gdl.program import Program
+from ggp.engines.batches import require_compiled
 from ggp.game import Game, GameError, has_percepts, is_compiled
 from ggp.integers import check_integers
 from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question, has_one_meaning
@@ -19,7 +20,7 @@ from ggp.items.wording import Notation, Wording
 from ggp.solver import Solution, SolverError, SolverLimits, solve
 
 if TYPE_CHECKING:
-    from ggp.engines.compiled import CompiledGame
+    pass
 
 SCHEMA = 1
 KINDS = tuple(QUESTIONS)
@@ -178,7 +179,7 @@ class ItemMaker:
             return plain_walks(game, self.wording, terms.seed, terms.step_limit, is_over)
         from ggp.items.lane_walks import lane_walks  # loads numba
 
-        return lane_walks(cast("CompiledGame", game), self.wording, terms.seed, terms.step_limit, is_over)
+        return lane_walks(require_compiled(game), self.wording, terms.seed, terms.step_limit, is_over)
 
     def _solution(self, deadline: float) -> Solution | None:
         terms = self.terms

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ggp.engines.batches import require_compiled
 from ggp.game import RANDOM_ROLE, Game, GameError, Role, is_compiled
 from ggp.integers import to_integer
 from ggp.search.budget import Budget
@@ -14,7 +15,6 @@ from ggp.search.report import SearchReport
 from ggp.search.tree.options import MctsOptions, default_options, parse_options
 
 if TYPE_CHECKING:
-    from ggp.engines.compiled import CompiledGame
     from ggp.search.tree.reference.search import Search
     from ggp.search.tree.search import LanesSearch
 
@@ -93,7 +93,7 @@ def _make_search(game: Game[Any], role: Role, seed: int, options: MctsOptions) -
     if is_compiled(game):
         from ggp.search.tree.search import LanesSearch
 
-        return LanesSearch(cast("CompiledGame", game), role, seed=seed, options=options)
+        return LanesSearch(require_compiled(game), role, seed=seed, options=options)
     from ggp.search.tree.reference.search import Search
 
     return Search(game, role, seed=seed, options=options)

@@ -18,9 +18,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from gdl.errors import GdlError
+from ggp.engines.batches import require_compiled
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
 from ggp.game import Game, GameError, hides_information, is_compiled
@@ -35,7 +36,7 @@ from ggp.tournament.pool import CallError
 from ggp.tournament.schedule import MatchTask, kind_of
 
 if TYPE_CHECKING:
-    from ggp.engines.compiled import CompiledGame
+    pass
 
 ABORT_SECONDS = 2.0
 """Time limit for sending ABORT to HTTP players: the user waits for it."""
@@ -143,7 +144,7 @@ def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
             return [play_task(task) for task in tasks]
         from ggp.tournament.side_by_side import play_side_by_side  # loads numba
 
-        played = play_side_by_side(cast("CompiledGame", game), tasks, [_terms_of(task) for task in tasks])
+        played = play_side_by_side(require_compiled(game), tasks, [_terms_of(task) for task in tasks])
     except (GdlError, GameError, PlayerError, OSError) as error:
         raise UnplayableError(str(error)) from None
     results = []

@@ -100,7 +100,7 @@ def picture(rules: str) -> str:
 def judge(rules: str) -> dict[str, Any]:
     """Figures of a game, as `ggp evaluate --json` gives them."""
     from ggp.engines.batches import require_compiled
-    from ggp.evaluation.evaluate import EvaluationTerms, evaluate
+    from ggp.game_evaluation.evaluate import EvaluationTerms, evaluate
 
     game = require_compiled(load(rules + "\n", engine="lanes", name="sheet"))
     return evaluate(game, EvaluationTerms(simulations=64, matches=64, seconds=20.0)).to_dict()

@@ -5,7 +5,7 @@ import pytest
 
 import ggp
 from ggp.assessment.asking import AssessmentTerms
-from ggp.evaluation.evaluate import EvaluationTerms
+from ggp.game_evaluation.evaluate import EvaluationTerms
 from ggp.items.making import ItemTerms
 from ggp.networks.network import Network
 from ggp.players.book_building import BookTerms

@@ -14,9 +14,9 @@ from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.graphs import rule_graph, to_svg
 from ggp.analysis.picture import find_picture
 from ggp.env.gambit import write_efg
-from ggp.evaluation.evaluate import Evaluation
-from ggp.evaluation.figures import EXACT, Figure
-from ggp.evaluation.page import page_of
+from ggp.game_evaluation.evaluate import Evaluation
+from ggp.game_evaluation.figures import EXACT, Figure
+from ggp.game_evaluation.page import page_of
 from ggp.notebook import html_table
 from ggp.tournament.export import write_csv
 from ggp.tournament.report import make_report, markdown, write_report

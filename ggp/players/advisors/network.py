@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.batches import require_compiled
 from ggp.game import Game
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.player import MatchSetup
@@ -44,13 +44,13 @@ class NetworkAdvisor(Advisor):
         return None if move is None else Advice(move, self._search.report(), is_final=True)
 
     def _open(self, game: Game[Any]) -> TaughtNetwork | None:
-        found = taught_network(cast("CompiledGame", game), self._option, may_use_kept=self._may_use_kept)
+        found = taught_network(require_compiled(game), self._option, may_use_kept=self._may_use_kept)
         return found if found is not None and (self._option != AUTO or found.is_stronger) else None
 
 
 def _search(setup: MatchSetup, taught: TaughtNetwork, mebibytes: int) -> NetworkSearch:
     return NetworkSearch(
-        cast("CompiledGame", setup.game),
+        require_compiled(setup.game),
         setup.role,
         taught.network,
         taught.share,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.batches import require_compiled
 from ggp.game import Game
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
@@ -47,7 +47,7 @@ class ProofAdvisor(Advisor):
         self._setup = setup
         if self.prover is None and (self._late is None or self._late.are_ready):
             self._late = None
-            game = cast("CompiledGame", setup.game)
+            game = require_compiled(setup.game)
             self.prover = Prover(game, game.roles.index(setup.role), mebibytes=self._mebibytes)
         return self.prover
 
@@ -119,5 +119,5 @@ def with_move(advice: Advice | None, known: MoveReport) -> SearchReport:
 
 def load_proofs(game: Game[Any]) -> None:
     """Compile the kernels of proofs or load them from the cache."""
-    prepare_proving(cast("CompiledGame", game))
+    prepare_proving(require_compiled(game))
     prepare_valuation()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ggp.beliefs.belief import Belief
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.batches import require_compiled
 from ggp.game import Game, Move
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
@@ -32,16 +32,14 @@ class SetsAdvisor(Advisor):
     def prepare(self, game: Game[Any]) -> None:
         if not game.is_terminal(game.initial_state()):
             role = game.roles[0]
-            ManyTreeSearch(cast("CompiledGame", game), role, options=self._options).prepare(
-                game.initial_state()
-            )
+            ManyTreeSearch(require_compiled(game), role, options=self._options).prepare(game.initial_state())
 
     def watch(self, belief: Belief) -> None:
         self._belief = belief
         belief.keep_keys()
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:
-        game = cast("CompiledGame", setup.game)
+        game = require_compiled(setup.game)
         self.search = ManyTreeSearch(game, setup.role, seed=setup.seed, options=self._options)
         self._is_over = game.is_terminal(game.initial_state())
         self._own_move: Move | None = None

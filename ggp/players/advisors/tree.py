@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from ggp.engines.batches import require_compiled
 from ggp.game import Game, GameError, Move, is_compiled
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, PlayerFaultError
@@ -16,7 +17,6 @@ from ggp.search.report import SearchReport
 from ggp.search.tree.options import MctsOptions
 
 if TYPE_CHECKING:
-    from ggp.engines.compiled import CompiledGame
     from ggp.players.advisors.proof import ProofAdvisor
     from ggp.search.tree.reference.search import Search
     from ggp.search.tree.search import LanesSearch
@@ -127,4 +127,4 @@ class TreeAdvisor(Advisor):
             raise PlayerFaultError(Late(), f"{setup.game.name} is not compiled: there is no search on lanes")
         from ggp.search.tree.search import LanesSearch
 
-        return LanesSearch(cast("CompiledGame", setup.game), setup.role, **given)
+        return LanesSearch(require_compiled(setup.game), setup.role, **given)

@@ -11,8 +11,9 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
+from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Game, GameError, Move, Role
 from ggp.knowledge.folder import prepare_kept_file
@@ -106,7 +107,7 @@ class TrialAdvisor(Advisor):
 
     def _wins(self, trial: Trial, setup: MatchSetup, deadline: float) -> bool:
         """Play trial matches until the deadline; return whether those of all start clocks are won."""
-        game, search, before = cast("CompiledGame", setup.game), self.alphabeta.search, replace(trial)
+        game, search, before = require_compiled(setup.game), self.alphabeta.search, replace(trial)
         assert search is not None
         if self._rival.parsed_policy.has_features:
             can_learn(game, self._rival, setup.seed, deadline)  # else the search falls back to another policy
@@ -120,7 +121,7 @@ class TrialAdvisor(Advisor):
 
     def _trial_of(self, game: Game[Any]) -> Trial:
         """The trial matches so far, with the present network of alpha-beta and options of the tree."""
-        taught = taught_network(cast("CompiledGame", game), self._network, may_use_kept=True)
+        taught = taught_network(require_compiled(game), self._network, may_use_kept=True)
         rival = TunedOptions(self._rival.policy, self._rival.exploration)
         empty = Trial.empty(game, generation=0 if taught is None else taught.generation, rival=str(rival))
         kept = kept_trial(game)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, cast
 
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.batches import require_compiled
 from ggp.game import Game, is_compiled
 from ggp.match.faults import Late
 from ggp.match.player import MatchSetup, PlayerFaultError
@@ -32,13 +32,13 @@ class UctAdvisor(Advisor):
 
     def prepare(self, game: Game[Any]) -> None:
         if is_compiled(game) and not game.is_terminal(game.initial_state()):
-            state = cast("CompiledGame", game).unpack(game.initial_state())[None]
-            Forest(cast("CompiledGame", game), seed=0, options=self._options).search(state, [1])
+            state = require_compiled(game).unpack(game.initial_state())[None]
+            Forest(require_compiled(game), seed=0, options=self._options).search(state, [1])
 
     def start(self, setup: MatchSetup, budget: Budget) -> bool:
         if not is_compiled(setup.game):
             raise PlayerFaultError(Late(), f"{setup.game.name} is not compiled: uct plays on lanes")
-        game = cast("CompiledGame", setup.game)
+        game = require_compiled(setup.game)
         self._forest = Forest(game, seed=setup.seed, options=self._options)
         self._role = game.roles.index(setup.role)
         return True

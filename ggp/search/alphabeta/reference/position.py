@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Phase
+from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Game, GameError, Move
 from ggp.lanes.engine import Lanes
@@ -91,7 +92,7 @@ def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int
     except GameError:
         pass
     if estimate.weights is not None or estimate.formula is not None or estimate.network is not None:
-        held = cast("CompiledGame", game).unpack(position.state)
+        held = require_compiled(game).unpack(position.state)
         if estimate.weights is not None:
             score += int(estimate.weights[:-1][held].sum() + estimate.weights[-1])
         if estimate.network is not None:

@@ -12,18 +12,19 @@ import math
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.engines.batches import require_compiled
 from ggp.game import RANDOM_ROLE, Fact, Game, Move, is_compiled
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.policy import FAST, GIBBS, PAST, PAST_VISITS, TREE_MOVES, UNIFORM
 from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 
 if TYPE_CHECKING:
-    from ggp.engines.compiled import CompiledGame
+    pass
 
 _logger = logging.getLogger("ggp.search")
 LARGEST_WEIGHT = 2**16 - 1
@@ -196,7 +197,7 @@ class FastPolicy(MastPolicy):
         if is_compiled(self.game):
             from ggp.search.tree.policies.fast import learn_fast
 
-            game = cast("CompiledGame", self.game)
+            game = require_compiled(self.game)
             model = learn_fast(game, self.options, self.seed, time.monotonic() + seconds)
         else:
             _logger.warning("%s is not compiled: FAST unavailable; using MAST", self.game.name)

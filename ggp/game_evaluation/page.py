@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from html import escape
 
-from ggp.evaluation.evaluate import Evaluation
-from ggp.evaluation.figures import DEFINITIONS, EXACT, Figure, percentile, reference_values
+from ggp.game_evaluation.evaluate import Evaluation
+from ggp.game_evaluation.figures import DEFINITIONS, EXACT, Figure, percentile, reference_values
 
 WIDTH, HEIGHT, MARGIN = 260, 22, 8
 """Size of a chart in pixels."""

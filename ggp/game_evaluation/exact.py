@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.evaluation.figures import EQUAL, EQUILIBRIUM, Figure, exact
-from ggp.evaluation.measuring import BEST_GOAL, players_of
 from ggp.game import RANDOM_ROLE, hides_information
+from ggp.game_evaluation.figures import EQUAL, EQUILIBRIUM, Figure, exact
+from ggp.game_evaluation.measuring import BEST_GOAL, players_of
 from ggp.search.forest.self_play import SelfPlay
 from ggp.solver import Solution, SolverError, SolverLimits, solve
 from ggp.solver.cfr import ApproximateEquilibrium, CfrOptions, solve_hidden

@@ -21,12 +21,18 @@ from gdl.program import Program
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import make_game, read_program
-from ggp.evaluation.dominance import Worth, dominated_of, unchosen_of
-from ggp.evaluation.exact import shortest_seen, solved
-from ggp.evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
-from ggp.evaluation.measuring import of_equal_searches, of_random_matches, players_of, skill_of, strong_share
-from ggp.evaluation.replaying import Int64Array, coverage, first_matches, tedium_of
 from ggp.game import Game, GameError, hides_information
+from ggp.game_evaluation.dominance import Worth, dominated_of, unchosen_of
+from ggp.game_evaluation.exact import shortest_seen, solved
+from ggp.game_evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
+from ggp.game_evaluation.measuring import (
+    of_equal_searches,
+    of_random_matches,
+    players_of,
+    skill_of,
+    strong_share,
+)
+from ggp.game_evaluation.replaying import Int64Array, coverage, first_matches, tedium_of
 from ggp.integers import check_integers
 from ggp.players.advisors.equilibrium import prepare_equilibria
 from ggp.search.forest.blind_play import blind_self_play

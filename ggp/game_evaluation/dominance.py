@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.evaluation.figures import DECISIONS, EQUAL, Figure
-from ggp.evaluation.measuring import players_of
-from ggp.evaluation.replaying import BoolArray, Follower, replayed
+from ggp.game_evaluation.figures import DECISIONS, EQUAL, Figure
+from ggp.game_evaluation.measuring import players_of
+from ggp.game_evaluation.replaying import BoolArray, Follower, replayed
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.self_play import SelfPlay
 from ggp.search.tree.options import MctsOptions

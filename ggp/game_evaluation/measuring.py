@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.confidence_intervals import mean_interval, wilson_interval
-from ggp.evaluation.figures import EQUAL, RANDOM, UNEQUAL, Figure
 from ggp.game import RANDOM_ROLE, Game
+from ggp.game_evaluation.figures import EQUAL, RANDOM, UNEQUAL, Figure
 from ggp.search.forest.self_play import SelfPlay
 
 BEST_GOAL = 100

@@ -14,8 +14,8 @@ from ggp.analysis.board_finder import find_board
 from ggp.circuit.subgames import find_subgames
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
-from ggp.evaluation.figures import RANDOM, Figure
-from ggp.evaluation.measuring import mean, players_of
+from ggp.game_evaluation.figures import RANDOM, Figure
+from ggp.game_evaluation.measuring import mean, players_of
 from ggp.lanes.engine import Lanes
 from ggp.search.forest.self_play import SelfPlay
 

@@ -10,14 +10,14 @@ from click.testing import CliRunner
 
 import ggp
 from ggp.cli.evaluate import command
-from ggp.evaluation.evaluate import EvaluationTerms, evaluate
-from ggp.evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT, UNEQUAL
-from ggp.evaluation.measuring import balance_of, course_of
-from ggp.evaluation.page import page_of
-from ggp.evaluation.replaying import clock_facts, coverage
+from ggp.game_evaluation.evaluate import EvaluationTerms, evaluate
+from ggp.game_evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT, UNEQUAL
+from ggp.game_evaluation.measuring import balance_of, course_of
+from ggp.game_evaluation.page import page_of
+from ggp.game_evaluation.replaying import clock_facts, coverage
 from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, self_play
-from tests.ggp.evaluation.variants import VARIANTS
+from tests.ggp.game_evaluation.variants import VARIANTS
 
 TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60)
 
