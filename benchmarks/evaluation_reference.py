@@ -4,7 +4,7 @@
     python -m benchmarks.evaluation_reference evaluations.jsonl [--add]
 
 Writes `ggp/game_evaluation/reference.json`, name of a figure → its values in these games, sorted, and prints
-the table of `results/evaluation.md`. --add: only figures that the reference does not have yet. Evaluating takes
+the table of `results/evaluation.md`. --add: only figures that the reference does not have yet. It takes
 five minutes on two idle cores.
 """
 
