@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ggp.cli.main import COMMANDS
+
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = tuple(
@@ -188,5 +190,6 @@ def test_folders_list_their_files():
     assert len(folders) > 25
     for init in folders:
         missing = files_of(init) - set(re.findall(r"\w+", docstring_of(init)))
+        missing -= set(COMMANDS) if init.parent.name == "cli" else set()
         stale = {name for name in listed_in(init) - files_of(init) if not (init.parent / name).exists()}
         assert not missing | stale, f"{init.parent.relative_to(ROOT)}: {missing=}, {stale=}"

@@ -8,22 +8,7 @@ options          options and value types that several commands share
 progress         load a game, show progress, keep what Ctrl-C interrupts
 tables           text and tables for the terminal
 live_view        a match in the terminal
-match            play matches on this machine
-serve            games in the browser
-games            the games that are known by name: list, info, features
-show             step through a recorded match
-validate         check rule sheets
-format           format rule sheets
-replay           check an engine against a reference trace
-bench            speed of an engine, or of the tree search
-solve            the value of a game and its best moves; solve_output prints them;
-                 solve_hidden does both for hidden information
-prepare          work for a game ahead of its matches: options, book, endings, evaluation, network
-tournament       many matches between agents
-evaluate         is it a good game?
-items            questions about games, and grades of answers to them
-assess           a player on positions with known answers, its regret and its exploitability
-players          the kinds of players and their options
-player           a player that game managers reach over HTTP
-manage           a match between HTTP players
+solve_output, solve_hidden    what `solve` prints; games with hidden information
+
+Each command is a module of its name, or a folder for one with subcommands; `main.COMMANDS` lists them.
 """
