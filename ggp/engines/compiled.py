@@ -40,6 +40,8 @@ from ggp.game import (
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
+from ggp.native.background import NativeCode
+from ggp.native.schedule import Layout
 
 _logger = logging.getLogger("ggp")
 
@@ -89,6 +91,7 @@ class CompiledGame:
     program   the rules as read
     tables, terms   their circuit, from `ggp.circuit.tables`
     words     width of the rows, see `ggp.lanes.engine`
+    native    its machine code; searches `begin` it
     exclusive   known groups of fluents of which at most one holds in any reachable state
     """
 
@@ -112,6 +115,8 @@ class CompiledGame:
         self.words = words
         self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
+        rows = Layout(self.lane_tables.node_of, self.lane_tables.first_shared, self.lane_tables.row_count - 1)
+        self.native = NativeCode(tables, rows, self.lane_tables.schedule.native)
         self._lanes = Lanes(self.lane_tables, words=words)
         self._lock = threading.Lock()
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))

@@ -25,10 +25,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from llvmlite import ir
 from numba import typeof
 from numba.core import cgutils, config, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
 from ggp.jit.plain_rows import Index
 from ggp.jit.unboxed import Unboxed
@@ -51,6 +53,10 @@ if TYPE_CHECKING or config.DISABLE_JIT:
         """Call the part at `entry` with the `Unboxed` at `memory` and `numbers`; in a kernel."""
         return _plain_parts[entry - 1](value_at(int(memory)), *numbers) or 0
 
+    def call_on_rows(address: Index, rows: NDArray[np.void]) -> None:
+        """Call the machine code at `address` with the address of `rows`; in a compiled kernel only."""
+        raise NotImplementedError("machine code is called by compiled kernels only")
+
 else:
 
     def entry_point(part, memory, *numbers) -> int:
@@ -63,6 +69,17 @@ else:
         return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
 
     _WORD = ir.IntType(64)
+    _BYTES = ir.IntType(8).as_pointer()
+
+    @intrinsic
+    def call_on_rows(typing_context, address, rows):
+        def codegen(context, builder, sig, args):
+            array = context.make_array(sig.args[1])(context, builder, args[1])
+            function = ir.FunctionType(ir.VoidType(), [_BYTES]).as_pointer()
+            builder.call(builder.inttoptr(args[0], function), [builder.bitcast(array.data, _BYTES)])
+            return context.get_dummy_value()
+
+        return types.void(types.int64, rows), codegen
 
     @intrinsic
     def call_entry(typing_context, entry, memory, *numbers):

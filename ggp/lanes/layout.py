@@ -19,10 +19,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
+from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array, Phase
 from ggp.jit.compiling import kernel
 
 BLOCK = 8
+WIDTHS = 5
+"""Row widths that there can be machine code for: 1, 2, 4, 8 and 16 words."""
 
 WINDOW = 8192
 """Gates sorted into runs together. Fewer make short runs, more make values wait long in rows."""
@@ -37,6 +39,8 @@ class Schedule(NamedTuple):
     phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, target, source
     source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
     target         int32[G]: row that each gate is written to
+    native         int64[4, 5]: addresses of machine code, by phase and binary logarithm of W; 0: none.
+                   They are filled in while kernels run; see `ggp.native`
     """
 
     run: Int32Array
@@ -45,6 +49,11 @@ class Schedule(NamedTuple):
     phase_source: Int32Array
     source: Int32Array
     target: Int32Array
+    native: NDArray[np.int64]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Another process has other addresses."""
+        return Schedule, (*self[:-1], np.zeros_like(self.native))
 
 
 class LaneTables(NamedTuple):
@@ -52,6 +61,7 @@ class LaneTables(NamedTuple):
 
     schedule       its gates
     row_count      L + 1 rows: constant TRUE, fluents, moves, those of gates, and a spare row
+    first_shared   first of the rows of gates that hold nothing between phases; the spare row ends them
     fluent_count, move_count, role_count    F, M, R
     move0          row of move 0
     first_slot     int32[R+1]; slots of role r
@@ -68,6 +78,7 @@ class LaneTables(NamedTuple):
 
     schedule: Schedule
     row_count: int
+    first_shared: int
     fluent_count: int
     move_count: int
     role_count: int
@@ -106,7 +117,7 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
 
     window   gates sorted together; 0: sort whole phases, and give every gate its own row
     """
-    schedule, node_of, gate_rows = _arrange_gates(tables, window)
+    schedule, node_of, kept_rows, gate_rows = _arrange_gates(tables, window)
     spare = tables.gate0 + gate_rows
     first_slot, slot_literal, slot_node = _arrange_moves(tables, node_of, spare)
     following = _renumber(tables.next, node_of)
@@ -114,6 +125,7 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
     return LaneTables(
         schedule=schedule,
         row_count=spare + 1,
+        first_shared=tables.gate0 + kept_rows,
         fluent_count=tables.fluent_count,
         move_count=int(tables.first_move[-1]),
         role_count=tables.role_count,
@@ -137,8 +149,8 @@ def _renumber(literals: Int32Array, node_of: Int32Array) -> Int32Array:
     return np.asarray(2 * node_of[literals >> 1] + (literals & 1), np.int32)
 
 
-def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32Array, int]:
-    """The schedule, the row of each node, and the number of rows of gates."""
+def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32Array, int, int]:
+    """The schedule, the row of each node, and the numbers of rows of gates: not shared, and all."""
     gates = len(tables.first_input) - 1
     arity = np.diff(tables.first_input)
     gate_of_input = np.repeat(np.arange(gates), arity)
@@ -168,10 +180,10 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
         is_gate = source >= tables.gate0
         read[is_gate] = rank[source[is_gate] - tables.gate0]
         kept = _read_from_outside(tables)[order]
-        row, gate_rows = _share_rows(first_source, read, phase_gate.astype(np.int64), kept)
+        row, kept_rows, gate_rows = _share_rows(first_source, read, phase_gate.astype(np.int64), kept)
         node_of[tables.gate0 :] = tables.gate0 + row[rank]
     else:
-        gate_rows = gates
+        kept_rows = gate_rows = gates
         node_of[tables.gate0 :] = tables.gate0 + rank
     schedule = Schedule(
         run=np.ascontiguousarray(run, np.int32),
@@ -180,8 +192,9 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
         phase_source=first_source[phase_gate].astype(np.int32),
         source=node_of[source],
         target=node_of[tables.gate0 + order],
+        native=np.zeros((len(Phase), WIDTHS), np.int64),
     )
-    return schedule, node_of, gate_rows
+    return schedule, node_of, kept_rows, gate_rows
 
 
 def _share_rows(
@@ -189,8 +202,10 @@ def _share_rows(
     source: NDArray[np.int64],
     phase_gate: NDArray[np.int64],
     is_kept: NDArray[np.bool_],
-) -> tuple[Int32Array, int]:
-    """Row of each gate, counted from 0, and the number of rows. Gates are in the order of settling.
+) -> tuple[Int32Array, int, int]:
+    """Row of each gate, counted from 0, and the numbers of rows: not shared, which come first, and all.
+
+    Gates are in the order of settling.
 
     Of the values of a circuit of half a million gates, only a few thousand are still to be read at any time.
     Rows that are soon written again stay in the processor's caches. Rows are shared only within a phase: a
@@ -215,8 +230,8 @@ def _share_rows(
     row = np.empty(gates, np.int32)
     row[stays] = np.arange(stays.sum())
     free = np.empty(gates, np.int32)
-    count = _give_rows(first_source, source, phase_gate, last_reader, int(stays.sum()), free, row)
-    return row, count
+    kept = int(stays.sum())
+    return row, kept, _give_rows(first_source, source, phase_gate, last_reader, kept, free, row)
 
 
 @kernel

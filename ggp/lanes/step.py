@@ -12,14 +12,9 @@
 
 A phase reads what the ones before it wrote, so they are settled in the order of `ggp.circuit.tables.Phase`.
 
-This is the seam to native code: nothing else calls `ggp.lanes.settle`, or knows how gates are stored. Code
-generated for one game has to replace
-
-* `Schedule` in `LaneTables`: by the addresses of its functions. The rows of fluents, moves and those gates
-  that are outputs stay, and with them every literal in `LaneTables`; other gates need no rows.
-* `settle` and `settle_apart` here: by a call of the function for some phases, with the address of `value`.
-* for speed, not for results: `ggp.lanes.choose.choose_moves`, `advance` and `advance_or_restart`, which walk
-  tables with an entry per slot or fluent.
+This is the seam to machine code: nothing else calls `ggp.lanes.settle`, or knows how gates are stored.
+Machine code of a phase (`ggp.native`) writes the rows of those gates that are outputs or that later phases
+read, as the interpreter does; other rows of gates hold nothing after a phase.
 
 Letters: N states, D words of a key, R roles, M moves of all roles, F fluents, L = 64*W lanes. `value` holds
 the rows of `LaneTables`.
@@ -32,6 +27,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, kernel, piece, stage
+from ggp.jit.entry_points import call_on_rows
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
@@ -57,7 +53,7 @@ from ggp.lanes.keys.state_code import (
     store_keys,
 )
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.settle import settle, settle_apart
+from ggp.lanes.settle import settle_apart
 
 NO_GOAL = 255
 
@@ -118,27 +114,40 @@ def put_move(tables: LaneTables, value: Rows, move: Index, lane: Index) -> None:
 
 
 @inlined
+def _settle(tables: LaneTables, value: Rows, first_phase: Index, end_phase: Index) -> None:
+    """Settle phases first_phase .. end_phase-1: by machine code if there is some, else by the interpreter."""
+    native = tables.schedule.native
+    width = lowest_bit(np.uint64(word_count(value)))
+    for phase in range(first_phase, end_phase):
+        address = native[phase, width]
+        if address != 0:
+            call_on_rows(address, value)
+        else:
+            settle_apart(tables.schedule, value, phase, phase + 1)
+
+
+@inlined
 def settle_choices(tables: LaneTables, value: Rows) -> None:
     """Settle which moves are legal and whether the game is over."""
-    settle_apart(tables.schedule, value, 0, 1)
+    _settle(tables, value, 0, 1)
 
 
 @inlined
 def settle_goals(tables: LaneTables, value: Rows) -> None:
     """Settle the goals, after `settle_choices`."""
-    settle_apart(tables.schedule, value, 1, 2)
+    _settle(tables, value, 1, 2)
 
 
 @inlined
 def settle_states(tables: LaneTables, value: Rows) -> None:
     """`settle_choices` and `settle_goals`."""
-    settle_apart(tables.schedule, value, 0, 2)
+    _settle(tables, value, 0, 2)
 
 
 @inlined
 def settle_successors(tables: LaneTables, value: Rows, has_percepts: bool) -> None:
     """Settle the next states and, if asked, the percepts; after `settle_states`."""
-    settle_apart(tables.schedule, value, 2, 4 if has_percepts else 3)
+    _settle(tables, value, 2, 4 if has_percepts else 3)
 
 
 @stage
@@ -148,16 +157,16 @@ def move_at_random(tables: LaneTables, value: Rows, scratch: Rows, planes: Index
     See `ggp.lanes.choose.choose_moves`. Here `settle` is part of the kernel: for ticks of less than a
     microsecond.
     """
-    settle(tables.schedule, value, 0, 2)
+    _settle(tables, value, 0, 2)
     stuck = choose_moves(tables, value, scratch, planes, random, fill(value, ALL_ONES))
-    settle(tables.schedule, value, 2, 3)
+    _settle(tables, value, 2, 3)
     return stuck
 
 
 @kernel
 def settle_phases(tables: LaneTables, value: Rows, first_phase: int, end_phase: int) -> None:
     """Settle the phases first_phase .. end_phase-1: for Python, which puts and reads rows itself."""
-    settle_apart(tables.schedule, value, first_phase, end_phase)
+    _settle(tables, value, first_phase, end_phase)
 
 
 @inlined

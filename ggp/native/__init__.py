@@ -1,0 +1,9 @@
+"""Machine code of circuits: for every phase of a game a function that settles it.
+
+mapping           gates as operations with three inputs
+schedule          these in order, in functions, with the rows they write; and a plain-Python twin
+emit              a schedule as LLVM's intermediate language, for a row width and an instruction set
+code              object code of a phase, and loading it
+compile_process   the process that makes it
+background        from the cache or that process into the table that kernels look into
+"""

@@ -1,0 +1,64 @@
+"""Compile phases in a process of low priority: `python -m ggp.native.compile_process`.
+
+It reads one pickled `Order` from its input and writes, for every phase in the order of the request,
+`HEADER.pack(phase, size)` and `size` bytes of object code. It ends when its CPU seconds are used up, or when
+its output is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import sys
+from contextlib import suppress
+from typing import NamedTuple
+
+from ggp.circuit.tables import CircuitTables, Phase
+from ggp.native.code import compile_phase
+from ggp.native.schedule import Layout, ScheduleError
+
+HEADER = struct.Struct("<Bq")
+NICENESS = 10
+
+
+class Order(NamedTuple):
+    """What to compile.
+
+    phases        in order
+    words         of a row
+    cpu_seconds   for all of it
+    """
+
+    tables: CircuitTables
+    layout: Layout
+    phases: tuple[Phase, ...]
+    words: int
+    cpu_seconds: float
+
+
+def _run() -> None:
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    order: Order = pickle.load(sys.stdin.buffer)
+    _limit_cpu_seconds(order.cpu_seconds)
+    with suppress(BrokenPipeError):
+        for phase in order.phases:
+            with suppress(ScheduleError):
+                code = compile_phase(order.tables, order.layout, phase, order.words)
+                sys.stdout.buffer.write(HEADER.pack(phase, len(code)) + code)
+                sys.stdout.buffer.flush()
+
+
+def _limit_cpu_seconds(seconds: float) -> None:
+    """End this process by a signal when it has used so much of a processor."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = max(1, round(seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+
+
+if __name__ == "__main__":
+    _run()

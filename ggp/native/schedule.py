@@ -1,0 +1,166 @@
+"""schedule: the operations of one phase in order, in functions of bounded size, with the rows they write.
+
+This is data that every target shares: `emit` makes instructions of it, `interpret` runs it in plain Python.
+Only values that something else reads are written to rows: outputs, gates that later phases read, and values
+that another function of the same phase reads. The last ones take the rows that the interpreter of circuits
+(`ggp.lanes.settle`) shares among its gates, one after another.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import CircuitTables, Int32Array, Phase
+from ggp.native.mapping import Mapping, map_gates
+
+FUNCTION_OPERATIONS = 250
+"""Operations of one function. More take LLVM longer and make no faster code."""
+NO_ROW = -1
+COPY = 0xF0
+"""The table of an operation that copies its first input."""
+
+
+class ScheduleError(Exception):
+    """There are not enough rows for the values between functions."""
+
+
+class Layout(NamedTuple):
+    """Rows of a circuit's nodes: what `ggp.lanes.layout` decides.
+
+    row_of       int32[K]: row of each node
+    first_spare, end_spare    rows that hold nothing between phases
+    """
+
+    row_of: Int32Array
+    first_spare: int
+    end_spare: int
+
+
+class PhaseSchedule(NamedTuple):
+    """N operations of one phase in C functions.
+
+    table      uint8[N]: truth tables, see `ggp.native.mapping.Operation`
+    source     int32[N, 3]: inputs: a row, or ~i for operation i; missing ones repeat the first
+    target     int32[N]: row to write, or NO_ROW
+    function   int32[C+1]: the operations of function c are function[c] .. function[c+1]-1
+    """
+
+    table: NDArray[np.uint8]
+    source: Int32Array
+    target: Int32Array
+    function: Int32Array
+
+
+def schedule_phase(
+    tables: CircuitTables,
+    layout: Layout,
+    phase: Phase,
+    *,
+    inputs: int = 3,
+    function_operations: int = FUNCTION_OPERATIONS,
+) -> PhaseSchedule:
+    """The schedule of one phase. Raises ScheduleError if it needs more spare rows than there are.
+
+    inputs   of an operation at most: 3 where one instruction computes any function of three rows, else 2
+    """
+    ends = [0, *tables.phase_end.tolist()]
+    begin, end = ends[phase], ends[phase + 1]
+    mapping = map_gates(tables, begin, end, outputs_of_phase(tables, begin, end), inputs)
+    return _laid_out(mapping, layout, function_operations)
+
+
+def outputs_of_phase(tables: CircuitTables, begin: int, end: int) -> set[int]:
+    """The nodes among the gates begin .. end-1 that the outputs of the circuit or later gates read."""
+    later = tables.input[tables.first_input[end] :] >> 1
+    read = (tables.legal >> 1, tables.next >> 1, tables.goal_literal >> 1, tables.percept_literal >> 1)
+    nodes = np.unique(np.concatenate([*read, [tables.terminal >> 1], later]))
+    within = (nodes >= tables.gate0 + begin) & (nodes < tables.gate0 + end)
+    return set(nodes[within].tolist())
+
+
+def _laid_out(mapping: Mapping, layout: Layout, function_operations: int) -> PhaseSchedule:
+    """Functions of equal size, and rows for all that is read outside of them."""
+    first, operations = mapping.first, mapping.operations
+    number_of = {operation.value: i for i, operation in enumerate(operations)}
+    target = [NO_ROW] * len(operations)
+    copies: list[tuple[int, int]] = []
+    for node, value in mapping.roots.items():
+        number, row = number_of[value], int(layout.row_of[node])
+        if target[number] == NO_ROW:
+            target[number] = row
+        else:
+            copies.append((number, row))
+    functions = max(1, -(-len(operations) // function_operations))
+    bounds = [len(operations) * c // functions for c in range(functions + 1)]
+    reads = [[number_of[v] if v >= first else NO_ROW for v in operation.cut] for operation in operations]
+    _give_spare_rows(reads, bounds, target, layout)
+    source = [
+        [
+            ~of if of != NO_ROW else int(layout.row_of[value])
+            for value, of in zip(operation.cut, read, strict=True)
+        ]
+        for operation, read in zip(operations, reads, strict=True)
+    ]
+    source += [[target[number]] for number, _ in copies]
+    bounds[-1] += len(copies)
+    return PhaseSchedule(
+        np.array([*(operation.table for operation in operations), *(COPY for _ in copies)], np.uint8),
+        np.array([[*each, each[0], each[0]][:3] for each in source], np.int32).reshape(-1, 3),
+        np.array([*target, *(row for _, row in copies)], np.int32),
+        np.array(bounds, np.int32),
+    )
+
+
+def _give_spare_rows(reads: list[list[int]], bounds: list[int], target: list[int], layout: Layout) -> None:
+    """Give operations that another function reads a spare row, until the last function that reads it."""
+    function_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
+    last_reader = [0] * len(reads)
+    for reader, numbers in enumerate(reads):
+        for number in numbers:
+            if number != NO_ROW:
+                last_reader[number] = function_of[reader]
+    free = list(range(layout.end_spare - 1, layout.first_spare - 1, -1))
+    done: list[list[int]] = [[] for _ in bounds]
+    for number, function in enumerate(function_of):
+        if number == bounds[function]:
+            free += done[function]
+        if target[number] == NO_ROW and last_reader[number] > function:
+            if not free:
+                raise ScheduleError(
+                    f"more than {layout.end_spare - layout.first_spare} rows between functions"
+                )
+            target[number] = free.pop()
+            done[last_reader[number] + 1].append(target[number])
+
+
+def interpret(schedule: PhaseSchedule, value: NDArray[np.uint64]) -> None:
+    """Run a schedule on rows, uint64[rows, W], as the functions made of it do.
+
+    >>> copy = PhaseSchedule(
+    ...     np.array([0xF0], np.uint8), np.array([[0, 0, 0]], np.int32), np.array([1], np.int32),
+    ...     np.array([0, 1], np.int32),
+    ... )
+    >>> rows = np.array([[5], [0]], np.uint64)
+    >>> interpret(copy, rows); rows[1].tolist()
+    [5]
+    """
+    for begin, end in zip(schedule.function[:-1], schedule.function[1:], strict=True):
+        registers: dict[int, NDArray[np.uint64]] = {}
+        for i in range(begin, end):
+            given = []
+            for source in schedule.source[i].tolist():
+                number = ~source
+                within = number >= begin and source < 0
+                row = source if source >= 0 else int(schedule.target[number])
+                given.append(registers[number] if within else value[row].copy())
+            result = np.zeros_like(given[0])
+            for pattern in range(8):
+                if schedule.table[i] >> pattern & 1:
+                    a, b, c = (x if pattern >> k & 1 else ~x for x, k in zip(given, (2, 1, 0), strict=True))
+                    result |= a & b & c
+            registers[i] = result
+            if schedule.target[i] != NO_ROW:
+                value[schedule.target[i]] = result
