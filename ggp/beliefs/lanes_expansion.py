@@ -69,6 +69,7 @@ class LanesExpansion(Expansion):
         super().__init__(game, role)
         self._compiled = game
         self._lanes = Lanes(game.lane_tables, words=words or game.words)
+        game.native.begin(self._lanes.words)
         self._first_move = game.tables.first_move.tolist()
         width = len(game.terms.fluents) + self._first_move[-1]
         most = max(1, _MAX_CELLS // width)

@@ -43,6 +43,7 @@ def measure_lanes(
     lanes                 per thread
     literals, gates       size of the circuit: gate inputs, gates
     compile_seconds       of compiling kernels for this width or loading them
+    is_native             whether machine code settled and chose in all phases (see `ggp.native`)
     stuck, cut            playouts that ended because a role had no move, or at the step limit
     playouts_per_second   of wall-clock time, all threads together
     tick_seconds          CPU time per tick (one joint move in all lanes), of which `settle_seconds`,
@@ -56,6 +57,8 @@ def measure_lanes(
         engines[0].begin(root)
         engines[0].play(1, STEP_LIMIT)
     compile_seconds = time.perf_counter() - begin
+    game.native.begin(chosen)
+    is_native = game.native.wait(chosen)
     is_stopped = threading.Event()
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -77,6 +80,7 @@ def measure_lanes(
             "literals": len(game.lane_tables.schedule.source),
             "gates": len(game.lane_tables.schedule.target),
             "compile_seconds": compile_seconds,
+            "is_native": is_native,
             **total,
             "mean_length": total["states"] / max(1, total["playouts"]),
             "playouts_per_second": sum(tally.playouts / tally.wall_seconds for tally in tallies),

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame, PackedState, Successors
     from ggp.lanes.engine import PlayoutStatistics
 
+MANY_PLAYOUTS = 1_000_000
+"""From this number on they are worth compiling machine code for."""
+
 
 def successors(game: Game[Any], state: PackedState | None = None) -> Successors:
     """Every joint move of a state with the state it leads to, as arrays.
@@ -68,6 +71,9 @@ def playouts(
     count, seed = to_integer(count, "count", 0), to_integer(seed, "seed")
     threads = os.cpu_count() or 1 if threads is None else to_integer(threads, "threads", 1)
     step_limit = to_integer(step_limit, "step_limit", 1)
+
+    if deadline is not None or count >= MANY_PLAYOUTS:
+        compiled.native.begin(compiled.words)
 
     def run(stream: int) -> PlayoutStatistics:
         lanes = Lanes(compiled.lane_tables, words=compiled.words, seed=seed, stream=stream)

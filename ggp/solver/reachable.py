@@ -145,6 +145,7 @@ class _Enumeration:
         self.chunk_states = 1 << 10
         self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, game.exclusive)
         self.words = self.code.word_count
+        game.native.begin(game.words)
         self.expansion = make_expansion(tables, self.code, game.words)
         self.passes, self.inserted = Slices(), Slices()
         self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)

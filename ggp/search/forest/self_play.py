@@ -198,6 +198,7 @@ class MatchBatch:
         count, self._roles = simulations.shape
         # Idle lanes cost next to nothing; every other width would be a kernel of its own.
         self._lanes = Lanes(game.lane_tables, words=WORDS)
+        game.native.begin(WORDS)
         self._forests = forests or (
             Forest(game, words=WORDS, seed=context.seed, stream=first, options=context.options),
         )

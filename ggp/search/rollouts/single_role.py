@@ -66,6 +66,7 @@ class NestedRollouts:
         self._seconds = 0.0
         self._state = game.initial_state()
         self._index = {move: i for i, move in enumerate(game.moves[0])}
+        game.native.begin(game.words)
         self._arrays = make_rollouts(game.lane_tables, game.words, MAX_STEPS, seed)
         self._slices = Slices()
 

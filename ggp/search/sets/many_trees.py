@@ -111,6 +111,7 @@ class SetForest:
         self._tables = tables = game.lane_tables
         self.lane_count = lanes
         words = next(each for each in WIDTHS if 64 * each >= lanes)
+        game.native.begin(words)
         goals = tables.goal_value
         worth = np.where((goals >= 0) & (goals <= 100), goals, 0).astype(np.float64)
         first_move = game.tables.first_move

@@ -98,6 +98,7 @@ class TreeEngine:
     ) -> None:
         policy = options.parsed_policy
         lane_tables, roles = game.lane_tables, game.terms.roles
+        game.native.begin(options.words)
         self.tables = lane_tables
         self.options = options
         self._first_move = game.tables.first_move
