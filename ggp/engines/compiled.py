@@ -38,10 +38,10 @@ from ggp.game import (
     roles_text,
 )
 from ggp.jit.compiling import announced_compilation
+from ggp.lanes.choose import native_layout
 from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
-from ggp.native.schedule import Layout
 
 _logger = logging.getLogger("ggp")
 
@@ -115,8 +115,7 @@ class CompiledGame:
         self.words = words
         self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
-        rows = Layout(self.lane_tables.node_of, self.lane_tables.first_shared, self.lane_tables.row_count - 1)
-        self.native = NativeCode(tables, rows, self.lane_tables.schedule.native)
+        self.native = NativeCode(tables, native_layout(self.lane_tables), self.lane_tables.schedule.native)
         self._lanes = Lanes(self.lane_tables, words=words)
         self._lock = threading.Lock()
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))

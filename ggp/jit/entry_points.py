@@ -53,8 +53,8 @@ if TYPE_CHECKING or config.DISABLE_JIT:
         """Call the part at `entry` with the `Unboxed` at `memory` and `numbers`; in a kernel."""
         return _plain_parts[entry - 1](value_at(int(memory)), *numbers) or 0
 
-    def call_on_rows(address: Index, rows: NDArray[np.void]) -> None:
-        """Call the machine code at `address` with the address of `rows`; in a compiled kernel only."""
+    def call_on_rows(address: Index, rows: NDArray[np.void], more: NDArray[np.void]) -> None:
+        """Call the machine code at `address` with the addresses of two arrays; in a compiled kernel only."""
         raise NotImplementedError("machine code is called by compiled kernels only")
 
 else:
@@ -72,14 +72,17 @@ else:
     _BYTES = ir.IntType(8).as_pointer()
 
     @intrinsic
-    def call_on_rows(typing_context, address, rows):
+    def call_on_rows(typing_context, address, rows, more):
         def codegen(context, builder, sig, args):
-            array = context.make_array(sig.args[1])(context, builder, args[1])
-            function = ir.FunctionType(ir.VoidType(), [_BYTES]).as_pointer()
-            builder.call(builder.inttoptr(args[0], function), [builder.bitcast(array.data, _BYTES)])
+            function = ir.FunctionType(ir.VoidType(), [_BYTES, _BYTES]).as_pointer()
+            memory = [
+                builder.bitcast(context.make_array(kind)(context, builder, array).data, _BYTES)
+                for kind, array in zip(sig.args[1:], args[1:], strict=True)
+            ]
+            builder.call(builder.inttoptr(args[0], function), memory)
             return context.get_dummy_value()
 
-        return types.void(types.int64, rows), codegen
+        return types.void(types.int64, rows, more), codegen
 
     @intrinsic
     def call_entry(typing_context, entry, memory, *numbers):

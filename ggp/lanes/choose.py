@@ -14,6 +14,8 @@ Lanes in which only one role has a choice (all lanes of a turn-taking game) shar
 legal move has the same probability. About 16 row operations per move.
 
 Scratch (`choice_scratch_rows` rows): planes of each role, of the draw, then block sums.
+
+With machine code (`ggp.native.choice`) steps 1 and 3 are one call each, with the same results.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
+from ggp.jit.entry_points import call_on_rows
 from ggp.jit.rows import (
     Index,
     Row,
@@ -31,13 +34,16 @@ from ggp.jit.rows import (
     fill,
     literal,
     load,
+    lowest_bit,
     make_rows,
     shift_left,
     shift_right,
     store,
+    word_count,
     words_of,
 )
-from ggp.lanes.layout import LaneTables
+from ggp.lanes.layout import COUNT_CODE, SELECT_CODE, LaneTables
+from ggp.native.schedule import Layout
 
 
 def seeded_random(words: int, seed: int, stream: int = 0) -> Rows:
@@ -92,6 +98,20 @@ def choice_scratch_rows(tables: LaneTables) -> int:
     """Number of scratch rows that `choose` needs."""
     blocks = len(tables.slot_literal) // 4 + 1
     return (tables.role_count + 3) * choice_planes(tables) + 4 * blocks
+
+
+def native_layout(tables: LaneTables) -> Layout:
+    """What machine code has to know of `tables`."""
+    return Layout(
+        row_of=tables.node_of,
+        first_spare=tables.first_shared,
+        end_spare=tables.row_count - 1,
+        first_slot=tables.first_slot,
+        slot_literal=tables.slot_literal,
+        slot_node=tables.slot_node,
+        planes=choice_planes(tables),
+        scratch_rows=choice_scratch_rows(tables),
+    )
 
 
 @inlined
@@ -356,15 +376,26 @@ def choose_moves(
     older = load(random, 0)
     newer = load(random, 1)
 
+    native = tables.schedule.native
+    width = lowest_bit(np.uint64(word_count(value)))
+    count_code, select_code = native[COUNT_CODE, width], native[SELECT_CODE, width]
+    # What one counts the other selects from: the two are used together or not at all.
+    is_native = count_code != 0 and select_code != 0
+    if is_native:
+        call_on_rows(count_code, value, scratch)
+
     stuck = zero
     with_choice = zero
     overlap = zero
     for p in range(planes):
         store(scratch, union0 + p, zero)
     for role in range(tables.role_count):
-        has_move = _count_role(
-            tables, value, role, scratch, role * planes, planes, blocks0 + tables.first_slot[role]
-        )
+        if is_native:
+            has_move = load(scratch, blocks0 + role)
+        else:
+            has_move = _count_role(
+                tables, value, role, scratch, role * planes, planes, blocks0 + tables.first_slot[role]
+            )
         stuck = stuck | (lanes & ~has_move)
         has_choice = zero
         for p in range(planes):
@@ -388,9 +419,12 @@ def choose_moves(
             has_choice = has_choice | load(scratch, own0 + p)
         for p in range(planes):
             store(scratch, own0 + p, load(scratch, drawn0 + p) & has_choice)
-        _select_role(
-            tables, value, role, scratch, own0, planes, blocks0 + tables.first_slot[role], lanes & ~stuck
-        )
+        if not is_native:
+            block0 = blocks0 + tables.first_slot[role]
+            _select_role(tables, value, role, scratch, own0, planes, block0, lanes & ~stuck)
+    if is_native:
+        store(scratch, blocks0 + tables.role_count, lanes & ~stuck)
+        call_on_rows(select_code, value, scratch)
     store(random, 0, older)
     store(random, 1, newer)
     return stuck

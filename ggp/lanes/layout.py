@@ -19,12 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array, Phase
+from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
 from ggp.jit.compiling import kernel
+from ggp.native.schedule import Part
 
 BLOCK = 8
 WIDTHS = 5
 """Row widths that there can be machine code for: 1, 2, 4, 8 and 16 words."""
+COUNT_CODE, SELECT_CODE = int(Part.COUNT), int(Part.SELECT)
 
 WINDOW = 8192
 """Gates sorted into runs together. Fewer make short runs, more make values wait long in rows."""
@@ -39,7 +41,7 @@ class Schedule(NamedTuple):
     phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, target, source
     source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
     target         int32[G]: row that each gate is written to
-    native         int64[4, 5]: addresses of machine code, by phase and binary logarithm of W; 0: none.
+    native         int64[6, 5]: addresses of machine code, by part and binary logarithm of W; 0: none.
                    They are filled in while kernels run; see `ggp.native`
     """
 
@@ -192,7 +194,7 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
         phase_source=first_source[phase_gate].astype(np.int32),
         source=node_of[source],
         target=node_of[tables.gate0 + order],
-        native=np.zeros((len(Phase), WIDTHS), np.int64),
+        native=np.zeros((len(Part), WIDTHS), np.int64),
     )
     return schedule, node_of, kept_rows, gate_rows
 

@@ -121,7 +121,7 @@ def _settle(tables: LaneTables, value: Rows, first_phase: Index, end_phase: Inde
     for phase in range(first_phase, end_phase):
         address = native[phase, width]
         if address != 0:
-            call_on_rows(address, value)
+            call_on_rows(address, value, value)
         else:
             settle_apart(tables.schedule, value, phase, phase + 1)
 

@@ -1,8 +1,8 @@
 """background: machine code of a circuit, compiled beside the work that uses it.
 
 `NativeCode.begin` returns at once. What the cache has is loaded; the rest is compiled in a process of low
-priority, the smallest phase first, and put into the table of addresses that kernels look into before each
-phase. So kernels change from the interpreter to machine code between two phases, and results are the same.
+priority, the smallest part first, and put into the table of addresses that kernels look into before each
+part. So kernels change from the interpreter to machine code between two parts, and results are the same.
 
     GGP_NATIVE=0    the interpreter only
 """
@@ -25,12 +25,12 @@ import llvmlite
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import CircuitTables, Phase
+from ggp.circuit.tables import CircuitTables
 from ggp.jit.checked_store import CheckedStore
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
-from ggp.native.code import LoadedCode, phase_name, processor
+from ggp.native.code import LoadedCode, part_name, processor
 from ggp.native.compile_process import HEADER, Order
-from ggp.native.schedule import Layout
+from ggp.native.schedule import Layout, Part
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 CPU_SECONDS = 20.0
@@ -51,7 +51,7 @@ def is_native_wanted() -> bool:
 class NativeCode:
     """Machine code of one circuit; `begin` may be called for several row widths, from any thread.
 
-    addresses   int64[4, len(WIDTHS)]: where kernels look the code up
+    addresses   int64[len(Part), len(WIDTHS)]: where kernels look the code up
     """
 
     def __init__(self, tables: CircuitTables, layout: Layout, addresses: NDArray[np.int64]) -> None:
@@ -70,7 +70,7 @@ class NativeCode:
                 thread.start()
 
     def wait(self, words: int, seconds: float | None = None) -> bool:
-        """Wait until `begin` has done what it can; return whether all phases are machine code."""
+        """Wait until `begin` has done what it can; return whether all parts are machine code."""
         thread = self._threads.get(words)
         if thread is not None:
             thread.join(seconds)
@@ -78,37 +78,39 @@ class NativeCode:
 
     def _run(self, words: int, cpu_seconds: float) -> None:
         store = _store()
-        size = np.diff(self._tables.phase_end, prepend=0)
+        gates = np.diff(self._tables.phase_end, prepend=0).tolist()
+        moves = int(self._tables.first_move[-1])
+        size = [*gates, moves, moves]
         missing = []
-        for phase in sorted(Phase, key=lambda phase: int(size[phase])):
-            name = self._name(phase, words)
+        for part in sorted(Part, key=lambda part: size[part]):
+            name = self._name(part, words)
             code = store.load(name)
-            if code is None or not self._put(code, phase, words):
-                missing.append(phase)
+            if code is None or not self._put(code, part, words):
+                missing.append(part)
         if not missing:
             return
         order = Order(self._tables, self._layout, tuple(missing), words, cpu_seconds)
-        for phase, code in _compiled(order):
-            if self._put(code, phase, words):
-                store.save(self._name(phase, words), code)
+        for part, code in _compiled(order):
+            if self._put(code, part, words):
+                store.save(self._name(part, words), code)
 
-    def _put(self, object_code: bytes, phase: Phase, words: int) -> bool:
+    def _put(self, object_code: bytes, part: Part, words: int) -> bool:
         """Load code into this process and publish its address; return whether it could be loaded."""
         try:
-            code = LoadedCode(object_code, phase)
+            code = LoadedCode(object_code, part)
         except RuntimeError:
             return False
         key = id(self._addresses)
         if key not in _loaded:
             weakref.finalize(self._addresses, _loaded.pop, key)
         _loaded.setdefault(key, []).append(code)
-        self._addresses[phase, WIDTHS.index(words)] = code.address
+        self._addresses[part, WIDTHS.index(words)] = code.address
         return True
 
-    def _name(self, phase: Phase, words: int) -> str:
-        digest = hashlib.sha256(repr((_environment(), words, phase)).encode())
+    def _name(self, part: Part, words: int) -> str:
+        digest = hashlib.sha256(repr((_environment(), words, part)).encode())
         digest.update(self._digest)
-        return f"{phase_name(phase)}-{words}-{digest.hexdigest()[:32]}.native"
+        return f"{part_name(part)}-{words}-{digest.hexdigest()[:32]}.native"
 
     @functools.cached_property
     def _digest(self) -> bytes:
@@ -120,8 +122,8 @@ class NativeCode:
         return digest.digest()
 
 
-def _compiled(order: Order) -> Iterator[tuple[Phase, bytes]]:
-    """The phases and object code that a process of low priority makes of an order, as they come."""
+def _compiled(order: Order) -> Iterator[tuple[Part, bytes]]:
+    """The parts and object code that a process of low priority makes of an order, as they come."""
     try:
         process = subprocess.Popen(
             isolated_command("ggp.native.compile_process"),
@@ -140,8 +142,8 @@ def _compiled(order: Order) -> Iterator[tuple[Phase, bytes]]:
             pickle.dump(order, process.stdin)
             process.stdin.close()
         while len(header := process.stdout.read(HEADER.size)) == HEADER.size:
-            phase, size = HEADER.unpack(header)
-            yield Phase(phase), process.stdout.read(size)
+            part, size = HEADER.unpack(header)
+            yield Part(part), process.stdout.read(size)
     finally:
         process.kill()
         process.wait()

@@ -1,4 +1,4 @@
-"""code: machine code of phases, made by LLVM and loaded into this process."""
+"""code: machine code of parts of a game, made by LLVM and loaded into this process."""
 
 # mypy: disallow-untyped-calls=false
 # llvmlite is not typed.
@@ -12,8 +12,9 @@ from typing import Any
 from llvmlite import binding
 
 from ggp.circuit.tables import CircuitTables, Phase
-from ggp.native.emit import Rows, phase_text
-from ggp.native.schedule import Layout, schedule_phase
+from ggp.native.choice import schedule_choice
+from ggp.native.emit import Rows, part_text
+from ggp.native.schedule import Layout, Part, Schedule, ScheduleError, schedule_phase
 
 OPTIMIZATION = 1
 """LLVM's level. Code of level 0 is a tenth slower, of level 2 no faster."""
@@ -49,27 +50,39 @@ def _machine() -> Any:
     )
 
 
-def phase_name(phase: Phase) -> str:
-    """The name of a phase's function."""
-    return f"settle_{phase.name.lower()}"
+def part_name(part: Part) -> str:
+    """The name of a part's function."""
+    return f"native_{part.name.lower()}"
 
 
-def compile_phase(tables: CircuitTables, layout: Layout, phase: Phase, words: int) -> bytes:
-    """Object code of `phase_name(phase)` for rows of `words` words. Raises ScheduleError."""
+def schedule_part(tables: CircuitTables, layout: Layout, part: Part, inputs: int) -> Schedule:
+    """The schedule of a part for operations with `inputs` inputs. Raises ScheduleError."""
+    if part < Part.COUNT:
+        return schedule_phase(tables, layout, Phase(part), inputs=inputs)
+    if inputs < 3:
+        raise ScheduleError("moves are counted by operations with three inputs")
+    choice = schedule_choice(layout)
+    return choice.counting if part == Part.COUNT else choice.selecting
+
+
+def compile_part(tables: CircuitTables, layout: Layout, part: Part, words: int) -> bytes:
+    """Object code of the function `part_name(part)` for rows of `words` words. Raises ScheduleError."""
     rows = rows_of(words, processor()[1])
-    schedule = schedule_phase(tables, layout, phase, inputs=rows.inputs)
-    module = binding.parse_assembly(phase_text(schedule, phase_name(phase), rows))
+    schedule = schedule_part(tables, layout, part, rows.inputs)
+    module = binding.parse_assembly(part_text(schedule, part_name(part), rows))
     return bytes(_machine().emit_object(module))
 
 
 class LoadedCode:
-    """The function of one phase in this process; it must outlive every call of it.
+    """The function of one part in this process; it must outlive every call of it.
 
-    address   takes the address of `value`, the rows
+    address   takes the addresses of two arrays of rows: value, and scratch for choosing moves
+
+    Raises RuntimeError for what is not its object code.
     """
 
-    def __init__(self, object_code: bytes, phase: Phase) -> None:
+    def __init__(self, object_code: bytes, part: Part) -> None:
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine())
         self._engine.add_object_file(binding.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
-        self.address = int(self._engine.get_function_address(phase_name(phase)))
+        self.address = int(self._engine.get_function_address(part_name(part)))

@@ -1,7 +1,7 @@
-"""Compile phases in a process of low priority: `python -m ggp.native.compile_process`.
+"""Compile parts in a process of low priority: `python -m ggp.native.compile_process`.
 
-It reads one pickled `Order` from its input and writes, for every phase in the order of the request,
-`HEADER.pack(phase, size)` and `size` bytes of object code. It ends when its CPU seconds are used up, or when
+It reads one pickled `Order` from its input and writes, for every part in the order of the request,
+`HEADER.pack(part, size)` and `size` bytes of object code. It ends when its CPU seconds are used up, or when
 its output is closed.
 """
 
@@ -14,9 +14,9 @@ import sys
 from contextlib import suppress
 from typing import NamedTuple
 
-from ggp.circuit.tables import CircuitTables, Phase
-from ggp.native.code import compile_phase
-from ggp.native.schedule import Layout, ScheduleError
+from ggp.circuit.tables import CircuitTables
+from ggp.native.code import compile_part
+from ggp.native.schedule import Layout, Part, ScheduleError
 
 HEADER = struct.Struct("<Bq")
 NICENESS = 10
@@ -25,14 +25,14 @@ NICENESS = 10
 class Order(NamedTuple):
     """What to compile.
 
-    phases        in order
+    parts         in order
     words         of a row
     cpu_seconds   for all of it
     """
 
     tables: CircuitTables
     layout: Layout
-    phases: tuple[Phase, ...]
+    parts: tuple[Part, ...]
     words: int
     cpu_seconds: float
 
@@ -43,10 +43,10 @@ def _run() -> None:
     order: Order = pickle.load(sys.stdin.buffer)
     _limit_cpu_seconds(order.cpu_seconds)
     with suppress(BrokenPipeError):
-        for phase in order.phases:
+        for part in order.parts:
             with suppress(ScheduleError):
-                code = compile_phase(order.tables, order.layout, phase, order.words)
-                sys.stdout.buffer.write(HEADER.pack(phase, len(code)) + code)
+                code = compile_part(order.tables, order.layout, part, order.words)
+                sys.stdout.buffer.write(HEADER.pack(part, len(code)) + code)
                 sys.stdout.buffer.flush()
 
 

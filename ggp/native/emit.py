@@ -1,7 +1,7 @@
 """emit: a schedule as LLVM's intermediate language, for any row width and instruction set.
 
-    define void @phase1(ptr %value)       calls the functions of phase 1 one after another
-    define internal void @phase1_0(ptr)   loads rows, computes, stores
+    define void @phase1(ptr %value, ptr %scratch)   calls the functions of phase 1 one after another
+    define internal void @phase1_0(ptr, ptr)        loads rows, computes, stores
 
 Text instead of llvmlite's builder, which would take longer than LLVM itself. A row that is wider than a
 register is computed part by part: the same functions are called for each part.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ggp.native.schedule import NO_ROW, PhaseSchedule
+from ggp.native.schedule import NO_ROW, SCRATCH, Schedule
 
 VECTOR_WORDS = 8
 """Words of the widest register."""
@@ -54,16 +54,16 @@ class Rows:
         return f"@{_TERNARY}.{64 * self.part_words}"
 
 
-def phase_text(schedule: PhaseSchedule, name: str, rows: Rows) -> str:
-    """A module with the function `name`, which settles one phase in `value`.
+def part_text(schedule: Schedule, name: str, rows: Rows) -> str:
+    """A module with the function `name`, which computes one part.
 
     >>> import numpy as np
-    >>> conjunction = PhaseSchedule(
+    >>> conjunction = Schedule(
     ...     np.array([0xC0], np.uint8), np.array([[1, 2, 1]], np.int32), np.array([3], np.int32),
     ...     np.array([0, 1], np.int32),
     ... )
-    >>> print(phase_text(conjunction, "phase0", Rows(1, has_ternary=False)))
-    define internal void @phase0_0(ptr noalias %value) noinline nounwind {
+    >>> print(part_text(conjunction, "phase0", Rows(1, has_ternary=False)))
+    define internal void @phase0_0(ptr noalias %value, ptr noalias %scratch) noinline nounwind {
     %p0 = getelementptr i8, ptr %value, i64 8
     %x0 = load <1 x i64>, ptr %p0, align 8
     %p1 = getelementptr i8, ptr %value, i64 16
@@ -73,8 +73,8 @@ def phase_text(schedule: PhaseSchedule, name: str, rows: Rows) -> str:
     store <1 x i64> %t0, ptr %s0, align 8
     ret void
     }
-    define void @phase0(ptr noalias %value) nounwind {
-    call void @phase0_0(ptr %value)
+    define void @phase0(ptr noalias %value, ptr noalias %scratch) nounwind {
+    call void @phase0_0(ptr %value, ptr %scratch)
     ret void
     }
     """
@@ -83,19 +83,23 @@ def phase_text(schedule: PhaseSchedule, name: str, rows: Rows) -> str:
     if rows.inputs == 3:
         lines.append(f"declare {rows.vector} {rows.ternary}({', '.join([rows.vector] * 3)}, i32)")
     for c in range(functions):
-        lines.append(f"define internal void @{name}_{c}(ptr noalias %value) noinline nounwind {{")
+        lines.append(
+            f"define internal void @{name}_{c}(ptr noalias %value, ptr noalias %scratch) noinline nounwind {{"
+        )
         lines += _function_lines(schedule, c, rows)
         lines += ["ret void", "}"]
-    lines.append(f"define void @{name}(ptr noalias %value) nounwind {{")
+    lines.append(f"define void @{name}(ptr noalias %value, ptr noalias %scratch) nounwind {{")
     parts = range(rows.words // rows.part_words)
     for part in parts[1:]:
-        lines.append(f"%part{part} = getelementptr i8, ptr %value, i64 {8 * part * rows.part_words}")
+        for base in ("value", "scratch"):
+            lines.append(f"%{base}{part} = getelementptr i8, ptr %{base}, i64 {8 * part * rows.part_words}")
     for c in range(functions):
-        lines += [f"call void @{name}_{c}(ptr %{f'part{part}' if part else 'value'})" for part in parts]
+        for suffix in ("", *parts[1:]):
+            lines.append(f"call void @{name}_{c}(ptr %value{suffix}, ptr %scratch{suffix})")
     return "\n".join([*lines, "ret void", "}"])
 
 
-def _function_lines(schedule: PhaseSchedule, function: int, rows: Rows) -> Iterator[str]:
+def _function_lines(schedule: Schedule, function: int, rows: Rows) -> Iterator[str]:
     begin, end = schedule.function[function : function + 2].tolist()
     align, stride = 8 * rows.part_words, 8 * rows.words
     table, source = schedule.table[begin:end].tolist(), schedule.source[begin:end].tolist()
@@ -111,7 +115,7 @@ def _function_lines(schedule: PhaseSchedule, function: int, rows: Rows) -> Itera
             if row not in loaded:
                 k = len(loaded)
                 loaded[row] = f"%x{k}"
-                yield f"%p{k} = getelementptr i8, ptr %value, i64 {row * stride}"
+                yield f"%p{k} = {_place(row, stride)}"
                 yield f"%x{k} = load {rows.vector}, ptr %p{k}, align {align}"
             given.append(loaded[row])
         if rows.inputs == 3:
@@ -120,8 +124,13 @@ def _function_lines(schedule: PhaseSchedule, function: int, rows: Rows) -> Itera
         else:
             yield from _binary_lines(f"%t{i}", table[i], given[0], given[1], rows)
         if target[begin + i] != NO_ROW:
-            yield f"%s{i} = getelementptr i8, ptr %value, i64 {target[begin + i] * stride}"
+            yield f"%s{i} = {_place(target[begin + i], stride)}"
             yield f"store {rows.vector} %t{i}, ptr %s{i}, align {align}"
+
+
+def _place(row: int, stride: int) -> str:
+    base, number = ("value", row) if row < SCRATCH else ("scratch", row - SCRATCH)
+    return f"getelementptr i8, ptr %{base}, i64 {number * stride}"
 
 
 _OF_TWO = {

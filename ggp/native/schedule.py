@@ -8,6 +8,7 @@ that another function of the same phase reads. The last ones take the rows that 
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from ggp.native.mapping import Mapping, map_gates
 FUNCTION_OPERATIONS = 250
 """Operations of one function. More take LLVM longer and make no faster code."""
 NO_ROW = -1
+SCRATCH = 1 << 28
+"""Rows from this number on are those of a second array, which functions about moves work in."""
 COPY = 0xF0
 """The table of an operation that copies its first input."""
 
@@ -27,20 +30,39 @@ class ScheduleError(Exception):
     """There are not enough rows for the values between functions."""
 
 
+class Part(IntEnum):
+    """What there is machine code for: the phases of a circuit, then the two halves of choosing moves."""
+
+    LEGAL = Phase.LEGAL
+    GOAL = Phase.GOAL
+    NEXT = Phase.NEXT
+    SEES = Phase.SEES
+    COUNT = 4
+    SELECT = 5
+
+
 class Layout(NamedTuple):
-    """Rows of a circuit's nodes: what `ggp.lanes.layout` decides.
+    """Where a circuit lies in rows: see `ggp.lanes.layout.LaneTables`.
 
     row_of       int32[K]: row of each node
-    first_spare, end_spare    rows that hold nothing between phases
+    first_spare, end_spare    rows that hold nothing between phases; the row `end_spare` is never read
+    first_slot, slot_literal, slot_node    moves by role
+    planes       of the count of moves
+    scratch_rows    for choosing moves
     """
 
     row_of: Int32Array
     first_spare: int
     end_spare: int
+    first_slot: Int32Array
+    slot_literal: Int32Array
+    slot_node: Int32Array
+    planes: int
+    scratch_rows: int
 
 
-class PhaseSchedule(NamedTuple):
-    """N operations of one phase in C functions.
+class Schedule(NamedTuple):
+    """N operations of one part in C functions.
 
     table      uint8[N]: truth tables, see `ggp.native.mapping.Operation`
     source     int32[N, 3]: inputs: a row, or ~i for operation i; missing ones repeat the first
@@ -61,7 +83,7 @@ def schedule_phase(
     *,
     inputs: int = 3,
     function_operations: int = FUNCTION_OPERATIONS,
-) -> PhaseSchedule:
+) -> Schedule:
     """The schedule of one phase. Raises ScheduleError if it needs more spare rows than there are.
 
     inputs   of an operation at most: 3 where one instruction computes any function of three rows, else 2
@@ -81,65 +103,89 @@ def outputs_of_phase(tables: CircuitTables, begin: int, end: int) -> set[int]:
     return set(nodes[within].tolist())
 
 
-def _laid_out(mapping: Mapping, layout: Layout, function_operations: int) -> PhaseSchedule:
-    """Functions of equal size, and rows for all that is read outside of them."""
+def _laid_out(mapping: Mapping, layout: Layout, function_operations: int) -> Schedule:
+    """The operations of a mapping, with the rows of all that is read outside of their phase."""
     first, operations = mapping.first, mapping.operations
     number_of = {operation.value: i for i, operation in enumerate(operations)}
+    table = [operation.table for operation in operations]
+    source = [
+        [~number_of[value] if value >= first else int(layout.row_of[value]) for value in operation.cut]
+        for operation in operations
+    ]
     target = [NO_ROW] * len(operations)
-    copies: list[tuple[int, int]] = []
     for node, value in mapping.roots.items():
         number, row = number_of[value], int(layout.row_of[node])
         if target[number] == NO_ROW:
             target[number] = row
         else:
-            copies.append((number, row))
-    functions = max(1, -(-len(operations) // function_operations))
-    bounds = [len(operations) * c // functions for c in range(functions + 1)]
-    reads = [[number_of[v] if v >= first else NO_ROW for v in operation.cut] for operation in operations]
-    _give_spare_rows(reads, bounds, target, layout)
-    source = [
-        [
-            ~of if of != NO_ROW else int(layout.row_of[value])
-            for value, of in zip(operation.cut, read, strict=True)
-        ]
-        for operation, read in zip(operations, reads, strict=True)
-    ]
-    source += [[target[number]] for number, _ in copies]
-    bounds[-1] += len(copies)
-    return PhaseSchedule(
-        np.array([*(operation.table for operation in operations), *(COPY for _ in copies)], np.uint8),
+            table.append(COPY)
+            source.append([~number])
+            target.append(row)
+    schedule, end = pack_operations(table, source, target, layout.first_spare, function_operations)
+    if end > layout.end_spare:
+        raise ScheduleError(f"more than {layout.end_spare - layout.first_spare} rows between functions")
+    return schedule
+
+
+def pack_operations(
+    table: list[int],
+    source: list[list[int]],
+    target: list[int],
+    first_spare: int,
+    function_operations: int = FUNCTION_OPERATIONS,
+) -> tuple[Schedule, int]:
+    """Operations as a schedule with functions of equal size, and the end of the spare rows that it uses.
+
+    table, target   as in Schedule; source: one to three inputs of each operation
+    first_spare     from this row on there is room for values that another function reads
+    """
+    count = len(table)
+    functions = max(1, -(-count // function_operations))
+    bounds = [count * c // functions for c in range(functions + 1)]
+    end = _give_spare_rows(source, bounds, target, first_spare)
+    schedule = Schedule(
+        np.array(table, np.uint8),
         np.array([[*each, each[0], each[0]][:3] for each in source], np.int32).reshape(-1, 3),
-        np.array([*target, *(row for _, row in copies)], np.int32),
+        np.array(target, np.int32),
         np.array(bounds, np.int32),
     )
+    return schedule, end
 
 
-def _give_spare_rows(reads: list[list[int]], bounds: list[int], target: list[int], layout: Layout) -> None:
-    """Give operations that another function reads a spare row, until the last function that reads it."""
+def _give_spare_rows(source: list[list[int]], bounds: list[int], target: list[int], first_spare: int) -> int:
+    """Give operations that another function reads a spare row, until the last function that reads it.
+
+    Returns the end of the rows given.
+    """
     function_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
-    last_reader = [0] * len(reads)
-    for reader, numbers in enumerate(reads):
-        for number in numbers:
-            if number != NO_ROW:
-                last_reader[number] = function_of[reader]
-    free = list(range(layout.end_spare - 1, layout.first_spare - 1, -1))
+    last_reader = [0] * len(source)
+    for reader, inputs in enumerate(source):
+        for each in inputs:
+            if each < 0:
+                last_reader[~each] = function_of[reader]
+    end = first_spare
+    free: list[int] = []
     done: list[list[int]] = [[] for _ in bounds]
     for number, function in enumerate(function_of):
         if number == bounds[function]:
             free += done[function]
         if target[number] == NO_ROW and last_reader[number] > function:
             if not free:
-                raise ScheduleError(
-                    f"more than {layout.end_spare - layout.first_spare} rows between functions"
-                )
+                free.append(end)
+                end += 1
             target[number] = free.pop()
             done[last_reader[number] + 1].append(target[number])
+    return end
 
 
-def interpret(schedule: PhaseSchedule, value: NDArray[np.uint64]) -> None:
+def interpret(
+    schedule: Schedule, value: NDArray[np.uint64], scratch: NDArray[np.uint64] | None = None
+) -> None:
     """Run a schedule on rows, uint64[rows, W], as the functions made of it do.
 
-    >>> copy = PhaseSchedule(
+    scratch   the second array, if the schedule has rows from SCRATCH on
+
+    >>> copy = Schedule(
     ...     np.array([0xF0], np.uint8), np.array([[0, 0, 0]], np.int32), np.array([1], np.int32),
     ...     np.array([0, 1], np.int32),
     ... )
@@ -147,6 +193,11 @@ def interpret(schedule: PhaseSchedule, value: NDArray[np.uint64]) -> None:
     >>> interpret(copy, rows); rows[1].tolist()
     [5]
     """
+
+    def place(row: int) -> NDArray[np.uint64]:
+        rows, number = (value, row) if row < SCRATCH or scratch is None else (scratch, row - SCRATCH)
+        return rows[number : number + 1]
+
     for begin, end in zip(schedule.function[:-1], schedule.function[1:], strict=True):
         registers: dict[int, NDArray[np.uint64]] = {}
         for i in range(begin, end):
@@ -155,7 +206,7 @@ def interpret(schedule: PhaseSchedule, value: NDArray[np.uint64]) -> None:
                 number = ~source
                 within = number >= begin and source < 0
                 row = source if source >= 0 else int(schedule.target[number])
-                given.append(registers[number] if within else value[row].copy())
+                given.append(registers[number] if within else place(row).copy())
             result = np.zeros_like(given[0])
             for pattern in range(8):
                 if schedule.table[i] >> pattern & 1:
@@ -163,4 +214,4 @@ def interpret(schedule: PhaseSchedule, value: NDArray[np.uint64]) -> None:
                     result |= a & b & c
             registers[i] = result
             if schedule.target[i] != NO_ROW:
-                value[schedule.target[i]] = result
+                place(int(schedule.target[i]))[:] = result

@@ -14,11 +14,12 @@ from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.compiling import IS_COMPILED
 from ggp.jit.rows import words_of
+from ggp.lanes.choose import native_layout
 from ggp.lanes.engine import Lanes
 from ggp.lanes.layout import arrange
 from ggp.native.background import WIDTHS, NativeCode
-from ggp.native.code import LoadedCode, compile_phase
-from ggp.native.schedule import Layout, ScheduleError, interpret, outputs_of_phase, schedule_phase
+from ggp.native.code import LoadedCode, compile_part
+from ggp.native.schedule import Layout, Part, ScheduleError, interpret, outputs_of_phase, schedule_phase
 
 GAMES = (
     "tictactoe",
@@ -33,8 +34,7 @@ needs_kernels = pytest.mark.skipif(not IS_COMPILED, reason="kernels are plain Py
 
 
 def layout_of(game: CompiledGame) -> Layout:
-    tables = game.lane_tables
-    return Layout(tables.node_of, tables.first_shared, tables.row_count - 1)
+    return native_layout(game.lane_tables)
 
 
 def random_lanes(game: CompiledGame, words: int) -> tuple[Lanes, list[int]]:
@@ -46,6 +46,12 @@ def random_lanes(game: CompiledGame, words: int) -> tuple[Lanes, list[int]]:
     ends = [0, *tables.phase_end.tolist()]
     outputs = set().union(*(outputs_of_phase(tables, ends[p], ends[p + 1]) for p in Phase))
     return lanes, sorted(game.lane_tables.node_of[sorted(outputs)].tolist())
+
+
+def run(code: LoadedCode, value: np.ndarray, scratch: np.ndarray) -> None:
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address)(
+        value.ctypes.data, scratch.ctypes.data
+    )
 
 
 def settled(lanes: Lanes) -> np.ndarray:
@@ -78,8 +84,9 @@ def test_machine_code_settles_as_the_interpreter_does(name, words):
     lanes, rows = random_lanes(game, words)
     expected, value = settled(lanes), words_of(lanes.arrays.value)
     for phase in Phase:
-        code = LoadedCode(compile_phase(game.tables, layout_of(game), phase, words), phase)
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(code.address)(value.ctypes.data)
+        part = Part(phase)
+        code = LoadedCode(compile_part(game.tables, layout_of(game), part, words), part)
+        run(code, value, value)
     assert (value[rows] == expected[rows]).all()
 
 
@@ -126,7 +133,7 @@ def test_playouts_change_to_machine_code_and_stay_the_same(cached):
     again.native.begin(2)
     assert again.native.wait(2)
     assert Lanes(again.lane_tables, words=2, seed=1).playouts(root, 5000) == interpreted
-    assert len(list(cached.iterdir())) == len(Phase)
+    assert len(list(cached.iterdir())) == len(Part)
 
 
 @needs_kernels
@@ -162,10 +169,10 @@ def test_code_is_dropped_with_its_table():
     from ggp.native import background
 
     game = ggp.load("tictactoe")
-    addresses = np.zeros((len(Phase), len(WIDTHS)), np.int64)
+    addresses = np.zeros((len(Part), len(WIDTHS)), np.int64)
     code = NativeCode(game.tables, layout_of(game), addresses)
     before = len(background._loaded)
-    code._put(compile_phase(game.tables, layout_of(game), Phase.NEXT, 1), Phase.NEXT, 1)
+    code._put(compile_part(game.tables, layout_of(game), Part.NEXT, 1), Part.NEXT, 1)
     assert len(background._loaded) == before + 1
     del code, addresses
     assert len(background._loaded) == before
