@@ -29,12 +29,16 @@ from ggp.circuit.tables import CircuitTables
 from ggp.jit.checked_store import CheckedStore
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
 from ggp.native.code import LoadedCode, part_name, processor
-from ggp.native.compile_process import HEADER, Order
+from ggp.native.compile_process import HEADER, IMPOSSIBLE, Order
 from ggp.native.schedule import Layout, Part
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 CPU_SECONDS = 20.0
 """Of the process that compiles, for one circuit and row width."""
+SECONDS_PER_INPUT = 0.0002
+"""CPU seconds to compile one input of a gate, in large circuits, on a slow core."""
+CHOICE_OPERATIONS = 4
+"""Operations to count or to select, for each move: each takes as long to compile as an input of a gate."""
 WIDTHS = (1, 2, 4, 8, 16)
 """Row widths, in words, that there is machine code for; entry k of a table of addresses is for 2**k words."""
 
@@ -77,14 +81,9 @@ class NativeCode:
         return words in WIDTHS and bool((self._addresses[:, WIDTHS.index(words)] != 0).all())
 
     def _run(self, words: int, cpu_seconds: float) -> None:
-        store = _store()
-        gates = np.diff(self._tables.phase_end, prepend=0).tolist()
-        moves = int(self._tables.first_move[-1])
-        size = [*gates, moves, moves]
-        missing = []
-        for part in sorted(Part, key=lambda part: size[part]):
-            name = self._name(part, words)
-            code = store.load(name)
+        store, missing = _store(), []
+        for part in self._affordable(cpu_seconds):
+            code = store.load(self._name(part, words))
             if code is None or not self._put(code, part, words):
                 missing.append(part)
         if not missing:
@@ -94,8 +93,19 @@ class NativeCode:
             if self._put(code, part, words):
                 store.save(self._name(part, words), code)
 
+    def _affordable(self, cpu_seconds: float) -> list[Part]:
+        """The parts that can be compiled within the budget, the smallest first."""
+        starts = self._tables.first_input[[0, *self._tables.phase_end]]
+        moves = CHOICE_OPERATIONS * int(self._tables.first_move[-1])
+        inputs = dict(zip(Part, [*np.diff(starts).tolist(), moves, moves], strict=True))
+        parts = sorted(Part, key=lambda part: inputs[part])
+        seconds = SECONDS_PER_INPUT * np.cumsum([inputs[part] for part in parts])
+        return [part for part, end in zip(parts, seconds, strict=True) if end <= cpu_seconds]
+
     def _put(self, object_code: bytes, part: Part, words: int) -> bool:
-        """Load code into this process and publish its address; return whether it could be loaded."""
+        """Load code into this process and publish its address; return whether it is as it should be."""
+        if object_code == IMPOSSIBLE:
+            return True
         try:
             code = LoadedCode(object_code, part)
         except RuntimeError:

@@ -19,6 +19,8 @@ from ggp.native.code import compile_part
 from ggp.native.schedule import Layout, Part, ScheduleError
 
 HEADER = struct.Struct("<Bq")
+IMPOSSIBLE = b""
+"""In place of the code of a part that cannot be compiled."""
 NICENESS = 10
 
 
@@ -44,10 +46,12 @@ def _run() -> None:
     _limit_cpu_seconds(order.cpu_seconds)
     with suppress(BrokenPipeError):
         for part in order.parts:
-            with suppress(ScheduleError):
+            try:
                 code = compile_part(order.tables, order.layout, part, order.words)
-                sys.stdout.buffer.write(HEADER.pack(part, len(code)) + code)
-                sys.stdout.buffer.flush()
+            except ScheduleError:
+                code = IMPOSSIBLE
+            sys.stdout.buffer.write(HEADER.pack(part, len(code)) + code)
+            sys.stdout.buffer.flush()
 
 
 def _limit_cpu_seconds(seconds: float) -> None:

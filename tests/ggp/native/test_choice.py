@@ -1,0 +1,72 @@
+"""Counting and selecting moves by schedules, against numpy on the bits of every lane."""
+
+import numpy as np
+import pytest
+
+import ggp
+from ggp.lanes.choose import native_layout
+from ggp.native.choice import moves_of_role, schedule_choice
+from ggp.native.schedule import SCRATCH, Layout, ScheduleError, interpret
+
+WORDS = 2
+
+
+def bits(rows: np.ndarray) -> np.ndarray:
+    """bool[..., 64 * WORDS]: the lanes of rows."""
+    return np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=-1, bitorder="little").astype(bool)
+
+
+def row_of(lanes: np.ndarray) -> np.ndarray:
+    return np.packbits(lanes, bitorder="little").view(np.uint64)
+
+
+def random_rows(rng: np.random.Generator, count: int) -> np.ndarray:
+    """About a quarter of the bits is set."""
+    first, second = (rng.integers(0, 2**64, (count, WORDS), dtype=np.uint64) for _ in range(2))
+    return first & second
+
+
+def legal_bits(layout: Layout, value: np.ndarray, role: int) -> np.ndarray:
+    """bool[moves, lanes]."""
+    return np.array([bits(value[x >> 1]) ^ bool(x & 1) for x, _ in moves_of_role(layout, role)])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tictactoe", "connectfour_4x4", "breakthrough_small", "hex_5x5", "goofspiel", "dicerace", "minichess"],
+)
+def test_counting_and_selecting(name):
+    game, rng = ggp.load(name), np.random.default_rng(1)
+    layout = native_layout(game.lane_tables)
+    schedules, planes = schedule_choice(layout), layout.planes
+    rows, roles = schedules.rows, range(len(game.roles))
+    value, scratch = random_rows(rng, layout.end_spare + 1), random_rows(rng, rows.end - SCRATCH)
+    value[0] = ~np.uint64(0)
+    legal = [legal_bits(layout, value, role) for role in roles]
+
+    interpret(schedules.counting, value, scratch)
+    count = [each.sum(axis=0) for each in legal]
+    for role in roles:
+        first = rows.limit - SCRATCH + role * planes
+        limit = sum(bits(scratch[first + p]).astype(int) << p for p in range(planes))
+        assert (limit == np.maximum(count[role] - 1, 0)).all()
+        assert (bits(scratch[rows.has_move - SCRATCH + role]) == (count[role] > 0)).all()
+
+    drawn = [rng.integers(0, np.maximum(each, 1)) for each in count]
+    lanes = bits(random_rows(rng, 1)[0]) & np.all([each > 0 for each in count], axis=0)
+    scratch[rows.lanes - SCRATCH] = row_of(lanes)
+    for role in roles:
+        for p in range(planes):
+            scratch[rows.limit - SCRATCH + role * planes + p] = row_of(drawn[role] >> p & 1 != 0)
+    interpret(schedules.selecting, value, scratch)
+    for role in roles:
+        rank = legal[role].cumsum(axis=0) - 1
+        expected = legal[role] & (rank == drawn[role]) & lanes
+        selected = np.array([bits(value[row]) for _, row in moves_of_role(layout, role)])
+        assert (selected == expected).all()
+
+
+def test_choosing_needs_its_rows():
+    layout = native_layout(ggp.load("tictactoe").lane_tables)._replace(scratch_rows=20)
+    with pytest.raises(ScheduleError, match="needs 29 rows"):
+        schedule_choice(layout)
