@@ -24,8 +24,8 @@ from ggp.jit.compiling import kernel
 from ggp.native.schedule import Part
 
 BLOCK = 8
-WIDTHS = 5
-"""Row widths that there can be machine code for: 1, 2, 4, 8 and 16 words."""
+WIDTHS = 6
+"""Row widths that there can be machine code for: 1, 2, 4, 8, 16 and 32 words, all that kernels work with."""
 COUNT_CODE, SELECT_CODE = int(Part.COUNT), int(Part.SELECT)
 
 WINDOW = 8192
@@ -41,7 +41,7 @@ class Schedule(NamedTuple):
     phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, target, source
     source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
     target         int32[G]: row that each gate is written to
-    native         int64[6, 5]: addresses of machine code, by part and binary logarithm of W; 0: none.
+    native         int64[6, 6]: addresses of machine code, by part and binary logarithm of W; 0: none.
                    They are filled in while kernels run; see `ggp.native`
     """
 

@@ -39,7 +39,7 @@ SECONDS_PER_INPUT = 0.0002
 """CPU seconds to compile one input of a gate, in large circuits, on a slow core."""
 CHOICE_OPERATIONS = 4
 """Operations to count or to select, for each move: each takes as long to compile as an input of a gate."""
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = (1, 2, 4, 8, 16, 32)
 """Row widths, in words, that there is machine code for; entry k of a table of addresses is for 2**k words."""
 
 _loaded: dict[int, list[LoadedCode]] = {}
@@ -111,9 +111,12 @@ class NativeCode:
         except RuntimeError:
             return False
         key = id(self._addresses)
-        if key not in _loaded:
-            weakref.finalize(self._addresses, _loaded.pop, key)
-        _loaded.setdefault(key, []).append(code)
+        with self._lock:
+            if key not in _loaded:
+                _loaded[key] = []
+                # At exit kernels may still run in other threads, so code is not dropped then.
+                weakref.finalize(self._addresses, _loaded.pop, key).atexit = False
+            _loaded[key].append(code)
         self._addresses[part, WIDTHS.index(words)] = code.address
         return True
 
@@ -148,12 +151,14 @@ def _compiled(order: Order) -> Iterator[tuple[Part, bytes]]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        with suppress(BrokenPipeError):
+        with suppress(OSError), process.stdin:
             pickle.dump(order, process.stdin)
-            process.stdin.close()
         while len(header := process.stdout.read(HEADER.size)) == HEADER.size:
             part, size = HEADER.unpack(header)
-            yield Part(part), process.stdout.read(size)
+            code = process.stdout.read(size)
+            if len(code) < size:  # it was ended while it wrote
+                return
+            yield Part(part), code
     finally:
         process.kill()
         process.wait()

@@ -4,7 +4,8 @@
     define internal void @phase1_0(ptr, ptr)        loads rows, computes, stores
 
 Text instead of llvmlite's builder, which would take longer than LLVM itself. A row that is wider than a
-register is computed part by part: the same functions are called for each part.
+register is computed part by part: the same functions are called for each part. Rows are loaded and stored as
+aligned to a word only, as kernels do: numpy does not align those that it has copied or unpickled to more.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _TERNARY = "llvm.x86.avx512.pternlog.q"
 class Rows:
     """How rows lie in memory and which instructions compute them.
 
-    words         of a row: 1, 2, 4, 8 or 16
+    words         of a row: 1, 2, 4, 8, 16 or 32
     has_ternary   whether the processor has AVX-512 with vectors of all widths (vpternlogq)
 
     >>> Rows(16, True).inputs, Rows(16, True).vector, Rows(1, True).inputs
@@ -101,7 +102,7 @@ def part_text(schedule: Schedule, name: str, rows: Rows) -> str:
 
 def _function_lines(schedule: Schedule, function: int, rows: Rows) -> Iterator[str]:
     begin, end = schedule.function[function : function + 2].tolist()
-    align, stride = 8 * rows.part_words, 8 * rows.words
+    stride = 8 * rows.words
     table, source = schedule.table[begin:end].tolist(), schedule.source[begin:end].tolist()
     target = schedule.target.tolist()
     loaded: dict[int, str] = {}
@@ -116,7 +117,7 @@ def _function_lines(schedule: Schedule, function: int, rows: Rows) -> Iterator[s
                 k = len(loaded)
                 loaded[row] = f"%x{k}"
                 yield f"%p{k} = {_place(row, stride)}"
-                yield f"%x{k} = load {rows.vector}, ptr %p{k}, align {align}"
+                yield f"%x{k} = load {rows.vector}, ptr %p{k}, align 8"
             given.append(loaded[row])
         if rows.inputs == 3:
             inputs = ", ".join(f"{rows.vector} {x}" for x in given)
@@ -125,7 +126,7 @@ def _function_lines(schedule: Schedule, function: int, rows: Rows) -> Iterator[s
             yield from _binary_lines(f"%t{i}", table[i], given[0], given[1], rows)
         if target[begin + i] != NO_ROW:
             yield f"%s{i} = {_place(target[begin + i], stride)}"
-            yield f"store {rows.vector} %t{i}, ptr %s{i}, align {align}"
+            yield f"store {rows.vector} %t{i}, ptr %s{i}, align 8"
 
 
 def _place(row: int, stride: int) -> str:
