@@ -151,8 +151,9 @@ def _compiled(order: Order) -> Iterator[tuple[Part, bytes]]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        with suppress(OSError), process.stdin:
+        with suppress(OSError):
             pickle.dump(order, process.stdin)
+            process.stdin.flush()  # and not closed: its end is that of the process
         while len(header := process.stdout.read(HEADER.size)) == HEADER.size:
             part, size = HEADER.unpack(header)
             code = process.stdout.read(size)
@@ -162,6 +163,9 @@ def _compiled(order: Order) -> Iterator[tuple[Part, bytes]]:
     finally:
         process.kill()
         process.wait()
+        with suppress(OSError):
+            process.stdin.close()
+        process.stdout.close()
         _processes.discard(process)
 
 

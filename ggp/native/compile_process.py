@@ -1,16 +1,18 @@
 """Compile parts in a process of low priority: `python -m ggp.native.compile_process`.
 
 It reads one pickled `Order` from its input and writes, for every part in the order of the request,
-`HEADER.pack(part, size)` and `size` bytes of object code. It ends when its CPU seconds are used up, or when
-its output is closed.
+`HEADER.pack(part, size)` and `size` bytes of object code. It ends when its CPU seconds are used up, and when
+its input ends: then the process that ordered is no more, however it ended.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import signal
 import struct
 import sys
+import threading
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -40,9 +42,11 @@ class Order(NamedTuple):
 
 
 def _run() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts of a terminal are meant for the parent
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     order: Order = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_with_input, daemon=True).start()
     _limit_cpu_seconds(order.cpu_seconds)
     with suppress(BrokenPipeError):
         for part in order.parts:
@@ -52,6 +56,13 @@ def _run() -> None:
                 code = IMPOSSIBLE
             sys.stdout.buffer.write(HEADER.pack(part, len(code)) + code)
             sys.stdout.buffer.flush()
+
+
+def _end_with_input() -> None:
+    # Unbuffered: the end of this process would wait for the lock of `sys.stdin.buffer`.
+    while os.read(0, 1):
+        pass
+    os._exit(0)
 
 
 def _limit_cpu_seconds(seconds: float) -> None:

@@ -1,6 +1,7 @@
 """Machine code never touches other memory than that of its rows, and is there as long as it runs."""
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -77,3 +78,24 @@ time.sleep(0.1)
 @needs_kernels
 def test_a_process_ends_while_a_thread_runs_machine_code():
     subprocess.run([sys.executable, "-c", END], check=True, env={**os.environ, "GGP_NATIVE": "1"})
+
+
+def test_a_compiling_process_ends_with_its_input():
+    game = ggp.load("tictactoe")
+    script = """if True:
+        import time
+        from ggp.native import compile_process
+        def compile_part(*_):
+            print("begun", flush=True)
+            time.sleep(60)
+        compile_process.compile_part = compile_part
+        compile_process._run()
+        """
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        order = background.Order(game.tables, layout_of(game), (Part.LEGAL,), 1, 60.0)
+        process.stdin.write(pickle.dumps(order))
+        process.stdin.flush()
+        assert process.stdout.readline() == b"begun\n"
+        process.stdin.close()
+        process.wait(20)
