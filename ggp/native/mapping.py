@@ -75,7 +75,7 @@ def map_gates(tables: CircuitTables, begin: int, end: int, outputs: set[int], in
     >>> outputs = set(range(tables.gate0, tables.gate0 + gates))
     >>> mapped = map_gates(tables, 0, gates, outputs, inputs=3)
     >>> gates, len(mapped.operations) < 2 * gates
-    (28, True)
+    (60, True)
     """
     ands, literal_of = _split(tables, begin, end)
     roots = {node: literal_of[node] >> 1 for node in sorted(outputs)}
