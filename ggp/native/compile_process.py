@@ -71,7 +71,9 @@ def _limit_cpu_seconds(seconds: float) -> None:
         import resource
     except ImportError:  # Windows
         return
-    limit = max(1, round(seconds))
+    limit, allowed = max(1, round(seconds)), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    if allowed != resource.RLIM_INFINITY:
+        limit = min(limit, allowed)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 
 

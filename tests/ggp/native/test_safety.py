@@ -99,3 +99,15 @@ def test_a_compiling_process_ends_with_its_input():
         assert process.stdout.readline() == b"begun\n"
         process.stdin.close()
         process.wait(20)
+
+
+def test_an_inherited_limit_of_cpu_time_stays():
+    pytest.importorskip("resource")
+    script = """if True:
+        import resource
+        from ggp.native.compile_process import _limit_cpu_seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (50, 50))
+        _limit_cpu_seconds(60.0)
+        assert resource.getrlimit(resource.RLIMIT_CPU) == (50, 50)
+        """
+    subprocess.run([sys.executable, "-c", script], check=True)
