@@ -2,6 +2,7 @@
 
 mapping           gates as operations with three inputs
 schedule          these in order, in functions, with the rows they write; and a plain-Python twin
+choice            counting and selecting moves as schedules
 emit              a schedule as LLVM's intermediate language, for a row width and an instruction set
 code              object code of a phase, and loading it
 compile_process   the process that makes it
