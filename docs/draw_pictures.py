@@ -113,6 +113,56 @@ def draw_architecture() -> None:
     picture.save("architecture")
 
 
+def draw_native() -> None:
+    """From gates to instructions: the first of tic-tac-toe's LEGAL phase at each of four stages."""
+    from llvmlite import binding
+
+    from ggp.circuit.tables import Phase
+    from ggp.engines.loading import load
+    from ggp.lanes.choose import native_layout
+    from ggp.native.emit import Rows, part_text
+    from ggp.native.schedule import schedule_phase
+
+    game = load("tictactoe", "lanes")
+    tables, layout = game.tables, native_layout(game.lane_tables)
+    schedule, rows = schedule_phase(tables, layout, Phase.LEGAL), Rows(8, has_ternary=True)
+
+    def literal(value: int) -> str:
+        return ("not " if value & 1 else "") + str(value >> 1)
+
+    gates = [
+        f"{tables.gate0 + g} = "
+        + " and ".join(map(literal, tables.input[tables.first_input[g] : tables.first_input[g + 1]].tolist()))
+        for g in range(6)
+    ]
+    operations = [
+        f"{~i}: table {schedule.table[i]:02x} of {', '.join(map(str, schedule.source[i].tolist()))}"
+        for i in range(6)
+    ]
+    text = part_text(schedule, "next", rows)
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    machine = binding.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(
+        cpu="skylake-avx512", opt=1
+    )
+    assembly = machine.emit_assembly(binding.parse_assembly(text)).splitlines()
+    instructions = [" ".join(line.split()) for line in assembly if line.startswith("\tv")][:9]
+    calls = [line.replace("<8 x i64> ", "").split("llvm.x86.avx512.")[-1] for line in text.splitlines()]
+    calls = [line for line in calls if line.startswith("pternlog")][1:7]
+    picture = Svg(760, 400, "A gate of tic-tac-toe on its way to an instruction")
+    columns = (
+        (20, 36, "gates of the circuit", gates),
+        (400, 36, "operations: table, rows (or earlier operations)", operations),
+        (20, 216, "LLVM", calls),
+        (400, 216, "instructions: 512 games each", instructions),
+    )
+    for x, y, title, lines in columns:
+        picture.text(x, y, title)
+        for number, line in enumerate(lines):
+            picture.text(x, y + 20 + 17 * number, line, kind="muted small")
+    picture.save("native")
+
+
 def draw_reasoning() -> None:
     """Predicates of tic-tac-toe by stratum: what each needs, and what depends on state and moves."""
     from gdl.dependencies import Dependencies
