@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from ggp.lanes.layout import arrange
 from ggp.native.background import WIDTHS, NativeCode
 from ggp.native.code import LoadedCode, compile_part, processor, rows_of
 from ggp.native.schedule import Layout, Part, ScheduleError, interpret, outputs_of_phase, schedule_phase
+from tests.conftest import ROOT
 
 GAMES = (
     "tictactoe",
@@ -181,3 +183,19 @@ def test_code_is_dropped_with_its_table():
     assert len(background._loaded) == before + 1
     del code, addresses
     assert len(background._loaded) == before
+
+
+@needs_kernels
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((ROOT / "games").glob("*.kif")), ids=lambda path: path.stem)
+def test_playouts_of_all_sheets_are_the_same(path):
+    game = ggp.load(path)
+    root = game.unpack(game.initial_state())
+    interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 600, step_limit=300)
+    tables, kept = arrange(game.tables), []
+    for part in Part:
+        if len(game.tables.input) < 40_000:
+            with suppress(ScheduleError):
+                kept.append(LoadedCode(compile_part(game.tables, layout_of(game), part, 8), part))
+                tables.schedule.native[part, WIDTHS.index(8)] = kept[-1].address
+    assert Lanes(tables, words=8, seed=2).playouts(root, 600, step_limit=300) == interpreted
