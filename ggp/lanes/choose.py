@@ -34,15 +34,13 @@ from ggp.jit.rows import (
     fill,
     literal,
     load,
-    lowest_bit,
     make_rows,
     shift_left,
     shift_right,
     store,
-    word_count,
     words_of,
 )
-from ggp.lanes.layout import COUNT_CODE, SELECT_CODE, LaneTables
+from ggp.lanes.layout import COUNT_CODE, SELECT_CODE, LaneTables, native_column
 from ggp.native.schedule import Layout
 
 
@@ -377,7 +375,7 @@ def choose_moves(
     newer = load(random, 1)
 
     native = tables.schedule.native
-    width = lowest_bit(np.uint64(word_count(value)))
+    width = native_column(value)
     count_code, select_code = native[COUNT_CODE, width], native[SELECT_CODE, width]
     # What one counts the other selects from: the two are used together or not at all.
     is_native = count_code != 0 and select_code != 0

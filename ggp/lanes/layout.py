@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
-from ggp.jit.compiling import kernel
+from ggp.jit.compiling import inlined, kernel
+from ggp.jit.rows import Index, Rows, lowest_bit, word_count
 from ggp.native.schedule import Part
 
 BLOCK = 8
@@ -41,7 +42,7 @@ class Schedule(NamedTuple):
     phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, target, source
     source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
     target         int32[G]: row that each gate is written to
-    native         int64[6, 6]: addresses of machine code, by part and binary logarithm of W; 0: none.
+    native         int64[6, 7]: addresses of machine code, by part and `native_column`; 0: none.
                    They are filled in while kernels run; see `ggp.native`
     """
 
@@ -97,6 +98,15 @@ class LaneTables(NamedTuple):
     goal_value: Int32Array
     percept_literal: Int32Array
     node_of: Int32Array
+
+
+@inlined
+def native_column(value: Rows) -> Index:
+    """The column of `Schedule.native` for the width of `value`; the last one, without code, for others."""
+    words = word_count(value)
+    if words & (words - 1) or words >> WIDTHS:
+        return np.int64(WIDTHS)
+    return np.int64(lowest_bit(np.uint64(words)))
 
 
 @kernel
@@ -194,7 +204,7 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
         phase_source=first_source[phase_gate].astype(np.int32),
         source=node_of[source],
         target=node_of[tables.gate0 + order],
-        native=np.zeros((len(Part), WIDTHS), np.int64),
+        native=np.zeros((len(Part), WIDTHS + 1), np.int64),
     )
     return schedule, node_of, kept_rows, gate_rows
 

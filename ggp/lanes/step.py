@@ -52,7 +52,7 @@ from ggp.lanes.keys.state_code import (
     load_keys,
     store_keys,
 )
-from ggp.lanes.layout import LaneTables
+from ggp.lanes.layout import LaneTables, native_column
 from ggp.lanes.settle import settle_apart
 
 NO_GOAL = 255
@@ -117,7 +117,7 @@ def put_move(tables: LaneTables, value: Rows, move: Index, lane: Index) -> None:
 def _settle(tables: LaneTables, value: Rows, first_phase: Index, end_phase: Index) -> None:
     """Settle phases first_phase .. end_phase-1: by machine code if there is some, else by the interpreter."""
     native = tables.schedule.native
-    width = lowest_bit(np.uint64(word_count(value)))
+    width = native_column(value)
     for phase in range(first_phase, end_phase):
         address = native[phase, width]
         if address != 0:

@@ -55,7 +55,7 @@ def is_native_wanted() -> bool:
 class NativeCode:
     """Machine code of one circuit; `begin` may be called for several row widths, from any thread.
 
-    addresses   int64[len(Part), len(WIDTHS)]: where kernels look the code up
+    addresses   int64[len(Part), len(WIDTHS) or more]: where kernels look the code up
     """
 
     def __init__(self, tables: CircuitTables, layout: Layout, addresses: NDArray[np.int64]) -> None:
