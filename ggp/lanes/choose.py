@@ -358,6 +358,28 @@ def _select_role(
             s += 4
 
 
+@inlined
+def _restrict(scratch: Rows, own0: Index, union0: Index, planes: Index, lanes: Row) -> Row:
+    """Restrict a role's planes to `lanes` and add them to the union; return the lanes in which one is set."""
+    has_choice = lanes & ~lanes
+    for p in range(planes):
+        x = load(scratch, own0 + p) & lanes
+        store(scratch, own0 + p, x)
+        has_choice = has_choice | x
+        store(scratch, union0 + p, load(scratch, union0 + p) | x)
+    return has_choice
+
+
+@inlined
+def _take_drawn(value: Rows, scratch: Rows, own0: Index, drawn0: Index, planes: Index) -> None:
+    """Replace a role's planes by the drawn ones, where one is set: it has a choice there."""
+    has_choice = fill(value, np.uint64(0))
+    for p in range(planes):
+        has_choice = has_choice | load(scratch, own0 + p)
+    for p in range(planes):
+        store(scratch, own0 + p, load(scratch, drawn0 + p) & has_choice)
+
+
 @stage
 def choose_moves(
     tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
@@ -395,12 +417,7 @@ def choose_moves(
                 tables, value, role, scratch, role * planes, planes, blocks0 + tables.first_slot[role]
             )
         stuck = stuck | (lanes & ~has_move)
-        has_choice = zero
-        for p in range(planes):
-            x = load(scratch, role * planes + p) & lanes
-            store(scratch, role * planes + p, x)
-            has_choice = has_choice | x
-            store(scratch, union0 + p, load(scratch, union0 + p) | x)
+        has_choice = _restrict(scratch, role * planes, union0, planes, lanes)
         overlap = overlap | (with_choice & has_choice)
         with_choice = with_choice | has_choice
     # The planes of each role hold its number of moves minus one in `lanes`, and 0 elsewhere; those from
@@ -412,11 +429,7 @@ def choose_moves(
         if role == 0 or not is_shared:
             limit0 = union0 if is_shared else own0
             older, newer = draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer)
-        has_choice = zero
-        for p in range(planes):
-            has_choice = has_choice | load(scratch, own0 + p)
-        for p in range(planes):
-            store(scratch, own0 + p, load(scratch, drawn0 + p) & has_choice)
+        _take_drawn(value, scratch, own0, drawn0, planes)
         if not is_native:
             block0 = blocks0 + tables.first_slot[role]
             _select_role(tables, value, role, scratch, own0, planes, block0, lanes & ~stuck)

@@ -52,7 +52,6 @@ def allocate_memory(
     tables, code = game.lane_tables, make_code(len(game.terms.fluents), game.exclusive)
     widest = max(map(len, game.moves))
     words = words or (1 if widest <= 64 or _most_legal(game) <= 64 else 8)
-    game.native.begin(words)
     lanes, slots = 64 * words, slot_count(mebibytes, code.word_count)
     children = min(MAX_PLIES * widest, 1 << 21) + lanes
     sides = [

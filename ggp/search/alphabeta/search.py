@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move, hides_information
 from ggp.jit.compiling import announced_compilation
+from ggp.jit.rows import width_of
 from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.goal_bounds import goal_bounds
@@ -86,6 +87,7 @@ class AlphaBeta:
         wins, bounds = immediate_wins(game), goal_bounds(game)
         tables = None if bounds is None else bounds.tables
         self.code, self._memory = allocate_memory(game, self.images, mebibytes, words, wins, tables)
+        game.native.begin(width_of(self._memory.node_value))
         self.set_estimate(estimate or Estimate())
         self._known_sum = NO_SUM if bounds is None else bounds.goal_sum
         if wins is not None:
