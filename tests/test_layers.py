@@ -27,7 +27,7 @@ FLOORS = tuple(
         "ggp.native",
         "ggp.lanes ggp.analysis",
         "ggp.engines",
-        "ggp.features ggp.beliefs ggp.networks",
+        "ggp.features ggp.beliefs ggp.networks ggp.export",
         "ggp.solver",
         "ggp.search ggp.match ggp.knowledge",
         "ggp.validation ggp.protocol ggp.proofs",

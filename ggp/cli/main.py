@@ -28,6 +28,7 @@ COMMANDS = {
     "show": "Step through a recorded match.",
     "validate": "Check rule sheets: statically, by random matches, by exploring all states.",
     "format": "Format rule sheets in KIF.",
+    "export": "Write a game's circuit for model checkers, logic synthesis and drawing.",
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",

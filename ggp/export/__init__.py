@@ -1,0 +1,4 @@
+"""A game in the formats of other programs.
+
+circuits    its circuit as AIGER, BLIF, DOT or JSON
+"""
