@@ -51,13 +51,12 @@ class MoveReport:
 
 
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
-    """The move to play: the one visited most, unless a proof knows better; of proven ones the first by text.
+    """The move to play: the one visited most, unless a proof knows better; the first of equals.
 
     A move that is proven to give nothing is best only if all are: any other is at least as good.
     """
     favorite = max((m for m in moves if m.goal is None), key=lambda m: (m.visits, m.mean), default=None)
-    proven = [m for m in moves if m.goal is not None]
-    surest = min(proven, key=lambda m: (-(m.goal or 0), str(m.move)), default=None)
+    surest = max((m for m in moves if m.goal is not None), key=lambda m: m.goal or 0, default=None)
     if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
         return surest
     return favorite
@@ -115,7 +114,7 @@ class SearchReport:
     @property
     def best_move(self) -> Move | None:
         """The move to play, by `best_of`; None without any."""
-        best = best_of(self.moves)
+        best = best_of(sorted(self.moves, key=lambda each: str(each.move)))  # the order of legal moves
         return None if best is None else best.move
 
     def _summary(self) -> str:
