@@ -36,3 +36,4 @@ def command(file: str, form: str, out: Path | None) -> None:
         click.echo(text, nl=False)
     else:
         write_text(out, text)
+        click.echo(f"{game.name}: written to {out}")

@@ -117,7 +117,7 @@ def test_json_and_dot():
 def test_the_command(tmp_path):
     place = tmp_path / "game.aag"
     result = CliRunner().invoke(app, ["export", "tictactoe", "-o", str(place)])
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.output) == (0, f"tictactoe: written to {place}\n")
     assert place.read_text().startswith("aag ")
     for form in FORMATS:
         assert CliRunner().invoke(app, ["export", "tictactoe", "--to", form]).exit_code == 0
