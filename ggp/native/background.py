@@ -1,4 +1,4 @@
-"""background: machine code of a circuit, compiled beside the work that uses it.
+"""background: machine code of a circuit, compiled while it is already in use.
 
 `NativeCode.begin` returns at once. What the cache has is loaded; the rest is compiled in a process of low
 priority, the smallest part first, and put into the table of addresses that kernels look into before each

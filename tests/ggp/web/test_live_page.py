@@ -177,8 +177,8 @@ def test_page_starts_takes_events_and_ends_with_its_match():
 
 STUB_PAGE = """
 import os, sys, time
-print('{"number": 1, "result": "here"}', flush=True)
 sys.stdin.buffer.readline()
+print('{"number": 1, "result": "here"}', flush=True)
 while not os.path.exists(os.environ["STUB_READS"]):
     time.sleep(0.01)
 with open(os.environ["STUB_READS"], "wb", buffering=0) as heard:
