@@ -47,6 +47,7 @@ SEARCH_FLOORS = (
     ("alphabeta", "forest"),
     ("sets",),
     ("root_value", "one_state"),
+    ("certificate",),
 )
 """The same inside `ggp.search`, for its rooms and its files."""
 

@@ -65,6 +65,7 @@ class SolveOptions:
     accuracy: float
     shows_strategy: bool
     is_json: bool
+    certificate: Path | None
     begin: float = 0.0
 
     @property
@@ -94,6 +95,11 @@ class SolveOptions:
     help="Find the goals that these roles can guarantee together: their numbers, as in 1+3.",
 )
 @click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
+@click.option(
+    "--certificate",
+    type=OutputFile(is_replaced=True),
+    help="Write a proof of the value: a move for every state that matters.",
+)
 @click.option(
     "--work",
     type=click.Path(file_okay=False, path_type=Path),
@@ -141,7 +147,10 @@ def command(file: str, **given: Any) -> None:
             shows_strategy = options.shows_strategy
             print_equilibrium(game, limits, accuracy, shows_strategy=shows_strategy, is_json=is_json)
         else:
-            print_result(_solve(game, options), is_json=is_json)
+            found = _solve(game, options)
+            print_result(found, is_json=is_json)
+            if options.certificate is not None:
+                _certify(game, found, options)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
 
@@ -156,11 +165,15 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
             raise click.UsageError(f"--coalition needs retrograde, not {method}")
         if options.save is not None:
             raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
+        if options.certificate is not None:
+            raise click.UsageError("--certificate proves the value of the first role, not of a coalition")
         return RETROGRADE
     if method == AUTO and hides_information(game):
         method = CFR
     if method in (CFR, ORACLE, *SEARCHES) and (options.save is not None or options.work is not None):
         raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
+    if options.certificate is not None and search_method(game) is None:
+        raise click.UsageError("--certificate is for one role, or two with perfect information and no chance")
     if method in SEARCHES and method != search_method(game):
         is_of_two = method == "alphabeta"
         kind = "two roles with perfect information and no chance" if is_of_two else "one role"
@@ -231,6 +244,29 @@ def _solve_coalition(game: CompiledGame, roles: str, limits: SolverLimits) -> Co
         raise click.BadParameter(f"{game.name}: {error}", param_hint="'--coalition'") from None
     with progress_of(progress_text) as report:
         return solve_coalition(game, members, limits, report=report)
+
+
+def _certify(
+    game: CompiledGame, found: Solution | CoalitionSolution | RootValue, options: SolveOptions
+) -> None:
+    """Write the certificate of a value just found."""
+    from ggp.search.budget import Budget
+    from ggp.search.certificate import LineProver, SearchProver, SolutionProver, write_certificate
+    from ggp.search.root_value import RootValue
+    from ggp.solver import Solution
+
+    assert options.certificate is not None
+    prover: LineProver | SearchProver | SolutionProver
+    if isinstance(found, RootValue):
+        budget = Budget() if options.deadline is None else Budget(options.deadline)
+        prover = LineProver(game, found.line) if found.line else SearchProver(found.search, budget)
+        goal = found.values[0]
+    else:
+        assert isinstance(found, Solution)
+        prover, goal = SolutionProver(found), int(found.values()[0])
+    with progress_of(lambda count: f"certificate: {count:,} moves") as report:
+        count = write_certificate(game, goal, prover, options.certificate, report=report)
+    click.echo(f"{game.name}: {options.certificate} proves the value by {count:,} moves", err=True)
 
 
 def _hint(error: SolverError, options: SolveOptions) -> str:

@@ -46,6 +46,7 @@ class RootValue:
              keep the value; unsettled: those undecided in time
     line     with one role: the moves of a line that earns the value, if one is known
     nodes    positions expanded; depth: of the last iteration, None if rollouts were the proof
+    search   with the table of the proof
     """
 
     game: CompiledGame
@@ -58,6 +59,7 @@ class RootValue:
     nodes: int
     depth: int | None
     seconds: float
+    search: AlphaBeta
 
 
 def search_method(game: CompiledGame) -> str | None:
@@ -202,4 +204,7 @@ class _RootSearch:
         mover = next((r for r, each in zip(game.roles, legal, strict=True) if len(each) > 1), None)
         depth = result.depth if result.is_proven else None
         best = (move,) if mover is not None and move is not None else ()
-        return RootValue(game, self.method, values, mover, best, (), moves, result.nodes, depth, seconds)
+        nodes = result.nodes
+        return RootValue(
+            game, self.method, values, mover, best, (), moves, nodes, depth, seconds, self.search
+        )
