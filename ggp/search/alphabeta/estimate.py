@@ -28,4 +28,6 @@ class Estimate:
     weights: NDArray[np.int32] | None = None  # int32[F+1]: for every fact that holds, and a constant
     formula: GoalFormula | None = None  # see `ggp.search.alphabeta.goal_distance`; None: no distances
     is_for_order: bool = False  # the score orders moves and nothing else: the horizon is EVEN
+    lowest: int = 1  # bounds of the score: between those of a lost and a won game
+    highest: int = 100 * SCALE - 1
     network: Network | None = None  # a network taught to play the game; None: none
