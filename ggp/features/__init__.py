@@ -7,6 +7,7 @@ recognition            recognizes them from the rules
 cases                  what each move does on the board, case by case
 learning               weights of features from playouts and games, by lambda-returns
 evaluation             a linear evaluation of states, and its file
+linear_form            a linear evaluation written by hand
 report                 what was recognized and learned, in the words of the rules
 drawing                the weights as pictures
 """

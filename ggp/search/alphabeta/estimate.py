@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.game import Game
 from ggp.networks.network import Network
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 
@@ -31,3 +34,5 @@ class Estimate:
     lowest: int = 1  # bounds of the score: between those of a lost and a won game
     highest: int = 100 * SCALE - 1
     network: Network | None = None  # a network taught to play the game; None: none
+    function: Callable[[Game[Any], Any], float] | None = None
+    """(game, state) → the goal that the first role may expect; only the readable search calls it."""

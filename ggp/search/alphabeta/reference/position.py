@@ -92,6 +92,8 @@ def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int
         score += estimate.goal_weight * round(SCALE * goal - EVEN) // 100
     except GameError:
         pass
+    if estimate.function is not None:
+        score += round(SCALE * estimate.function(game, position.state)) - EVEN
     if estimate.weights is not None or estimate.formula is not None or estimate.network is not None:
         held = require_compiled(game).unpack(position.state)
         if estimate.weights is not None:
