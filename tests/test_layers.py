@@ -30,7 +30,7 @@ FLOORS = tuple(
         "ggp.features ggp.beliefs ggp.networks ggp.export",
         "ggp.solver",
         "ggp.search ggp.match ggp.knowledge",
-        "ggp.validation ggp.protocol ggp.proofs",
+        "ggp.validation ggp.protocol ggp.proofs ggp.explain",
         "ggp.players ggp.bench ggp.teaching",
         "ggp.player_server ggp.tournament ggp.assessment ggp.game_evaluation ggp.items ggp.env",
         "ggp.web",

@@ -12,6 +12,7 @@ board_svg        the board and what lies on it as a picture
 board_animation  the states of a match as one SVG that plays
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
+scale            what the goals 0 and 100 mean to the author
 visibility       whether percepts reveal everything to every role
 info             traits and sizes of a game, from the rules and random playouts
 graphs           predicate dependencies and small circuits as graphs, and their pictures

@@ -18,6 +18,7 @@ from gdl.dependencies import Dependencies
 from gdl.program import Program, arguments_of
 from gdl.terms import Term, Variable
 from ggp.analysis.fluent_domains import fluent_domains
+from ggp.analysis.scale import Scale, sheet_scale
 from ggp.analysis.sheet_comment import read_comment
 from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, hides_information, is_compiled
 from ggp.integers import to_integer
@@ -67,7 +68,7 @@ class PlayoutSummary:
 class GameInfo:
     """Everything `ggp games info` shows. Means are over states and ends of random playouts; None: no data.
 
-    `title` and `description` are the sheet's own, from its opening comment.
+    `title`, `description` and `scale` (`ggp.analysis.scale`) are the sheet's own, from its opening comment.
 
     >>> import ggp
     >>> ggp.describe(ggp.load("tictactoe", engine="reasoner"), playouts=5)
@@ -94,6 +95,7 @@ class GameInfo:
     shortest: int | None
     longest: int | None
     mean_goals: tuple[float | None, ...] | None
+    scale: str = str(Scale())
 
     def __repr__(self) -> str:
         traits = ", ".join(trait.name for trait in self.traits) or "no traits found"
@@ -152,6 +154,7 @@ def describe(
         shortest=min(lengths, default=None),
         longest=max(lengths, default=None),
         mean_goals=tuple(map(_mean, zip(*summary.goals, strict=True))) or None,
+        scale=str(sheet_scale(game.program.source.text)),
     )
 
 

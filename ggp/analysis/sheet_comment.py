@@ -16,7 +16,7 @@ class SheetComment:
 
     title    without a full stop
     rules    paragraphs in prose
-    fields   roles, kind and value, if the sheet states them
+    fields   roles, kind, value and scale, if the sheet states them
     """
 
     title: str = ""
@@ -31,7 +31,7 @@ def read_comment(text: str) -> SheetComment:
     key = ""
     for line in _comment_lines(text):
         words = line.strip()
-        found = re.fullmatch(r"(roles|kind|value): *(.*)", words)
+        found = re.fullmatch(r"(roles|kind|value|scale): *(.*)", words)
         if found:
             key = found[1]
             fields[key] = found[2]

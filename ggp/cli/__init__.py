@@ -8,7 +8,8 @@ options          options and value types that several commands share
 progress         load a game, show progress, keep what Ctrl-C interrupts
 tables           text and tables for the terminal
 live_view        a match in the terminal
-solve_output, solve_hidden    what `solve` prints; games with hidden information
+solve_output, solve_replies, solve_hidden    what `solve` prints; matrices and given strategies; hidden
+                 information
 
 Each command is a module of its name, or a folder for one with subcommands; `main.COMMANDS` lists them.
 """

@@ -32,6 +32,7 @@ COMMANDS = {
     "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
+    "explain": "Show each step of a search on a tree or in a game: as text, picture or page.",
     "prepare": "Prepare a game ahead of matches: best options, opening book, endings, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from ggp.analysis.scale import Scale, parse_scale
 from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
 from ggp.players.factory import MIN_MEBIBYTES
@@ -89,6 +90,13 @@ class OutputFile(click.Path):
         return path
 
 
+def _scale(text: str) -> Scale:
+    try:
+        return parse_scale(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 INPUT_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
@@ -144,6 +152,12 @@ def play_clock_option(seconds: float, least: float = 0.01) -> Callable[[_Functio
 
 
 json_option = click.option("--json", "is_json", is_flag=True, help="Print JSON, one object per line.")
+scale_option = click.option(
+    "--scale",
+    type=_scale,
+    metavar="A:B",
+    help="Show goal 0 as A and goal 100 as B.  [default: the scale that the sheet states, else goals]",
+)
 out_option = click.option(
     "-o",
     "--out",

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ggp.cli.options import Amount, Count, Limit, OutputFile, Seconds, json_option, limit_option
+from ggp.analysis.scale import Scale, sheet_scale
+from ggp.cli.options import (
+    Amount,
+    Count,
+    Limit,
+    OutputFile,
+    Seconds,
+    json_option,
+    limit_option,
+    scale_option,
+)
 from ggp.cli.progress import load_compiled, progress_of
 from ggp.game import hides_information
 
@@ -64,6 +74,8 @@ class SolveOptions:
     work: Path | None
     accuracy: float
     shows_strategy: bool
+    against: tuple[str, ...]
+    scale: Scale | None
     is_json: bool
     certificate: Path | None
     begin: float = 0.0
@@ -94,6 +106,14 @@ class SolveOptions:
     metavar="ROLES",
     help="Find the goals that these roles can guarantee together: their numbers, as in 1+3.",
 )
+@click.option(
+    "--against",
+    metavar="STRATEGY",
+    multiple=True,
+    help="Play a role by this strategy, and the others as well as they can against it: 'ROLE: uniform', or"
+    " moves with their shares, as in 'odd: show 1=7/12, show 2=5/12'. May be given once for each role.",
+)
+@scale_option
 @click.option("--save", type=OutputFile(is_replaced=True), help="Write the solution to this file.")
 @click.option(
     "--certificate",
@@ -127,28 +147,35 @@ def command(file: str, **given: Any) -> None:
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
     the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
+
+    A game of two roles and one joint move is shown as its payoff matrix, with dominated moves and an
+    equilibrium.
     """
     game = load_compiled(file)
 
     from ggp.cli.solve_hidden import print_bounds, print_equilibrium
     from ggp.cli.solve_output import print_result
+    from ggp.cli.solve_replies import print_replies
     from ggp.solver import SolverError
 
     options = SolveOptions(**given)
     method = _chosen_method(game, options)
-    if options.seconds is not None:
+    if options.seconds is not None and not options.against:
         _compile_kernels(method)
     options = replace(options, method=method, begin=time.monotonic())
     try:
         limits, accuracy, is_json = options.solver_limits, options.accuracy, options.is_json
-        if method == ORACLE:
-            print_bounds(game, limits, accuracy, is_json=is_json)
+        scale = options.scale or sheet_scale(game.program.source.text)
+        if options.against:
+            print_replies(game, options.against, limits, scale, is_json=is_json)
+        elif method == ORACLE:
+            print_bounds(game, limits, accuracy, scale, is_json=is_json)
         elif method == CFR:
-            shows_strategy = options.shows_strategy
-            print_equilibrium(game, limits, accuracy, shows_strategy=shows_strategy, is_json=is_json)
+            shows = options.shows_strategy
+            print_equilibrium(game, limits, accuracy, scale, shows_strategy=shows, is_json=is_json)
         else:
             found = _solve(game, options)
-            print_result(found, is_json=is_json)
+            print_result(found, scale, is_json=is_json)
             if options.certificate is not None:
                 _certify(game, found, options)
     except SolverError as error:
@@ -160,9 +187,15 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
     from ggp.search.root_value import search_method
 
     method = options.method
+    if options.against:
+        if method != AUTO or options.coalition is not None or options.save or options.work:
+            raise click.UsageError("--against allows no --method, --coalition, --save and --work")
+        return RETROGRADE
     if options.coalition is not None:
         if method not in (AUTO, RETROGRADE):
             raise click.UsageError(f"--coalition needs retrograde, not {method}")
+        if options.scale is not None:
+            raise click.UsageError("--coalition adds goals up, which --scale does not show")
         if options.save is not None:
             raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
         if options.certificate is not None:
@@ -172,7 +205,7 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
         method = CFR
     if method in (CFR, ORACLE, *SEARCHES) and (options.save is not None or options.work is not None):
         raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
-    if options.certificate is not None and search_method(game) is None:
+    if options.certificate is not None and (options.against or search_method(game) is None):
         raise click.UsageError("--certificate is for one role, or two with perfect information and no chance")
     if method in SEARCHES and method != search_method(game):
         is_of_two = method == "alphabeta"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from ggp.analysis.scale import Scale
 from ggp.cli.progress import progress_of
 
 if TYPE_CHECKING:
@@ -22,7 +23,13 @@ NARROW = 1e-6
 
 
 def print_equilibrium(
-    game: CompiledGame, limits: SolverLimits, accuracy: float, *, shows_strategy: bool, is_json: bool
+    game: CompiledGame,
+    limits: SolverLimits,
+    accuracy: float,
+    scale: Scale,
+    *,
+    shows_strategy: bool,
+    is_json: bool,
 ) -> None:
     """Solve a game and print values, bounds and, if asked for, strategies. Raises SolverError."""
     from ggp.solver.cfr import CfrOptions, solve_hidden
@@ -33,12 +40,14 @@ def print_equilibrium(
         strategy = {"strategy": _strategy_data(found)} if shows_strategy else {}
         click.echo(json.dumps(_equilibrium_data(found) | strategy))
         return
-    click.echo(equilibrium_text(found, accuracy))
+    click.echo(equilibrium_text(found, accuracy, scale))
     if shows_strategy:
         click.echo(_strategy_text(found))
 
 
-def print_bounds(game: CompiledGame, limits: SolverLimits, accuracy: float, *, is_json: bool) -> None:
+def print_bounds(
+    game: CompiledGame, limits: SolverLimits, accuracy: float, scale: Scale, *, is_json: bool
+) -> None:
     """Bound the value of a game by a double oracle and print the bounds. Raises SolverError."""
     from ggp.solver.cfr import find_bounds, make_state_graph
     from ggp.solver.cfr.state_graph import count_histories
@@ -70,8 +79,11 @@ def print_bounds(game: CompiledGame, limits: SolverLimits, accuracy: float, *, i
         }
         click.echo(json.dumps(data))
         return
+    scaled = ""
+    if not scale.is_goals:
+        scaled = f" (on the scale {scale}: {scale.text(below)} and {scale.text(above)})"
     click.echo(
-        f"{game.name}: {graph.agents[0]} between {below:.6g} and {above:.6g}\n"
+        f"{game.name}: {graph.agents[0]} between {below:.6g} and {above:.6g}{scaled}\n"
         f"  by double oracle: exploitability {last.exploitability:.3g}; {found.reason}\n"
         f"  {last.number:,} rounds, {last.seconds:.1f} s; in the last one {last.restricted:,} of"
         f" {histories:,} histories were allowed, and best responses walked {last.responses:,}"
@@ -90,12 +102,15 @@ def progress_text(progress: UnrollingProgress | CfrProgress) -> str:
     return f"{rate}, depth {progress.depth}"
 
 
-def equilibrium_text(found: ApproximateEquilibrium, accuracy: float) -> str:
+def equilibrium_text(found: ApproximateEquilibrium, accuracy: float, scale: Scale | None = None) -> str:
     """Values, method and effort in a few lines of text."""
     form, graph = found.form, found.form.graph
     digits = 9 if found.exploitability < NARROW else 6
     pairs = zip(graph.agents, found.values, strict=False)
     lines = [f"{graph.game.name}: " + ", ".join(f"{role} {value:.{digits}g}" for role, value in pairs)]
+    if scale is not None and not scale.is_goals:
+        scaled = zip(graph.agents, map(scale.text, found.values), strict=False)
+        lines.append(f"  on the scale {scale}: " + ", ".join(f"{role} {text}" for role, text in scaled))
     if len(graph.agents) == 1:
         lines.append("  by a best response: one role and chance")
     elif found.iterations == 0:

@@ -3,32 +3,54 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
+import numpy as np
 
+from ggp.analysis.scale import Scale
+from ggp.cli.solve_replies import matrix_lines, scale_lines
+from ggp.engines.compiled import CompiledGame
+from ggp.game import Move, Role
 from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
 from ggp.solver.coalitions import CoalitionSolution
 from ggp.solver.limits import estimate_states
+from ggp.solver.payoff_matrix import payoff_matrix
 from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
 
 
-def print_result(found: Solution | CoalitionSolution | RootValue, *, is_json: bool) -> None:
-    if isinstance(found, RootValue):
-        output = json.dumps(_root_data(found)) if is_json else root_text(found)
+def print_result(
+    found: Solution | CoalitionSolution | RootValue, scale: Scale | None = None, *, is_json: bool
+) -> None:
+    """Print a solution, with goals as numbers on a scale."""
+    scale = scale or Scale()
+    if is_json:
+        data = _root_data(found) if isinstance(found, RootValue) else _retrograde_data(found)
+        click.echo(json.dumps(data if scale.is_goals else data | {"scale": str(scale)}))
+    elif isinstance(found, RootValue):
+        click.echo(root_text(found, scale))
     else:
-        output = json.dumps(_retrograde_data(found)) if is_json else _retrograde_text(found)
-    click.echo(output)
+        click.echo(_retrograde_text(found, scale))
 
 
-def _first_moves(found: Solution | CoalitionSolution) -> Mapping[str, tuple[RatedMove, ...]]:
+def _moves_text(game: CompiledGame, role: Role, moves: Sequence[Move], value: float, shown: str) -> str:
+    """One line about the best moves of a role in the initial state; `shown`: the moves, in words."""
+    r = game.roles.index(role)
+    goals = np.asarray(game.tables.goal_value)[np.asarray(game.tables.goal_role) == r]
+    is_lost = len(goals) and value <= goals.min() < goals.max()
+    if is_lost and len(moves) == len(game.legal_moves(game.initial_state(), role)):
+        return f"every move of {role} loses"
+    return f"best moves of {role}: {shown}"
+
+
+def _first_moves(found: Solution | CoalitionSolution) -> Mapping[Role, tuple[RatedMove, ...]]:
     """Role → its best moves in the initial state."""
     initial = found.game.initial_state()
     stage = None if found.game.is_terminal(initial) else found.stage(initial)
-    return {} if stage is None else {str(role): moves for role, moves in stage.best_moves.items()}
+    return {} if stage is None else stage.best_moves
 
 
 def _values(solution: Solution) -> dict[str, float]:
@@ -38,7 +60,7 @@ def _values(solution: Solution) -> dict[str, float]:
 
 def _retrograde_data(found: Solution | CoalitionSolution) -> dict[str, Any]:
     moves = {
-        role: [
+        str(role): [
             {"move": str(each.move), "goal": round(each.goal, 9), "probability": round(each.probability, 9)}
             for each in rated
         ]
@@ -64,8 +86,8 @@ def _retrograde_data(found: Solution | CoalitionSolution) -> dict[str, Any]:
     }
 
 
-def _retrograde_text(found: Solution | CoalitionSolution) -> str:
-    space, after = found.space, []
+def _retrograde_text(found: Solution | CoalitionSolution, scale: Scale) -> str:
+    space, after, matrix = found.space, [], None
     if isinstance(found, CoalitionSolution):
         against = f" against {', '.join(map(str, found.others))}" if found.others else ""
         lines = [
@@ -75,15 +97,20 @@ def _retrograde_text(found: Solution | CoalitionSolution) -> str:
         ]
         rate = ""
     else:
-        values = ", ".join(f"{role} {value:g}" for role, value in _values(found).items())
-        lines = [f"{found.game.name}: {values}", f"  by {found.concept}"]
-        after = _play_lines(found)
+        lines = scale_lines(found.game.name, found.game.roles, found.values(), scale)
+        lines.append(f"  by {found.concept}")
+        after, matrix = _play_lines(found), payoff_matrix(found.game)
         rate = f" ({space.transitions / max(found.seconds, 1e-9) / 1e6:.2f} M transitions/s)"
-    for role, moves in _first_moves(found).items():
+    if matrix is not None:
+        lines += matrix_lines(matrix, scale)
+    for role, moves in _first_moves(found).items() if matrix is None else ():
         is_mixed = any(0 < rated.probability < 1 for rated in moves) and isinstance(found, Solution)
         shares = (f" with probability {each.probability:.4g}" if is_mixed else "" for each in moves)
         shown = (f"{each.move}{share}" for each, share in zip(moves, shares, strict=True))
-        lines.append(f"  best moves of {role}: {', '.join(shown)}")
+        text, best = ", ".join(shown), [each.move for each in moves]
+        is_open = is_mixed or isinstance(found, CoalitionSolution)
+        worth = 100.0 if is_open else moves[0].goal
+        lines.append(f"  {_moves_text(found.game, role, best, worth, text)}")
     counts = f"{space.state_count:,} states, {space.transitions:,} transitions"
     return "\n".join([*lines, *after, f"  {counts}, {found.seconds:.2f} s{rate}"])
 
@@ -122,18 +149,20 @@ def _root_data(found: RootValue) -> dict[str, Any]:
     }
 
 
-def root_text(found: RootValue) -> str:
-    values = ", ".join(f"{role} {value}" for role, value in zip(found.game.roles, found.values, strict=True))
-    lines = [f"{found.game.name}: {values}", f"  value of the initial state, proven by {found.method}"]
+def root_text(found: RootValue, scale: Scale | None = None) -> str:
+    lines = scale_lines(found.game.name, found.game.roles, found.values, scale or Scale())
+    lines.append(f"  value of the initial state, proven by {found.method}")
     if found.mover is not None:
-        lines.append(f"  best moves of {found.mover}: {', '.join(map(str, found.best_moves))}")
+        worth = found.values[found.game.roles.index(found.mover)]
+        shown = ", ".join(map(str, found.best_moves))
+        lines.append(f"  {_moves_text(found.game, found.mover, found.best_moves, worth, shown)}")
     if found.unsettled:
         lines.append(f"  undecided in time: {', '.join(map(str, found.unsettled))}")
     if found.line:
         lines.append(f"  in {len(found.line)} moves: {' '.join(map(str, found.line))}")
-    depth = f", {found.depth} moves deep" if found.depth is not None else ""
+    depth = f", depth {found.depth}" if found.depth is not None else ""
     rate = found.nodes / max(found.seconds, 1e-9) / 1e6
-    lines.append(f"  {found.nodes:,} nodes{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
+    lines.append(f"  {found.nodes:,} nodes expanded{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
     return "\n".join(lines)
 
 

@@ -5,8 +5,10 @@ recorded_playouts      random playouts with all their states
 board_features         pieces, cells and move families: what is recognized
 recognition            recognizes them from the rules
 cases                  what each move does on the board, case by case
+td                     one update of temporal differences after the other, to read
 learning               weights of features from playouts and games, by lambda-returns
 evaluation             a linear evaluation of states, and its file
+linear_form            a linear evaluation written by hand
 report                 what was recognized and learned, in the words of the rules
 drawing                the weights as pictures
 """

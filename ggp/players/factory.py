@@ -38,8 +38,9 @@ from ggp.players.options import (
     option_tables,
     split_options,
 )
-from ggp.players.own import is_own_player, make_own_player, own_advisor_class
+from ggp.players.own import is_own_player, make_own_player, own_advisor_class, own_evaluation
 from ggp.players.simple import LegalPlayer, RandomPlayer
+from ggp.search.alphabeta.options import is_own_evaluation
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
 from ggp.search.tree.options import available_cores, check_weights, default_options
@@ -49,6 +50,7 @@ from ggp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ggp.features.evaluation import LinearEvaluation
+    from ggp.features.linear_form import LinearForm
     from ggp.game import Move
     from ggp.players.advisors.advisor import Advisor
     from ggp.search.report import SearchReport
@@ -182,6 +184,8 @@ def file_option(spec: str) -> str | None:
         words = (AUTO, OFF) if row.default == AUTO else ()
         if row.name in given and given[row.name] not in words:
             return row.name
+    if kind == "alphabeta" and is_own_evaluation(given.get("evaluation", "")):
+        return "evaluation"
     return None
 
 
@@ -278,14 +282,34 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     own = take_options(AlphaBetaOptions(), given)
     refinements = take_options(Refinements(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
+    is_own, function = is_own_evaluation(own.evaluation), None
+    if is_own and own.weights is not None:
+        raise OptionError("evaluation and weights exclude each other")
+    check_files(own.book, own.network, own.endings)
+    weights: LinearEvaluation | LinearForm | None = None
+    if own.weights is not None:
+        weights = _read_weights(own.weights)
+    if is_own and ":" in own.evaluation:
+        own, function = replace(own, is_reference=True), own_evaluation(own.evaluation)
+    elif is_own:
+        weights = _read_linear_form(own.evaluation)
     if refinements.changes and not own.is_reference:
         raise OptionError(f"{refinements.changes[0]} needs reference=on")
-    check_files(own.book, own.network, own.endings)
-    weights = None if own.weights is None else _read_weights(own.weights)
 
     from ggp.players.rows import alphabeta_player
 
-    return alphabeta_player(own, refinements, weights=weights, on_progress=links.on_progress)
+    return alphabeta_player(
+        own, refinements, weights=weights, function=function, on_progress=links.on_progress
+    )
+
+
+def _read_linear_form(path: str) -> LinearForm:
+    from ggp.features.linear_form import LinearFormError, read_linear_form
+
+    try:
+        return read_linear_form(path)
+    except LinearFormError as error:
+        raise OptionError(str(error)) from None
 
 
 def _read_weights(path: str) -> LinearEvaluation:

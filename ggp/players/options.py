@@ -134,7 +134,8 @@ class AlphaBetaOptions:
     evaluation: str = text(
         "evaluation",
         "auto",
-        "How to evaluate the horizon: auto, or some of mobility, distance, features, network, joined by +.",
+        "How to evaluate the horizon: auto, or some of mobility, distance, features, network, joined by +; or"
+        " your own: module:function, path/to/file.py:function, or a file with weights of facts.",
     )
     feature_kind: str = choice(
         "features",

@@ -1,8 +1,9 @@
-"""User-defined players and advisors: `module:Class` or `path/to/file.py:Class`.
+"""User-defined players, advisors and evaluations: `module:Class` or `path/to/file.py:Class`.
 
 Options of a player follow a second colon and are passed to the class as keyword arguments:
 `agents.py:Greedy:depth=3`. A number becomes an int or a float, `on` and `off` become True and False, anything
-else stays text. An advisor is an option of the players that search: `mcts:advisor=openings.py:Center`.
+else stays text. An advisor is an option of the players that search: `mcts:advisor=openings.py:Center`. An
+evaluation of positions is a function, an option of alpha-beta: `alphabeta:evaluation=chess.py:material`.
 
 Commands run players with such code in separate processes: see `ggp.players.own_seat`.
 """
@@ -12,16 +13,20 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import math
 import re
+import reprlib
 import sys
 import sysconfig
 import traceback
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from ggp.files import PACKAGE
+from ggp.game import Game
 from ggp.match.player import Player, PlayerSpecError
 from ggp.players.advisors.advisor import Advisor
 from ggp.players.options import PLAYERS, split_options
@@ -30,35 +35,47 @@ from ggp.search.option_table import OptionError
 _SPEC = re.compile(
     r"(?P<place>.+\.py|[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<name>[^\W\d]\w*)(?::(?P<options>.*))?", re.DOTALL
 )
-_ADVISOR = re.compile(r"(?:mcts|solving|tablebase):(?:.*,)?advisor=(?P<advisor>[^,]+)(?:,.*)?", re.DOTALL)
+_OPTION = re.compile(
+    r"(?:(?:mcts|solving|tablebase):(?:.*,)?advisor|alphabeta:(?:.*,)?evaluation)=(?P<code>[^,]+)(?:,.*)?",
+    re.DOTALL,
+)
+"""An option of a bundled player that may name code."""
+
+
+MAX_GOAL = 10_000.0
+"""Evaluations beyond this count as this."""
 
 
 class AuthorError(PlayerSpecError):
     """The code of the player's author failed when it was imported, or when the player was made."""
 
 
+class EvaluationError(Exception):
+    """A user-defined evaluation returned something that is no number."""
+
+
 def own_code(spec: str) -> str | None:
-    """The user-defined player or advisor in `spec`; None without one.
+    """The user-defined player, advisor or evaluation in `spec`; None without one.
 
     >>> own_code("agents:Greedy:depth=3"), own_code("mcts:c=3,advisor=openings.py:Center")
     ('agents:Greedy:depth=3', 'openings.py:Center')
     >>> own_code("mcts"), own_code("text:./agent.py:x")
     (None, None)
     """
-    found = _ADVISOR.fullmatch(spec)
+    found = _OPTION.fullmatch(spec)
     if found is None and spec.partition(":")[0] in PLAYERS:
         return None
-    code = spec if found is None else found["advisor"]
+    code = spec if found is None else found["code"].strip()
     return code if _SPEC.fullmatch(code) else None
 
 
 def is_own_player(spec: str) -> bool:
-    """Whether `spec` names a class in a module or file, as the player or as its advisor."""
+    """Whether `spec` names code in a module or file: the player, its advisor or its evaluation."""
     return own_code(spec) is not None
 
 
 def own_place(spec: str) -> str | None:
-    """The file or module of the class that `spec` names; None for every other player.
+    """The file or module of the code that `spec` names; None for every other player.
 
     >>> own_place("lab/agents.py:Greedy:depth=3"), own_place("mcts:c=3")
     ('lab/agents.py', None)
@@ -100,16 +117,52 @@ def own_advisor_class(spec: str) -> type[Advisor]:
     return kind
 
 
+def own_evaluation(spec: str) -> Callable[[Game[Any], Any], float]:
+    """A user-defined evaluation, `(game, state) → goal of the first role`; what it returns is checked.
+
+    Raises PlayerSpecError if there is no such module, file or function, and EvaluationError in a search if it
+    returns anything but a number.
+    """
+    function, options = _own_code(spec, "function")
+    if not callable(function):
+        raise PlayerSpecError(f"{spec} is not a function")
+    if options:
+        raise PlayerSpecError(f"{spec}: an evaluation has no options")
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        raise PlayerSpecError(f"{spec} must take two arguments, the game and a state") from None
+    except ValueError:  # a function without a signature
+        pass
+
+    def evaluate(game: Game[Any], state: Any) -> float:
+        found: Any = function(game, state)
+        try:
+            goal = float(found)
+        except (TypeError, ValueError, OverflowError):
+            goal = math.nan
+        if not math.isfinite(goal):
+            raise EvaluationError(f"{spec} returned {reprlib.repr(found)} instead of a number of goals")
+        return min(max(goal, -MAX_GOAL), MAX_GOAL)
+
+    return evaluate
+
+
 def _own_class(spec: str) -> tuple[type, str]:
+    return _own_code(spec, "class")
+
+
+def _own_code(spec: str, what: str) -> tuple[Any, str]:
+    """What `spec` names, and the options behind it; `what` it should be, for errors."""
     found = _SPEC.fullmatch(spec)
     if found is None:
         raise PlayerSpecError("expected module:Class or path/to/file.py:Class")
     place, name = found["place"], found["name"]
     module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
-    kind = getattr(module, name, None)
-    if not isinstance(kind, type):
-        raise PlayerSpecError(f"{place} has no class {name}")
-    return kind, found["options"] or ""
+    code = getattr(module, name, None)
+    if code is None or (what == "class") != isinstance(code, type):
+        raise PlayerSpecError(f"{place} has no {what} {name}")
+    return code, found["options"] or ""
 
 
 def _made(kind: type, options: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ggp.features.evaluation import LinearEvaluation
+from ggp.features.linear_form import LinearForm
 from ggp.game import Game, Move, hides_information
 from ggp.players.advised import AdvisedPlayer, Row, Traits
 from ggp.players.advisors.advisor import Advisor
@@ -22,19 +23,21 @@ def alphabeta_player(
     own: AlphaBetaOptions | None = None,
     refinements: Refinements | None = None,
     *,
-    weights: LinearEvaluation | None = None,
+    weights: LinearEvaluation | LinearForm | None = None,
+    function: Callable[[Game[Any], Any], float] | None = None,
     on_progress: Callable[[Move], None] | None = None,
 ) -> AdvisedPlayer:
     """A player by alpha-beta.
 
     refinements   of the readable search, with `own.is_reference`
     weights       score the horizon by these, instead of learning
+    function      scores the horizon of the readable search, as `Estimate.function`
     """
     options = own or AlphaBetaOptions()
     is_counted = options.nodes is not None or options.depth is not None
 
     def make(game: Game[Any]) -> list[Advisor]:
-        search = AlphaBetaAdvisor(options, weights, refinements)
+        search = AlphaBetaAdvisor(options, weights, refinements, function)
         is_minimax = options.coalition == OWN_COALITION and not options.opponent_error
         if not is_minimax or hides_information(game):
             return [search]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,9 @@ from gdl.errors import GroundingError
 from gdl.program import Program
 from ggp.analysis.info import GameInfo, describe
 from ggp.analysis.picture import find_picture
+from ggp.analysis.scale import Scale, parse_scale
 from ggp.cli.live_view import state_view
-from ggp.cli.options import OutputFile, json_option
+from ggp.cli.options import OutputFile, json_option, scale_option
 from ggp.cli.tables import results_table
 from ggp.engines.loading import find_rules, make_game, read_program
 from ggp.files import write_text
@@ -34,8 +36,9 @@ if TYPE_CHECKING:
     metavar="NAME.svg",
     help="Write the predicate dependency graph as SVG; a small circuit goes to NAME.circuit.svg.",
 )
+@scale_option
 @json_option
-def command(file: str, draw: Path | None, is_json: bool) -> None:
+def command(file: str, draw: Path | None, scale: Scale | None, is_json: bool) -> None:
     """Show title, roles, kind, predicates and size of the game in FILE, from its rules and random matches.
 
     If the game compiles to a circuit, also show the gates and literals of each phase, as built and after
@@ -51,6 +54,7 @@ def command(file: str, draw: Path | None, is_json: bool) -> None:
     program, name = read_program(file)
     game, compiled = _game(program, name)
     info = describe(game)
+    info = info if scale is None else replace(info, scale=str(scale))
     drawn = _draw(draw, program, compiled) if draw else []
     kept = _kept_lines(game)
     if is_json:
@@ -163,6 +167,7 @@ def _overview(info: GameInfo) -> Table:
         *zip(("kind", *[""] * len(kinds)), kinds, strict=False),
         ("rules", f"{info.rules}, {info.strata} strata"),
         ("fluents", ", ".join(info.fluents)),
+        ("scale", _scale_text(info)),
         *_playout_lines(info),
     ]
     table = Table.grid(padding=(0, 2))
@@ -170,6 +175,11 @@ def _overview(info: GameInfo) -> Table:
         if text:
             table.add_row(Text(name, style="bold"), Text(text))
     return table
+
+
+def _scale_text(info: GameInfo) -> str:
+    scale = parse_scale(info.scale)
+    return "" if scale.is_goals else f"goal 0 means {scale.text(0)}, goal 100 means {scale.text(100)}"
 
 
 def _playout_lines(info: GameInfo) -> list[tuple[str, str]]:
@@ -183,8 +193,11 @@ def _playout_lines(info: GameInfo) -> list[tuple[str, str]]:
     if info.mean_length is not None:
         lines.append(("length", f"mean {info.mean_length:g} steps, {info.shortest} to {info.longest}"))
     if info.mean_goals is not None:
-        means = ("none" if goal is None else f"{goal:g}" for goal in info.mean_goals)
-        lines.append(("mean goals", ", ".join(map(" ".join, zip(info.roles, means, strict=True)))))
+        scale = parse_scale(info.scale)
+        show = "{:g}".format if scale.is_goals else scale.text
+        means = ("none" if goal is None else show(goal) for goal in info.mean_goals)
+        where = "" if scale.is_goals else f", on the scale {scale}"
+        lines.append(("mean goals", ", ".join(map(" ".join, zip(info.roles, means, strict=True))) + where))
     return lines
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
 from ggp.features.evaluation import LinearEvaluation
+from ggp.features.linear_form import LinearForm, LinearFormError
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError
 from ggp.knowledge.taught import TaughtNetwork
-from ggp.match.faults import Late
+from ggp.match.faults import Crashed, Late
 from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.players.kept_knowledge import open_endings, taught_network
@@ -27,7 +30,7 @@ from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.role_search import AnyAlphaBeta, RoleSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
-from ggp.search.alphabeta.symmetry import symmetries_in_time
+from ggp.search.alphabeta.symmetry import identity_image, symmetries_in_time
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
 from ggp.solver.members import parse_coalition
@@ -53,20 +56,21 @@ class AlphaBetaAdvisor(Advisor):
     def __init__(
         self,
         own: AlphaBetaOptions | None = None,
-        weights: LinearEvaluation | None = None,
+        weights: LinearEvaluation | LinearForm | None = None,
         refinements: Refinements | None = None,
+        function: Callable[[Game[Any], Any], float] | None = None,
     ) -> None:
-        """Set the options; `weights` score the horizon instead of `own.evaluation`."""
+        """Set the options; `weights` or `function` score the horizon instead of `own.evaluation`."""
         self.own = own = own or AlphaBetaOptions()
         self.refinements = refinements or Refinements()
-        self.weights = weights
+        self.weights, self.function = weights, function
         self.search: AlphaBeta | None = None
         self.evaluation = ""
         self._role_search: RoleSearch | None = None
         self._is_counted = own.nodes is not None or own.depth is not None
 
     def prepare(self, game: Game[Any]) -> None:
-        if not isinstance(game, CompiledGame):
+        if not isinstance(game, CompiledGame) or self.function is not None:
             return
         with contextlib.suppress(AlphaBetaError, GameError):
             AlphaBeta(game).search(game.initial_state(), depth=1)
@@ -83,18 +87,21 @@ class AlphaBetaAdvisor(Advisor):
             self._members = parse_coalition(coalition, game.roles) if has_members else None
         except ValueError as error:
             raise PlayerFaultError(Late(), f"{game.name}: {error}") from None
-        if isinstance(game, CompiledGame) and not self.needs_model:
+        if isinstance(game, CompiledGame) and not self.needs_model and self.function is None:
             try:
                 self.search = self._set_up(game, budget)
             except AlphaBetaError as error:
                 _logger.info("%s: alpha-beta does not apply: %s", game.name, error)
+            except LinearFormError as error:
+                raise PlayerFaultError(Crashed(str(error))) from None
         found: AnyAlphaBeta | None = self.search
         if self.own.is_reference and not self.needs_model:
             with contextlib.suppress(AlphaBetaError):
-                estimate = None if self.search is None else self.search.estimate
-                found = ReferenceSearch(game, self.refinements, estimate)
+                found = self._reference(game)
         if found is not None:
             self._role_search = RoleSearch(found, setup.role, depth=self.own.depth)
+        elif self.function is not None or isinstance(self.weights, LinearForm):
+            _logger.warning("%s: alpha-beta does not apply, so the evaluation is not used", game.name)
         return True
 
     def follow(self, position: Position) -> None:
@@ -127,12 +134,23 @@ class AlphaBetaAdvisor(Advisor):
         """Whether the options go beyond minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0
 
+    def _reference(self, game: Game[Any]) -> ReferenceSearch:
+        """The readable search. What a user evaluates need not be the same for mirror images."""
+        refinements, estimate = self.refinements, None if self.search is None else self.search.estimate
+        if self.function is not None:
+            estimate = Estimate(goal_weight=0, mobility_weight=0, function=self.function)
+        if self.function is not None or isinstance(self.weights, LinearForm):
+            refinements = replace(refinements, symmetries=False)
+        return ReferenceSearch(game, refinements, estimate)
+
     def _set_up(self, game: CompiledGame, budget: Budget) -> AlphaBeta:
         """The search, after a first look at the game, with an evaluation of the horizon."""
         begin, taught, images = time.monotonic(), None, None
         if self.weights is None and {AUTO, NETWORK} & set(self.own.evaluation.split("+")):
             taught = taught_network(game, self.own.network, may_use_kept=not self._is_counted)
-        if not self._is_counted:
+        if isinstance(self.weights, LinearForm):
+            images = identity_image(game)
+        elif not self._is_counted:
             images = symmetries_in_time(game, budget.part(SYMMETRY_SHARE).deadline)
         estimate = None
         if self.weights is not None:

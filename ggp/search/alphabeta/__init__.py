@@ -2,6 +2,7 @@
 
 options         what a user may ask of the evaluation
 estimate        how the horizon is scored
+events          the steps that the readable searches show a listener
 symmetry        renamings of facts under which the game is the same
 latches         facts that never change again, proven on the circuit
 goal_distance   how near the roles are to their goals, as a fuzzy formula

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.game import Game
 from ggp.networks.network import Network
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 
@@ -28,4 +31,8 @@ class Estimate:
     weights: NDArray[np.int32] | None = None  # int32[F+1]: for every fact that holds, and a constant
     formula: GoalFormula | None = None  # see `ggp.search.alphabeta.goal_distance`; None: no distances
     is_for_order: bool = False  # the score orders moves and nothing else: the horizon is EVEN
+    lowest: int = 1  # bounds of the score: between those of a lost and a won game
+    highest: int = 100 * SCALE - 1
     network: Network | None = None  # a network taught to play the game; None: none
+    function: Callable[[Game[Any], Any], float] | None = None
+    """(game, state) → the goal that the first role may expect; only the readable search calls it."""

@@ -8,29 +8,29 @@
                 the opponent, as in Michie, Game-playing and game-learning automata, 1966): a trap that a
                 perfect opponent avoids is worth something
 
-Chance nodes are averaged (expectimax, expectiminimax); Star1 prunes them by the bounds 0 and 100 for each
-member (Ballard, 1983). Roles that move at the same time choose one after the other, the searching role first,
-then the rest of its side: the result is what they can secure, not an equilibrium.
+Chance nodes are averaged (expectimax, expectiminimax); Star1 prunes them by the least and the greatest goal
+of each member (Ballard, 1983). Roles that move at the same time choose one after the other, the searching
+role first, then the rest of its side: the result is what they can secure, not an equilibrium.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, Role
+from ggp.search.alphabeta.estimate import SCALE
+from ggp.search.alphabeta.events import Event, EventKind, Listener, StoppedError, ValueTree
 from ggp.search.budget import NO_LIMIT, Budget
 
 Values: TypeAlias = tuple[float, ...]
+_Worth: TypeAlias = Callable[[Move, float, float], float]
 
 LOWEST, GREATEST_GOAL = 0.0, 100.0
 MAX_DEPTH = 200
 _CLOCK_NODES = 16
-
-
-class _StoppedError(Exception):
-    """The deadline has passed, or the nodes are used up."""
 
 
 @dataclass
@@ -41,6 +41,8 @@ class MultiRoleSearch:
               role); nothing is pruned below such moves
     members   indices of the roles of a coalition, with "paranoid"; None: the searching role alone. A role
               that is not a member searches for the side that minimizes the coalition's sum.
+    listener  called with an event per step of a node at which a role chooses, or none has a choice; with
+              "paranoid" the role of a member is the mover that maximizes, and so is chance
     """
 
     game: Game[Any]
@@ -51,14 +53,17 @@ class MultiRoleSearch:
     nodes: int = 0
     is_cut: bool = False  # whether the latest search reached its horizon
     budget: Budget = NO_LIMIT
+    listener: Listener | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.error <= 1.0:
             raise ValueError(f"a probability of errors is from 0 to 1, not {self.error:g}")
         self._place = place = self.game.roles.index(self.role)
         self._members = frozenset({place}) if self.members is None else self.members
-        self._highest = GREATEST_GOAL * len(self._members)
+        goals = self.game.possible_goals if isinstance(self.game, ValueTree) else (LOWEST, GREATEST_GOAL)
+        self._lowest, self._highest = (len(self._members) * goal for goal in (goals[0], goals[-1]))
         self._sign = 1 if place in self._members else -1
+        self._line: list[tuple[int, Move]] = []  # for the listener: the choices that lead to the node
 
         def turn_of(r: int) -> tuple[bool, bool, bool]:
             is_ally = (r in self._members) == (place in self._members)
@@ -72,13 +77,13 @@ class MultiRoleSearch:
     ) -> tuple[Move, float]:
         """The best move by iterative deepening, and its value: the role's goal, or the coalition's sum."""
         legal = self.game.legal_moves(state, self.role)
-        best, worth = legal[0], self._highest / 2
+        best, worth = legal[0], (self._lowest + self._highest) / 2
         self.budget, self.nodes = budget, 0
         for limit in range(1, (depth or MAX_DEPTH) + 1):
             self.is_cut = False
             try:
                 rated = [(self._own_value(state, limit, {self._place: move}), move) for move in legal]
-            except _StoppedError:
+            except StoppedError:
                 break
             worth, best = max(rated, key=lambda each: self._sign * each[0])
             legal = tuple(move for _, move in sorted(rated, key=lambda each: -self._sign * each[0]))
@@ -86,10 +91,10 @@ class MultiRoleSearch:
                 break
         return best, worth
 
-    def value(self, state: Hashable, depth: int = MAX_DEPTH) -> Values:
+    def value(self, state: Hashable, depth: int = MAX_DEPTH, budget: Budget = NO_LIMIT) -> Values:
         """The value of a state, `depth` joint moves deep. With "paranoid" it stands at the role's own place:
-        the goal it can secure, or the coalition's sum."""
-        self.nodes, self.budget, self.is_cut = 0, NO_LIMIT, False
+        the goal it can secure, or the coalition's sum. Raises StoppedError at the end of the budget."""
+        self.nodes, self.budget, self.is_cut = 0, budget, False
         if self.method == "maxn":
             return self._maxn(state, depth, {})
         worth = self._own_value(state, depth, {})
@@ -98,19 +103,22 @@ class MultiRoleSearch:
     def _own_value(self, state: Any, depth: int, chosen: dict[int, Move]) -> float:
         if self.method == "maxn":
             return self._maxn(state, depth, chosen)[self._place]
-        return self._paranoid(state, depth, chosen, LOWEST, self._highest)
+        return self._paranoid(state, depth, chosen, self._lowest, self._highest)
 
     def _leaf(self, state: Any, depth: int) -> Values | None:
         """Visit a state; its goals if it is not searched further: terminal, or at the horizon."""
         self.nodes += 1
         is_spent = self.budget.nodes is not None and self.nodes > self.budget.nodes
         if is_spent or (self.nodes % _CLOCK_NODES == 0 and self.budget.is_over()):
-            raise _StoppedError
+            raise StoppedError
         if not self.game.is_terminal(state):
             if depth > 0:
                 return None
             self.is_cut = True
-        return tuple(self._goal_so_far(state, role) for role in self.game.roles)
+        goals = tuple(self._goal_so_far(state, role) for role in self.game.roles)
+        if self.listener is not None and self._line:
+            self._show(EventKind.LEAF, state, depth, self._line[-1][0], values=goals)
+        return goals
 
     def _goal_so_far(self, state: Any, role: Role) -> float:
         """The goal that the rules give in a state; 50 without one, 0 for chance."""
@@ -122,6 +130,38 @@ class MultiRoleSearch:
     def _next(self, state: Any, chosen: dict[int, Move]) -> Any:
         return self.game.next_state(state, tuple(chosen[r] for r in range(len(self.game.roles))))
 
+    def _is_shown(self, state: Any, r: int, chosen: dict[int, Move]) -> bool:
+        """Whether a listener is shown the choice of role r: one of several moves, or the only way on."""
+        if self.listener is None:
+            return False
+        counts = [len(self.game.legal_moves(state, role)) for role in self.game.roles]
+        return counts[r] > 1 or (not chosen and max(counts) == 1)
+
+    def _show(
+        self,
+        kind: EventKind,
+        state: Any,
+        depth: int,
+        mover: int,
+        *,
+        window: tuple[float, float] = (-math.inf, math.inf),
+        values: Values | None = None,
+        worth: float | None = None,
+    ) -> None:
+        """Show a step of the node at the end of the line, of a leaf its parent's; `worth` is the members'."""
+        assert self.listener is not None
+        sign = 1
+        if self.method == "maxn":
+            worth = None if values is None else values[mover]
+        else:
+            sign = 1 if mover in self._members or self.game.roles[mover] == RANDOM_ROLE else -1
+            worth = sum(values[r] for r in self._members) if values is not None else worth
+        low, high = sorted(sign * SCALE * each for each in window)
+        score = None if worth is None else sign * SCALE * worth
+        ply = len(self._line) - (kind is EventKind.LEAF)
+        move = self._line[-1][1] if self._line else None
+        self.listener(Event(kind, ply, depth, low, high, mover, move, score, state, values))
+
     def _maxn(self, state: Any, depth: int, chosen: dict[int, Move]) -> Values:
         """Values once the first roles of `_order` have chosen; the others follow one after the other."""
         if len(chosen) == len(self._order):
@@ -130,11 +170,34 @@ class MultiRoleSearch:
             return leaf
         r = self._order[len(chosen)]
         moves = self.game.legal_moves(state, self.game.roles[r])
-        found = [self._maxn(state, depth, {**chosen, r: move}) for move in moves]
+        is_shown = self._is_shown(state, r, chosen)
+        if is_shown:
+            self._show(EventKind.ENTER, state, depth, r)
+        found: list[Values] = []
+        for move in moves:
+            self._line += [(r, move)] * is_shown
+            found.append(self._maxn(state, depth, {**chosen, r: move}))
+            del self._line[len(self._line) - is_shown :]
+        values = self._chosen(state, r, found)
+        if is_shown:
+            self._show(EventKind.LEAVE, state, depth, r, values=values)
+        return values
+
+    def _chosen(self, state: Any, r: int, found: list[Values]) -> Values:
+        """Values of the best move of role r, mixed with the mean of its moves as far as it errs."""
         best = max(found, key=lambda values: values[r])
-        error = 1.0 if self.game.roles[r] == RANDOM_ROLE else 0.0 if r == self._place else self.error
-        drawn = (sum(each) / len(found) for each in zip(*found, strict=True))
+        is_chance = self.game.roles[r] == RANDOM_ROLE
+        error = 1.0 if is_chance else 0.0 if r == self._place else self.error
+        weights = self._weights(state, len(found)) if is_chance else (1,) * len(found)
+        drawn = (
+            sum(weight * value for weight, value in zip(weights, each, strict=True)) / sum(weights)
+            for each in zip(*found, strict=True)
+        )
         return tuple((1 - error) * a + error * b for a, b in zip(best, drawn, strict=True))
+
+    def _weights(self, state: Any, count: int) -> Sequence[int]:
+        """The weights of the moves of chance: alike, by the rules of GDL."""
+        return self.game.chance_weights(state) if isinstance(self.game, ValueTree) else (1,) * count
 
     def _paranoid(self, state: Any, depth: int, chosen: dict[int, Move], alpha: float, beta: float) -> float:
         """The sum of the members' goals within the window; `chosen` as for `_maxn`."""
@@ -144,15 +207,33 @@ class MultiRoleSearch:
             return sum(leaf[r] for r in self._members)
         r = self._order[len(chosen)]
         moves = self.game.legal_moves(state, self.game.roles[r])
+        is_shown = self._is_shown(state, r, chosen)
+        if is_shown:
+            self._show(EventKind.ENTER, state, depth, r, window=(alpha, beta))
 
         def worth(move: Move, low: float, high: float) -> float:
-            return self._paranoid(state, depth, {**chosen, r: move}, low, high)
+            self._line += [(r, move)] * is_shown
+            found = self._paranoid(state, depth, {**chosen, r: move}, low, high)
+            del self._line[len(self._line) - is_shown :]
+            return found
 
         if self.game.roles[r] == RANDOM_ROLE:
-            return self._average(moves, worth, alpha, beta)
+            found = self._average(
+                list(zip(moves, self._weights(state, len(moves)), strict=True)), worth, alpha, beta
+            )
+        else:
+            found = self._best(moves, worth, r, (alpha, beta))
+        for kind in (EventKind.CUTOFF, EventKind.LEAVE) if is_shown else ():
+            if kind is EventKind.LEAVE or not alpha < found < beta:
+                self._show(kind, state, depth, r, window=(alpha, beta), worth=found)
+        return found
+
+    def _best(self, moves: Sequence[Move], worth: _Worth, r: int, window: tuple[float, float]) -> float:
+        """A node of role r: the best of its moves for its side, or that mixed with their mean if it errs."""
+        alpha, beta = window
         sign = 1 if r in self._members else -1
         if self.error and sign != self._sign:
-            worths = [worth(move, LOWEST, self._highest) for move in moves]
+            worths = [worth(move, self._lowest, self._highest) for move in moves]
             aimed = max(worths) if sign > 0 else min(worths)
             return (1 - self.error) * aimed + self.error * sum(worths) / len(worths)
         best = -sign * float("inf")
@@ -164,20 +245,21 @@ class MultiRoleSearch:
                 break
         return best
 
-    def _average(
-        self, moves: Sequence[Move], worth: Callable[[Move, float, float], float], alpha: float, beta: float
-    ) -> float:
-        """A chance node. Star1: a child's window is what could still move the average into (alpha, beta)."""
-        count, total, highest = len(moves), 0.0, self._highest
-        for left, move in zip(range(count - 1, -1, -1), moves, strict=True):
-            low = max(LOWEST, count * alpha - total - left * highest)
-            high = min(highest, count * beta - total - left * LOWEST)
-            if low > highest or high < LOWEST:
+    def _average(self, moves: Sequence[tuple[Move, int]], worth: _Worth, alpha: float, beta: float) -> float:
+        """A chance node, its moves with weights. Star1: a child's window is what could still move the average
+        into (alpha, beta)."""
+        count, total, lowest, highest = sum(weight for _, weight in moves), 0.0, self._lowest, self._highest
+        left = count
+        for move, weight in moves:
+            left -= weight
+            low = max(lowest, (count * alpha - total - left * highest) / weight)
+            high = min(highest, (count * beta - total - left * lowest) / weight)
+            if low > highest or high < lowest:
                 return alpha if low > highest else beta
             found = worth(move, low, high)
-            if found <= low > LOWEST:
-                return (total + found + left * highest) / count
+            if found <= low > lowest:
+                return (total + weight * found + left * highest) / count
             if found >= high < highest:
-                return (total + found + left * LOWEST) / count
-            total += found
+                return (total + weight * found + left * lowest) / count
+            total += weight * found
         return total / count

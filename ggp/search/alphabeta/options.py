@@ -7,7 +7,8 @@ An *evaluation* is one of PARTS, or several joined by `+`:
     features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
     network    the value of a network that was taught to play the game (`ggp.networks`)
 
-`auto` tries several (`ggp.search.alphabeta.evaluation`).
+`auto` tries several (`ggp.search.alphabeta.evaluation`). An evaluation of one's own is a function, as
+`module:function` or `file.py:function`, or a file (`ggp.features.linear_form`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,15 @@ AUTO = "auto"
 NETWORK = "network"
 PARTS = ("mobility", "distance", "features", NETWORK)
 KINDS = (*FEATURE_KINDS, "facts")
+
+
+def is_own_evaluation(evaluation: str) -> bool:
+    """Whether an evaluation is one's own: a function or a file, neither `auto` nor made of PARTS.
+
+    >>> [is_own_evaluation(each) for each in ("auto", "distance+mobility", "chess:material", "material.txt")]
+    [False, False, True, True]
+    """
+    return any(sign in evaluation for sign in ":./\\")
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,11 @@ class EvaluationOptions:
 
     def __post_init__(self) -> None:
         parts = self.evaluation.split("+")
-        if self.evaluation != AUTO and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
-            raise OptionError(f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +")
+        is_known = self.evaluation == AUTO or is_own_evaluation(self.evaluation)
+        if not is_known and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
+            raise OptionError(
+                f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +, or your own:"
+                f" module:function, file.py:function or a file with a linear form; not {self.evaluation!r}"
+            )
         if self.kind not in KINDS:
             raise OptionError(f"features must be one of {', '.join(KINDS)}, not {self.kind!r}")

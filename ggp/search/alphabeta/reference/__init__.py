@@ -3,7 +3,7 @@
 refinements   which refinements are used; an option table
 position      a position and its children: who chooses, static scores, goal distance, immediate wins; and what
               the circuit proves: goals, symmetries and goal bounds
-node          a node under search, its events for a listener, and the memory: table, killers, history
+node          a node under search, and the memory: table, killers, history; it shows a listener the events
 bounds        nodes that need no search: transposition table, enhanced cutoffs, goal bounds
 ordering      which child comes first: table move, killers, history, static order
 selective     reductions, forward pruning, extensions, quiescence

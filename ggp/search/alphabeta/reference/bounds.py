@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ggp.search.alphabeta.estimate import SCALE
-from ggp.search.alphabeta.reference.node import Bound, Entry, EventKind, Memory, Node
+from ggp.search.alphabeta.events import EventKind
+from ggp.search.alphabeta.reference.node import Bound, Entry, Memory, Node
 from ggp.search.alphabeta.reference.position import signed
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ggp.search.alphabeta.estimate import EVEN
+from ggp.search.alphabeta.events import EventKind
 from ggp.search.alphabeta.reference import bounds, ordering, selective
-from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, EventKind, Memory, Node
+from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, Memory, Node
 from ggp.search.alphabeta.reference.position import Position, signed
 
 

@@ -1,15 +1,16 @@
-"""A node under search, its events, and the memory of the search: transposition table, killers, history."""
+"""A node under search, and the memory of the search: transposition table, killers, history."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from enum import IntEnum
+from typing import Any, NamedTuple
 
-from ggp.game import Game, Move
+from ggp.game import Game
 from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.events import Event, EventKind, Listener, StoppedError
 from ggp.search.alphabeta.reference.position import (
     Choice,
     Position,
@@ -30,68 +31,6 @@ UNLIMITED = 1 << 20
 """A depth that no game reaches."""
 MAX_PLIES = 200
 """Deeper nodes are scored statically: Python's stack is limited."""
-
-
-class EventKind(StrEnum):
-    """The kind of event at a node.
-
-    Of the node itself, whose `move` led to it:
-        ENTER       it begins, with this window and depth
-        TABLE_HIT   the transposition table answers it
-        LEAVE       it is finished; score and window show what is known (`Event.bound`)
-
-    Of its child behind `move`:
-        LEAF        it needs no search: its score is certain, or that of the horizon
-        KILLER      it is tried early because its move is a killer
-        EXTENSION, REDUCTION   it is searched deeper, or less deep at first
-        RE_SEARCH   a null window or a reduction failed high: search it again with this window
-        CUTOFF      its score ends the node: beta is reached
-        TABLE_CUTOFF, GOAL_CUTOFF   the same by its table entry or its goal bounds, before any search
-        PRUNED      it and all moves after it are left out
-    """
-
-    ENTER = "enter"
-    TABLE_HIT = "table hit"
-    LEAVE = "leave"
-    LEAF = "leaf"
-    KILLER = "killer"
-    EXTENSION = "extension"
-    REDUCTION = "reduction"
-    RE_SEARCH = "re-search"
-    CUTOFF = "cutoff"
-    TABLE_CUTOFF = "table cutoff"
-    GOAL_CUTOFF = "goal cutoff"
-    PRUNED = "pruned"
-
-
-class Event(NamedTuple):
-    """One step of a node. Scores are hundredths of a goal for `mover`, the role that chooses at the node.
-
-    ply, depth    plies from the root, and to the horizon
-    alpha, beta   the window: of the node's beginning for ENTER, TABLE_HIT and LEAVE, else the present one
-    """
-
-    kind: EventKind
-    ply: int
-    depth: int
-    alpha: int
-    beta: int
-    mover: int
-    move: Move | None  # see `EventKind`; None at the root, or where there is only one
-    score: int | None = None  # None where there is none yet
-
-    @property
-    def bound(self) -> str:
-        """Whether the score of LEAVE or TABLE_HIT is `exact`, a `lower` or an `upper` bound of the value."""
-        assert self.score is not None
-        return "lower" if self.score >= self.beta else "upper" if self.score <= self.alpha else "exact"
-
-
-Listener: TypeAlias = Callable[[Event], None]
-
-
-class StoppedError(Exception):
-    """The deadline has passed, or the nodes are used up."""
 
 
 class Bound(IntEnum):
@@ -200,11 +139,21 @@ class Memory:
     def show(self, kind: EventKind, node: Node, at: Position | None = None, score: int | None = None) -> None:
         """Show the listener an event of a node, or of its child `at`."""
         if self.listener is not None:
-            choice = (at or node.position).choice
-            move = None if choice is None else choice.move
-            alpha = node.floor if at is None else node.alpha
-            event = Event(kind, node.ply, node.depth, alpha, node.beta, node.position.mover, move, score)
-            self.listener(event)
+            position = at or node.position
+            self.listener(
+                Event(
+                    kind,
+                    node.ply,
+                    node.depth,
+                    node.floor if at is None else node.alpha,
+                    node.beta,
+                    node.position.mover,
+                    None if position.choice is None else position.choice.move,
+                    score,
+                    state=position.state,
+                    excluded=None if node.excluded is None else node.excluded.move,
+                )
+            )
 
     def children_of(self, node: Node) -> list[Position]:
         """The children with their scores, in the order of the rules. Raises AlphaBetaError."""

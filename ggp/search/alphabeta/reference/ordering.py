@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ggp.search.alphabeta.reference.node import EventKind, Memory, Node
+from ggp.search.alphabeta.events import EventKind
+from ggp.search.alphabeta.reference.node import Memory, Node
 from ggp.search.alphabeta.reference.position import Choice, Position, signed
 
 TERMINAL_RANK = 1 << 50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ggp.game import Game, GameError, Move
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import encode_states, make_code
 from ggp.search.alphabeta.estimate import EVEN, SCALE, Estimate
+from ggp.search.alphabeta.events import ValueTree
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.result import AlphaBetaError
@@ -51,7 +52,7 @@ def signed(score: int, mover: int) -> int:
 def position_of(game: Game[Any], state: Any, choice: Choice | None = None) -> Position:
     """A position without scores. Raises AlphaBetaError if two roles choose at the same time."""
     if game.is_terminal(state):
-        return Position(state, choice=choice, end=SCALE * game.goal(state, game.roles[0]))
+        return Position(state, choice=choice, end=round(SCALE * game.goal(state, game.roles[0])))
     counts = [len(game.legal_moves(state, role)) for role in game.roles]
     choosing = [role for role, count in enumerate(counts) if count > 1]
     if len(choosing) > 1:
@@ -88,9 +89,11 @@ def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int
     score = EVEN + signed(estimate.mobility_weight * position.mobility, position.mover)
     try:
         goal = game.goal(position.state, game.roles[0])
-        score += estimate.goal_weight * (SCALE * goal - EVEN) // 100
+        score += estimate.goal_weight * round(SCALE * goal - EVEN) // 100
     except GameError:
         pass
+    if estimate.function is not None:
+        score += round(SCALE * estimate.function(game, position.state)) - EVEN
     if estimate.weights is not None or estimate.formula is not None or estimate.network is not None:
         held = require_compiled(game).unpack(position.state)
         if estimate.weights is not None:
@@ -100,7 +103,7 @@ def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int
             score += round(100 * SCALE * value) - EVEN
         if estimate.formula is not None:
             score += round(SCALE * distance_goal(estimate.formula, held)) - EVEN
-    return score if estimate.is_for_order else min(max(score, 1), 100 * SCALE - 1)
+    return score if estimate.is_for_order else min(max(score, estimate.lowest), estimate.highest)
 
 
 def distance_goal(formula: GoalFormula, state: NDArray[np.bool_]) -> float:
@@ -138,8 +141,10 @@ def degrees(formula: GoalFormula, state: NDArray[np.bool_]) -> list[float]:
     return part
 
 
-def possible_goals(game: Game[Any]) -> list[int]:
+def possible_goals(game: Game[Any]) -> Sequence[float]:
     """The goals that the first role can get, ascending, by the circuit; without one all numbers to 100."""
+    if isinstance(game, ValueTree):
+        return game.possible_goals
     if not isinstance(game, CompiledGame):
         return list(range(101))
     goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()

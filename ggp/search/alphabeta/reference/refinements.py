@@ -40,6 +40,7 @@ class Refinements:
     iterative_deepening: bool = _on("iterative_deepening", "Search to depths 1, 2, ... until a proof.")
     symmetries: bool = _on("symmetries", "Let symmetric positions share their table entries.")
     enhanced_cutoffs: bool = _on("enhanced_cutoffs", "Look up all children before searching one.")
+    goal_window: bool = _on("goal_window", "Begin with the window of the goals that the rules give.")
     aspiration: int = _count("aspiration", 100, "Half width of the window around the last value; 0: none.")
     bisection: bool = _off("bisection", "Halve the possible goals by null-window searches.")
     immediate_wins: bool = _on("immediate_wins", "Skip children in which the player to move wins at once.")

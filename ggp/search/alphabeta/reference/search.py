@@ -6,14 +6,15 @@ The root is searched by iterative deepening, with a full window, aspiration or b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, hides_information
 from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.events import Listener, StoppedError
 from ggp.search.alphabeta.reference.negamax import negamax
-from ggp.search.alphabeta.reference.node import MAX_PLIES, UNLIMITED, Listener, Memory, Node, StoppedError
+from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, UNLIMITED, Memory, Node
 from ggp.search.alphabeta.reference.position import Position, position_of
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
@@ -53,17 +54,25 @@ class ReferenceSearch:
         self.windows = 0
         self._root: Node | None = None
 
-    def search(self, state: Any, budget: Budget = NO_LIMIT, *, depth: int | None = None) -> SearchResult:
+    def search(
+        self,
+        state: Any,
+        budget: Budget = NO_LIMIT,
+        *,
+        depth: int | None = None,
+        guess: float | None = None,
+    ) -> SearchResult:
         """The value of a state that is not terminal, and a best move; as `AlphaBeta.search`.
 
         depth   plies to search at most; None: to the end of the game
+        guess   the goal around which the first aspiration window lies; None: that one is full
         Raises AlphaBetaError.
         """
         memory, start = self.memory, time.perf_counter()
         memory.nodes, self.windows = 0, 0
         memory.budget = budget
         position = position_of(memory.game, state)
-        result = SearchResult()
+        result = SearchResult(guess)
         for limit in depths(depth, deepens=memory.refinements.iterative_deepening):
             reached = None if limit >= UNLIMITED else limit
             sign = 1 if position.mover == 0 else -1
@@ -96,7 +105,9 @@ class ReferenceSearch:
     def _iterate(self, position: Position, depth: int, previous: SearchResult, sign: int) -> Node:
         """The root searched to one depth, by the window that the refinements ask for."""
         use, goals = self.memory.refinements, [sign * goal for goal in self.memory.goals]
-        lowest, highest = SCALE * min(goals), SCALE * max(goals)
+        lowest, highest = round(SCALE * min(goals)), round(SCALE * max(goals))
+        if not use.goal_window:
+            lowest, highest = -INFINITE, INFINITE
 
         def run(alpha: int, beta: int) -> Node:
             return self.run(position, depth, alpha, beta)
@@ -160,9 +171,9 @@ def bisect(run: Run, scores: list[int]) -> Node:
             return root
 
 
-def bisected_scores(goals: list[int], *, has_horizon: bool) -> list[int]:
+def bisected_scores(goals: Sequence[float], *, has_horizon: bool) -> list[int]:
     """The scores that a search can find: those of the goals; with a horizon every whole goal between them."""
-    scores = sorted(SCALE * goal for goal in goals)
+    scores = sorted(round(SCALE * goal) for goal in goals)
     return sorted({*scores, *range(scores[0], scores[-1] + 1, SCALE)}) if has_horizon else scores
 
 

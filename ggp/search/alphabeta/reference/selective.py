@@ -7,7 +7,8 @@ no longer exact; none changes a search to the end.
 from __future__ import annotations
 
 from ggp.search.alphabeta.estimate import SCALE
-from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, Bound, EventKind, Memory, Node
+from ggp.search.alphabeta.events import EventKind
+from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, Bound, Memory, Node
 from ggp.search.alphabeta.reference.position import Position
 
 REDUCED_FROM_DEPTH = 4

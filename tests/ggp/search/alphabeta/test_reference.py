@@ -12,9 +12,10 @@ from ggp.lanes.keys.state_code import encode_states
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.estimate import EVEN, Estimate
+from ggp.search.alphabeta.events import EventKind
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels import arrays
-from ggp.search.alphabeta.reference.node import UNLIMITED, EventKind
+from ggp.search.alphabeta.reference.node import UNLIMITED
 from ggp.search.alphabeta.reference.position import position_of
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch

@@ -1,0 +1,464 @@
+"""Events of alpha-beta and of the searches for several roles become steps on a drawn tree.
+
+The events are read twice: first for the tree that was searched, of which the part to be shown is chosen, then
+for the steps. Values are shown from the side of the first role, or of a coalition; in max^n as tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ggp.explain.bare_trees import STAY, BareTree, Branch
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode
+from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.search.alphabeta.estimate import SCALE
+from ggp.search.alphabeta.events import Event, EventKind, ValueTree
+
+ENDLESS = 10_000 * SCALE * 1.01
+"""Windows from here on are drawn as infinite."""
+MAX_DRAWN_DEPTH = 10_000
+_MARKS = {EventKind.KILLER: "K", EventKind.EXTENSION: "+", EventKind.REDUCTION: "−", EventKind.RE_SEARCH: "R"}
+_REMARKS = {
+    EventKind.KILLER: "{} is a killer: it is tried early",
+    EventKind.EXTENSION: "{} is extended by a ply",
+    EventKind.REDUCTION: "{} comes late: searched less deep at first",
+    EventKind.RE_SEARCH: "{} fails high with {value}: search it again",
+}
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Who maximizes, and how values are read.
+
+    members     indices of the roles that maximize; the others minimize
+    averaged    roles that move at random
+    is_tuple    every role maximizes its own goal, and values are shown as tuples
+    has_window  whether there are windows
+    """
+
+    members: frozenset[int]
+    averaged: frozenset[int] = frozenset()
+    is_tuple: bool = False
+    has_window: bool = True
+
+    def shape(self, mover: int) -> Shape:
+        if mover in self.averaged:
+            return Shape.CHANCE
+        if self.is_tuple:
+            return Shape.PLAYER
+        return Shape.MAX if mover in self.members else Shape.MIN
+
+    def sign(self, mover: int) -> int:
+        return -1 if self.shape(mover) is Shape.MIN else 1
+
+    def goals(self, event: Event) -> tuple[float, ...]:
+        """The score of an event for everyone, or for the side that maximizes alone."""
+        if event.values is not None and self.is_tuple:
+            return event.values
+        if event.values is not None and not self.has_window:
+            return (sum(event.values[r] for r in self.members),)
+        assert event.score is not None
+        return (self.sign(event.mover) * event.score / SCALE,)
+
+    def worth(self, goals: tuple[float, ...], mover: int) -> float:
+        """What `mover` maximizes."""
+        return goals[mover] if self.is_tuple else self.sign(mover) * goals[0]
+
+    def window(self, event: Event) -> tuple[float, float]:
+        low, high = sorted(self.sign(event.mover) * each for each in (event.alpha, event.beta))
+        return low / SCALE, high / SCALE
+
+
+def value_text(goals: Sequence[float]) -> str:
+    """A value as it is shown.
+
+    >>> value_text([3.0]), value_text([2, -0.25, 1 / 3]), value_text([-math.inf])
+    ('3', '(2, −0.25, 0.333)', '−∞')
+    """
+    texts = [
+        ("−∞" if each < 0 else "∞")
+        if abs(each) >= ENDLESS / SCALE
+        else f"{round(each, 3):.10g}".replace("-", "−")
+        for each in goals
+    ]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def move_text(move: Move) -> str:
+    """A move without its outer parentheses."""
+    text = str(move)
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+@dataclass(eq=False)
+class Place:
+    """A position of the searched tree; `nodes` and `leaves` count its own visits and evaluations."""
+
+    parent: Place | None = None
+    move: Move | None = None
+    state: Any = None
+    mover: int = -1
+    children: dict[Move, Place] = field(default_factory=dict)
+    nodes: int = 0
+    leaves: int = 0
+    number: int = -1  # as a drawn node; -1: folded
+    best: Place | None = None
+
+    @property
+    def path(self) -> str:
+        before = self.parent.path if self.parent is not None and self.parent.parent is not None else ""
+        return f"{before}{', ' if ' ' in before + self.name else '.'}{self.name}" if before else self.name
+
+    @property
+    def ply(self) -> int:
+        return 0 if self.parent is None else 1 + self.parent.ply
+
+    @property
+    def name(self) -> str:
+        return "root" if self.move is None else move_text(self.move)
+
+    def child(self, move: Move | None) -> Place:
+        """The child behind a move; None: behind the only one."""
+        return next(iter(self.children.values())) if move is None else self.children[move]
+
+    def open(self, game: Game[Any], event: Event) -> None:
+        self.state, self.mover = event.state, event.mover
+        for move in game.legal_moves(event.state, game.roles[event.mover]):
+            self.children.setdefault(move, Place(self, move))
+
+    def below(self) -> Iterator[Place]:
+        yield self
+        for child in self.children.values():
+            yield from child.below()
+
+
+@dataclass(eq=False)
+class Visit:
+    """A node under search: its window, its best value so far, and the children it has tried."""
+
+    place: Place
+    window: tuple[float, float]
+    best: tuple[float, ...] | None = None
+    best_bound: str = "exact"
+    tried: list[Place] = field(default_factory=list)
+    is_test: bool = False
+
+
+class _Recorded(NamedTuple):
+    """A step before it is known which nodes are drawn."""
+
+    place: Place
+    text: str
+    looks: dict[Place, Look]
+    counts: tuple[int, int]
+
+
+class TreeReader:
+    """Reads the events of one search; `explanation` does all."""
+
+    def __init__(self, game: Game[Any], sides: Sides, events: Sequence[Event]) -> None:
+        self.game, self.sides, self.events = game, sides, events
+        self.root = Place()
+        self.visits: list[Visit] = []
+        self.looks: dict[Place, Look] = {}
+        self.marks: dict[Place, str] = {}
+        self.recorded: list[_Recorded] = []
+        self.nodes = self.leaves = 0
+
+    def explanation(self, title: str, limit: int, best_move: Move | None = None) -> Explanation:
+        """The steps, on the tree as far as it has at most `limit` nodes.
+
+        best_move   what the search found; None: the best child of the last visit to the root
+        """
+        self.grow()
+        for event in self.events:
+            self.read(event)
+        if best_move in self.root.children:
+            self.root.best = self.root.children[best_move]
+        nodes, folded = self.draw(limit)
+        steps = [
+            Step(
+                text,
+                place.number,
+                place.ply,
+                {each.number: look for each, look in looks.items() if each.number >= 0},
+                counts,
+            )
+            for place, text, looks, counts in self.recorded
+            if place.number >= 0
+        ]
+        line = list(self.best_line())
+        found = Explanation(title, nodes, steps, counts=(self.nodes, self.leaves))
+        found.line = tuple(place.number for place in line if place.number >= 0)
+        found.best_line = tuple(place.name for place in line)
+        if folded:
+            found.summary.append(f"{folded:,} positions are folded; --nodes shows more")
+        return found
+
+    # The searched tree
+
+    def grow(self) -> None:
+        """Grow the tree of everything that the events mention; a bare tree wholly."""
+        way: list[Place] = []
+        for event in self.events:
+            if event.kind is EventKind.ENTER:
+                place = way[event.ply - 1] if event.ply else self.root
+                if event.ply and event.excluded is None:
+                    place = place.child(event.move)
+                way[event.ply :] = [place]
+                place.open(self.game, event)
+                place.nodes += 1
+            elif event.kind is EventKind.TABLE_HIT:
+                way[event.ply].nodes -= 1
+            elif event.kind is EventKind.LEAF:
+                place = way[event.ply].child(event.move)
+                place.state = event.state
+                place.leaves += 1
+        if isinstance(self.game, BareTree):
+            self.root.state = self.game.root
+            for place in self.root.below():
+                place.mover = place.state.mover
+                for move, branch in zip(place.state.moves, place.state.children, strict=True):
+                    place.children.setdefault(move, Place(place, move)).state = branch
+
+    def draw(self, limit: int) -> tuple[list[TreeNode], int]:
+        """Number and describe the nodes to be shown; also count the positions that are folded."""
+        shown = self.shown(limit)
+        nodes: list[TreeNode] = []
+
+        def draw(place: Place) -> int:
+            place.number = len(nodes)
+            nodes.append(self.tree_node(place, place.number))
+            children = place.children.values()
+            hidden = [each for child in children if child not in shown for each in child.below()]
+            if hidden:
+                leaves = sum(each.leaves for each in hidden)
+                nodes[place.number].folded = f"+{len(hidden):,}" + (f" ({leaves:,} leaves)" if leaves else "")
+            return len(hidden) + sum(draw(child) for child in children if child in shown)
+
+        folded = draw(self.root)
+        for node in nodes[1:]:
+            nodes[node.parent].children.append(node.number)
+        return nodes, folded
+
+    def shown(self, limit: int) -> set[Place]:
+        """The places to be shown: whole families, those on the best line first, then from the root down."""
+        shown, queue = {self.root}, [self.root]
+
+        def show(place: Place) -> None:
+            family = list(place.children.values())
+            if place is self.root and len(family) >= limit:
+                family = sorted(family, key=lambda child: -child.nodes - child.leaves)[: limit - 1]
+            if len(shown) + len(family) <= limit:
+                shown.update(family)
+
+        for place in (self.root, *self.best_line()):
+            show(place)
+        while queue:
+            place = queue.pop(0)
+            if shown.isdisjoint(place.children.values()):
+                show(place)
+            queue += [child for child in place.children.values() if child in shown]
+        return shown
+
+    def tree_node(self, place: Place, number: int) -> TreeNode:
+        parent, probability = place.parent, ""
+        if parent is not None and parent.mover >= 0 and self.sides.shape(parent.mover) is Shape.CHANCE:
+            weights: Sequence[int] = (1,) * len(parent.children)
+            if isinstance(self.game, ValueTree) and self.game.roles[parent.mover] == RANDOM_ROLE:
+                weights = self.game.chance_weights(parent.state)
+            share = Fraction(weights[list(parent.children.values()).index(place)], sum(weights))
+            probability = f"{float(share):g}" if 1000 % share.denominator == 0 else str(share)
+        is_inner = place.mover >= 0
+        return TreeNode(
+            number,
+            -1 if parent is None else parent.number,
+            place.path if parent is not None else "",
+            "" if parent is None else place.name,
+            self.sides.shape(place.mover) if is_inner else Shape.LEAF,
+            str(self.game.roles[place.mover]) if is_inner else "",
+            probability,
+            value_text(self.shown_goals(place.state))
+            if isinstance(self.game, BareTree) and not is_inner
+            else "",
+        )
+
+    def shown_goals(self, branch: Branch) -> tuple[float, ...]:
+        """The goals of a leaf as they are shown."""
+        goals = branch.goals or ()
+        return goals if self.sides.is_tuple else (sum(goals[r] for r in self.sides.members),)
+
+    # Steps
+
+    def read(self, event: Event) -> None:
+        """One event; counts and best values also where it is folded."""
+        kind = event.kind
+        if kind is EventKind.ENTER:
+            self.enter(event)
+            return
+        visit = self.visits[event.ply]
+        if kind is EventKind.TABLE_HIT:
+            self.nodes -= 1
+            self.mark(visit.place, "T")
+            self.finish(event, "is answered by the transposition table:")
+        elif kind is EventKind.LEAVE:
+            self.finish(event, "is")
+        elif kind is EventKind.LEAF:
+            self.leaf(event, visit)
+        elif kind in (EventKind.CUTOFF, EventKind.TABLE_CUTOFF, EventKind.GOAL_CUTOFF, EventKind.PRUNED):
+            self.cut(event, visit)
+        else:
+            child = visit.place.child(event.move)
+            self.mark(child, _MARKS[kind])
+            look = self.looks.get(child, Look())._replace(marks=self.marks[child])
+            value = "" if event.score is None else value_text(self.sides.goals(event))
+            self.step(child, _REMARKS[kind].format(child.path, value=value), {child: look})
+
+    def mark(self, place: Place, mark: str) -> None:
+        marks = self.marks.get(place, "")
+        self.marks[place] = marks if mark in marks else marks + mark
+
+    def enter(self, event: Event) -> None:
+        self.nodes += 1
+        is_test = event.excluded is not None
+        place = self.root
+        if event.ply:
+            above = self.visits[event.ply - 1]
+            place = above.place if is_test else above.place.child(event.move)
+            above.tried += [] if is_test else [place]
+        del self.visits[event.ply :]
+        window = self.sides.window(event)
+        self.visits.append(Visit(place, window, is_test=is_test))
+        looks = {} if is_test else self.wiped(place, keeps_marks=event.ply > 0)
+        if is_test:
+            self.mark(place, "S")
+        asked = self.window_text(window)
+        looks[place] = Look(Status.OPEN, "", asked, "", self.marks.get(place, ""))
+        text = f"{place.path}: {self.game.roles[event.mover]} chooses"
+        if self.sides.shape(event.mover) is Shape.CHANCE:
+            text = f"{place.path}: chance"
+        if is_test:
+            text = f"{place.path}: is {move_text(event.excluded or STAY)} singular? All other moves"
+        if event.depth < MAX_DRAWN_DEPTH and self.sides.has_window:
+            text += f", depth {event.depth}"
+        self.step(place, text + (f", window {asked}" if asked else ""), looks)
+
+    def wiped(self, place: Place, *, keeps_marks: bool) -> dict[Place, Look]:
+        """Forget how everything below a place looked, in an earlier search."""
+        kept = self.marks.get(place, "") if keeps_marks else ""
+        looks = {}
+        if place in self.looks or place.nodes > 1:
+            for each in place.below():
+                self.marks.pop(each, None)
+                if self.looks.get(each, Look()) != Look():
+                    looks[each] = Look()
+        if kept:
+            self.marks[place] = kept
+        return looks
+
+    def leaf(self, event: Event, visit: Visit) -> None:
+        self.leaves += 1
+        child, goals = visit.place.child(event.move), self.sides.goals(event)
+        visit.tried.append(child)
+        look = Look(Status.DONE, value_text(goals), "", "", self.marks.get(child, ""))
+        is_end = self.game.is_terminal(event.state)
+        text = f"{child.path} = {look.value}" + ("" if is_end else ", evaluated")
+        text += self.take(visit, child, goals, "exact")
+        self.step(child, text, {child: look, visit.place: self.open_look(visit)})
+
+    def finish(self, event: Event, verb: str) -> None:
+        """A node is finished: its value, and what its parent knows by it."""
+        visit, goals = self.visits[event.ply], self.sides.goals(event)
+        bound = event.bound if self.sides.has_window else "exact"
+        if self.sides.sign(event.mover) < 0:
+            bound = {"lower": "upper", "upper": "lower"}.get(bound, bound)
+        place = visit.place
+        value = {"lower": "≥ ", "upper": "≤ ", "exact": ""}[bound] + value_text(goals)
+        look = self.looks.get(place, Look())
+        looks = {place: Look(Status.DONE, value, look.window, "", self.marks.get(place, ""))}
+        text = f"{place.path} {verb} {value}"
+        if not event.ply and bound != "exact":
+            text += ": the window fails " + ("high" if bound == "lower" else "low")
+        if event.ply and not visit.is_test:
+            above = self.visits[event.ply - 1]
+            text += self.take(above, place, goals, bound)
+            looks[above.place] = self.open_look(above)
+        del self.visits[event.ply :]
+        self.step(place, text, looks)
+
+    def take(self, visit: Visit, child: Place, goals: tuple[float, ...], bound: str) -> str:
+        """Count a child's value for its parent; return what that changes, as text."""
+        mover, low, high = visit.place.mover, *visit.window
+        shape = self.sides.shape(mover)
+        if shape is Shape.CHANCE:
+            return ""
+        if visit.best is not None and self.sides.worth(goals, mover) <= self.sides.worth(visit.best, mover):
+            return ""
+        visit.best, visit.best_bound, visit.place.best = goals, bound, child
+        if shape is Shape.MAX:
+            visit.window = max(low, goals[0]), high
+        elif shape is Shape.MIN:
+            visit.window = low, min(high, goals[0])
+        return f", so {visit.place.path} {known}" if (known := self.known_text(visit)) else ""
+
+    def known_text(self, visit: Visit) -> str:
+        """What the best child so far shows of a node that is not finished."""
+        shape = self.sides.shape(visit.place.mover)
+        if visit.best is None or shape is Shape.CHANCE:
+            return ""
+        if shape is Shape.PLAYER:
+            return f"so far {value_text(visit.best)}"
+        against = "upper" if shape is Shape.MAX else "lower"
+        sign = "≥" if shape is Shape.MAX else "≤"
+        return "" if visit.best_bound == against else f"{sign} {value_text(visit.best)}"
+
+    def open_look(self, visit: Visit) -> Look:
+        window = self.window_text(visit.window)
+        return Look(Status.OPEN, self.known_text(visit), window, "", self.marks.get(visit.place, ""))
+
+    def window_text(self, window: tuple[float, float]) -> str:
+        """A window; one of a hundredth of a goal is a null window."""
+        if not self.sides.has_window:
+            return ""
+        low, high = value_text(window[:1]), value_text(window[1:])
+        if 0 < window[1] - window[0] < 1.5 / SCALE:
+            low, high = (low, f"{low}+ε") if len(low) <= len(high) else (f"{high}−ε", high)
+        return f"[{low}, {high}]"
+
+    def cut(self, event: Event, visit: Visit) -> None:
+        """All children that were not tried are cut off, by a bound of this node."""
+        place = visit.place
+        left = [child for child in place.children.values() if child not in visit.tried]
+        if event.kind in (EventKind.TABLE_CUTOFF, EventKind.GOAL_CUTOFF):
+            visit.place.best = place.child(event.move)
+        note, why = "pruned", "forward pruning"
+        if event.kind is not EventKind.PRUNED:
+            value = self.sides.goals(event)
+            low, sign = self.sides.window(event)[0], self.sides.sign(event.mover)
+            is_low = sign < 0 or (self.sides.shape(place.mover) is Shape.CHANCE and value[0] <= low)
+            bound = low if is_low and sign > 0 else sign * event.beta / SCALE
+            note = f"{value_text(value)} {'≤ α' if is_low else '≥ β'} = {value_text([bound])}"
+            why = {
+                EventKind.TABLE_CUTOFF: f"the table knows {place.child(event.move).path}: cutoff, {note}",
+                EventKind.GOAL_CUTOFF: f"goals behind {place.child(event.move).path}: cutoff, {note}",
+            }.get(event.kind, f"cutoff at {place.path}, {note}")
+        if not left:
+            return
+        looks = {each: Look(Status.CUT) for child in left for each in child.below()}
+        looks |= {child: Look(Status.CUT, note=note) for child in left}
+        names = ", ".join(child.name for child in left[:4]) + ("…" if len(left) > 4 else "")
+        self.step(place, f"{why}: {names} not searched", looks)
+
+    def step(self, place: Place, text: str, looks: dict[Place, Look]) -> None:
+        self.looks |= looks
+        self.recorded.append(_Recorded(place, text, looks, (self.nodes, self.leaves)))
+
+    def best_line(self) -> Iterator[Place]:
+        """The places along the best moves, the root left out."""
+        place = self.root.best
+        while place is not None:
+            yield place
+            place = place.best

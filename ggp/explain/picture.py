@@ -1,0 +1,165 @@
+"""The tree of an explanation as SVG, for readers of light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ggp.analysis.svg import xml_text
+from ggp.explain.explanation import Explanation, Look, Shape, TreeNode
+
+LEVEL = 84
+MARGIN = 28
+RADIUS = 12
+LETTER = 6.6
+"""Width of a letter of a label, in pixels."""
+MIN_WIDTH = 400
+
+STYLE = """
+svg.tree { --ink: #1f2933; --faint: #5c6670; --paper: #fbfbfa; --line: #8792a0; --accent: #0b6bcb;
+  --cut: #b3261e; --box: #e8eef2; --good: #00695c; font: 13px system-ui, sans-serif; }
+@media (prefers-color-scheme: dark) {
+  svg.tree { --ink: #e4e7eb; --faint: #a3adb8; --paper: #1e2129; --line: #66707a; --accent: #7db4f2;
+    --cut: #ff8a80; --box: #2c3340; --good: #4db6ac; }
+}
+.tree text { fill: var(--ink); paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
+.tree .paper { fill: var(--paper); }
+.tree .shape { fill: var(--box); stroke: var(--line); stroke-width: 1.2; }
+.tree .edge { stroke: var(--line); fill: none; stroke-width: 1.2; }
+.tree .move, .tree .window, .tree .fold { font-size: 11px; fill: var(--faint); }
+.tree .note { font-size: 11px; fill: var(--cut); }
+.tree .marks { font-size: 11px; fill: var(--good); font-weight: 700; }
+.tree .strike { stroke: var(--cut); stroke-width: 2; visibility: hidden; }
+.tree .new > .value, .tree .cut > .value { fill: var(--faint); }
+.tree .new > .shape, .tree .cut > .shape { stroke-dasharray: 3 3; fill: none; }
+.tree .cut > .edge { stroke-dasharray: 3 3; } .tree .struck > .strike { visibility: visible; }
+.tree .open > .shape { stroke: var(--accent); stroke-width: 2; }
+.tree .best > .edge { stroke: var(--good); stroke-width: 3; }
+.tree .now > .shape { fill: var(--accent); stroke: var(--accent); }
+.tree .now > .inside { fill: var(--paper); stroke: none; }
+"""
+
+
+class Place(NamedTuple):
+    """Where a node is drawn: the middle of its shape, in pixels."""
+
+    x: float
+    y: float
+
+
+def picture_of(found: Explanation, step: int | None = None) -> str:
+    """The tree after `step` steps as an SVG document; None: in the end.
+
+    >>> from ggp.explain.searches import explain
+    >>> picture_of(explain("[[3,9],[2,4]]"))[:38]
+    '<svg xmlns="http://www.w3.org/2000/svg'
+    """
+    looks = found.looks(step)
+    is_end = step is None or step >= len(found.steps)
+    now = -1 if is_end or not step else found.steps[step - 1].node
+    return tree_svg(found, looks, now=now, line=found.line if is_end else ())
+
+
+def tree_svg(found: Explanation, looks: Sequence[Look], *, now: int, line: Sequence[int]) -> str:
+    """now: number of the node in hand, -1 for none; line: nodes whose edges are drawn as the best line."""
+    places, width, height = layout(found, widths_of(found))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tree" role="img" width="{width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">',
+        f"<title>{xml_text(found.title)}</title><style>{STYLE}</style>",
+        '<rect class="paper" width="100%" height="100%" rx="8"/>',
+    ]
+    for node, look in zip(found.nodes, looks, strict=True):
+        names = [look.status.value, *["struck"] * bool(look.note)]
+        names += ["now"] * (node.number == now) + ["best"] * (node.number in line)
+        above = places[node.parent] if node.parent >= 0 else None
+        parts.append(node_svg(node, look, places[node.number], above, " ".join(names)))
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def widths_of(found: Explanation) -> list[float]:
+    """The room that each node's own labels take at any step."""
+    letters = [max(len(node.move) + len(node.probability), len(node.folded)) for node in found.nodes]
+    beside = [len(node.given) for node in found.nodes]
+    for step in found.steps:
+        for number, look in step.looks.items():
+            beside[number] = max(beside[number], len(look.value), len(look.window))
+            letters[number] = max(letters[number], len(look.note))
+    return [
+        max(
+            LETTER * letters[node.number],
+            LETTER * beside[node.number] * (1 if node.shape is Shape.LEAF else 2) + 2 * RADIUS,
+        )
+        + 10
+        for node in found.nodes
+    ]
+
+
+def layout(found: Explanation, own: Sequence[float]) -> tuple[list[Place], float, float]:
+    """Places of all nodes, each centered above its children; and the size of the picture."""
+    nodes, room = found.nodes, list(own)
+    for node in reversed(nodes):
+        room[node.number] = max(own[node.number], sum(room[child] for child in node.children))
+    places = [Place(0.0, 0.0)] * len(nodes)
+    left = [0.0] * len(nodes)
+    left[0] = MARGIN
+    for node in nodes:
+        number = node.number
+        y = MARGIN + RADIUS if node.parent < 0 else places[node.parent].y + LEVEL
+        places[number] = Place(left[number] + room[number] / 2, y)
+        at = left[number] + (room[number] - sum(room[child] for child in node.children)) / 2
+        for child in node.children:
+            left[child] = at
+            at += room[child]
+    width = max(MIN_WIDTH, room[0] + 2 * MARGIN)
+    shift = (width - room[0]) / 2 - MARGIN
+    places = [Place(place.x + shift, place.y) for place in places]
+    return places, width, max(place.y for place in places) + 2 * RADIUS + MARGIN
+
+
+def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, names: str) -> str:
+    """A node with the edge that leads to it; the page changes its classes and its texts of a class."""
+    x, y = at
+    parts = []
+    if above is not None:
+        middle_x, middle_y = (x + above.x) / 2, (y + above.y) / 2
+        parts.append(f'<path class="edge" d="M{above.x:.1f},{above.y + RADIUS}L{x:.1f},{y - RADIUS}"/>')
+        parts.append(f'<path class="strike" d="M{middle_x - 8:.1f},{middle_y + 3:.1f}l16,-6m-16,0l16,6"/>')
+        label = " ".join(filter(None, (node.move, node.probability)))
+        parts.append(text_svg("move", x, y - RADIUS - 5, label))
+    parts.append(shape_svg(node, at))
+    is_leaf = node.shape is Shape.LEAF
+    parts.append(
+        text_svg(
+            "value inside" if is_leaf else "value",
+            *((x, y + 4.5) if is_leaf else (x + 17, y + 1)),
+            look.value or node.given,
+            "middle" if is_leaf else "start",
+        )
+    )
+    parts.append(text_svg("window", x + 17, y + 14, look.window, "start"))
+    parts.append(text_svg("note", x, y + RADIUS + 14, look.note))
+    parts.append(text_svg("marks", x - 16, y + 4, look.marks, "end"))
+    if node.folded:
+        parts.append(text_svg("fold", x, y + RADIUS + 26, node.folded))
+    return f'<g id="n{node.number}" class="node {names}">{"".join(parts)}</g>'
+
+
+def shape_svg(node: TreeNode, at: Place) -> str:
+    """The shape says who chooses: max and min point up and down, chance is round."""
+    x, y, r = at.x, at.y, RADIUS
+    tip = f"<title>{xml_text(node.path or 'root')}: {xml_text(node.player or 'leaf')}</title>"
+    if node.shape is Shape.MAX:
+        return f'<path class="shape" d="M{x:.1f},{y - r}l{r},{2 * r}h{-2 * r}z">{tip}</path>'
+    if node.shape is Shape.MIN:
+        return f'<path class="shape" d="M{x:.1f},{y + r}l{r},{-2 * r}h{-2 * r}z">{tip}</path>'
+    if node.shape is Shape.CHANCE:
+        return f'<circle class="shape" cx="{x:.1f}" cy="{y}" r="{r}">{tip}</circle>'
+    half, corner, name = (15, 3, "") if node.shape is Shape.LEAF else (r, 8, node.player[:3])
+    box = f'x="{x - half:.1f}" y="{y - r}" width="{2 * half}" height="{2 * r}" rx="{corner}"'
+    inside = text_svg("move inside", x, y + 4, name) if name else ""
+    return f'<rect class="shape" {box}>{tip}</rect>{inside}'
+
+
+def text_svg(name: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
+    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{xml_text(text)}</text>'

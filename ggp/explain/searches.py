@@ -1,0 +1,250 @@
+"""Which search explains what: its name, its settings, and how it is run for its events."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from gdl.program import arguments_of
+from gdl.syntax.parser import parse_term
+from gdl.terms import Compound
+from ggp.engines.batches import state_of_facts
+from ggp.explain.bare_trees import BareTree, read_tree
+from ggp.explain.explanation import Explanation, Step, Table, count_text
+from ggp.explain.game_tree import Sides, TreeReader, value_text
+from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
+from ggp.search.alphabeta.estimate import Estimate
+from ggp.search.alphabeta.events import Event, EventKind, StoppedError
+from ggp.search.alphabeta.multi_role import MAX_DEPTH, MultiRoleSearch
+from ggp.search.alphabeta.reference.node import INFINITE
+from ggp.search.alphabeta.reference.refinements import Refinements
+from ggp.search.alphabeta.reference.search import ReferenceSearch
+from ggp.search.alphabeta.result import AlphaBetaError
+from ggp.search.budget import Budget
+from ggp.search.option_table import choice, number, refuse_unknown, take_options, text
+from ggp.solver.members import parse_coalition
+from ggp.suggestions import did_you_mean
+
+PLAIN = Refinements(**{each.name: False for each in fields(Refinements) if each.default is True})
+"""Alpha-beta as Knuth and Moore (1975) describe it."""
+
+WINDOWS: Mapping[str, dict[str, Any]] = {
+    "alphabeta": {},
+    "pvs": {"principal_variation": True},
+    "aspiration": {"aspiration": 5, "iterative_deepening": True},
+    "bisection": {"bisection": True},
+    "deepening": {"iterative_deepening": True, "transpositions": True, "order_by_table": True},
+}
+"""Searches of `ggp.search.alphabeta.reference`: their refinements."""
+ROLES = ("minimax", "expectimax", "expectiminimax", "star1", "maxn", "paranoid", "coalition")
+"""Searches of `ggp.search.alphabeta.multi_role`."""
+ALGORITHMS = (*WINDOWS, *ROLES)
+ALIASES = {"negascout": "pvs", "max^n": "maxn", "coalitions": "coalition", "alpha-beta": "alphabeta"}
+
+GAME_DEPTH = 3
+"""Plies that are searched in a game if nothing else is asked for."""
+MAX_SEARCHED = 20_000
+SECONDS = 4.0
+"""What a search may use before it is stopped, of nodes and of time; each comparison gets a quarter."""
+HORIZON = Estimate(goal_weight=100, mobility_weight=0, lowest=1 - INFINITE, highest=INFINITE - 1)
+"""At the horizon counts the goal there; 50 if the rules give none."""
+
+
+class ExplainError(GameError):
+    """A search that does not fit the game, or settings that do not fit the search."""
+
+
+@dataclass(frozen=True)
+class TreeSettings:
+    """Settings of tree searches besides the refinements of alpha-beta."""
+
+    order: str = choice("order", "given", "Order of moves, in bare trees.", ("given", "best", "worst"))
+    guess: float | None = number("guess", None, "Center of the first window.", least=-10_000, most=10_000)
+    roles: str = text("roles", "1", "Coalition: numbers of its roles, joined by +.")
+    error: float = number("error", 1.0, "Expectimax: share of random moves.", least=0.0, most=1.0)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be explained: a game, the state at the root, the depth and the number of nodes to draw."""
+
+    game: Game[Any]
+    state: Any
+    depth: int | None
+    nodes: int
+
+    def budget(self, share: float = 1.0) -> Budget:
+        return Budget(time.monotonic() + share * SECONDS, nodes=round(share * MAX_SEARCHED))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search that was run: its events, and whether it was finished."""
+
+    events: Sequence[Event]
+    is_finished: bool
+    sides: Sides
+    move: Move | None = None
+    goal: float | None = None
+    windows: int = 1
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Nodes expanded and leaves evaluated."""
+        kinds = [event.kind for event in self.events]
+        return kinds.count(EventKind.ENTER) - kinds.count(EventKind.TABLE_HIT), kinds.count(EventKind.LEAF)
+
+
+def explain(
+    game: Game[Any] | str,
+    by: str = "alphabeta",
+    *,
+    state: Any = None,
+    depth: int | None = None,
+    nodes: int = 200,
+) -> Explanation:
+    """Run a search and keep its steps.
+
+    game    a game, or a bare tree as text (`ggp.explain.bare_trees`)
+    by      an algorithm, and settings after a colon: `alphabeta:killers=on,order=worst`
+    state   the root; None: the initial state
+    depth   plies to search; None: 3 in a game, all of a bare tree
+    nodes   how many to draw at most; what is below is folded
+
+    Raises ExplainError, OptionError (settings), BareTreeError and GameError.
+
+    >>> found = explain("[[3,12,8],[2,4,6],[14,5,2]]")
+    >>> found.value, found.best_line, found.counts
+    ('3', ('a', 'a'), (4, 7))
+    """
+    if isinstance(game, str):
+        game = read_tree(game)
+    name, _, rest = by.partition(":")
+    name = ALIASES.get(name, name)
+    if name not in ALGORITHMS:
+        raise ExplainError(f"unknown algorithm {name!r}.{did_you_mean(name, (*ALGORITHMS, *ALIASES))}")
+    given = dict(part.partition("=")[::2] for part in filter(None, rest.split(",")))
+    settings = take_options(TreeSettings(), given)
+    if settings.order != "given":
+        if not isinstance(game, BareTree):
+            raise ExplainError("order is for bare trees; in games static_order=on sorts moves")
+        game = game.ordered(best_first=settings.order == "best")
+    if depth is None and not isinstance(game, BareTree):
+        depth = GAME_DEPTH
+    task = Task(game, game.initial_state() if state is None else state, depth, nodes)
+    if game.is_terminal(task.state):
+        raise ExplainError("the state is terminal: there is nothing to search")
+    if name in WINDOWS:
+        return explain_windows(task, name, settings, given)
+    refuse_unknown(given, TreeSettings())
+    return explain_roles(task, name, settings)
+
+
+def state_of(game: Game[Any], facts: str) -> Any:
+    """The state of facts such as `(true (cell 1 1 x)) (control o)`. Raises GdlSyntaxError and GameError."""
+    terms = arguments_of(parse_term(f"(state {facts})", name="--state"))
+    inner = [
+        term.arguments[0] if isinstance(term, Compound) and term.name == "true" else term for term in terms
+    ]
+    return state_of_facts(game, inner)
+
+
+def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[str, str]) -> Explanation:
+    """Alpha-beta with refinements, next to alpha-beta without them and minimax."""
+    refinements = take_options(replace(PLAIN, **WINDOWS[name]), given)
+    refuse_unknown(given, TreeSettings(), refinements)
+    if settings.guess is not None:
+        refinements = replace(refinements, iterative_deepening=False)
+    run = run_windows(task, refinements, settings.guess)
+    changes = [
+        each.name for each in fields(PLAIN) if getattr(refinements, each.name) != getattr(PLAIN, each.name)
+    ]
+    rows = [("minimax", run_roles(task, "minimax", settings, share=0.25))]
+    if changes:
+        rows.append(("alphabeta", run_windows(task, PLAIN, None, share=0.25)))
+    rows.append((", ".join([name, *(each for each in changes if each not in WINDOWS[name])]), run))
+    return explanation_of(task, name, run, rows)
+
+
+def run_windows(task: Task, refinements: Refinements, guess: float | None, share: float = 1.0) -> Run:
+    """Run the readable alpha-beta. Raises ExplainError if it cannot search the game."""
+    events: list[Event] = []
+    sides = Sides(frozenset({0}))
+    try:
+        search = ReferenceSearch(task.game, refinements, HORIZON, events.append)
+        found = search.search(task.state, task.budget(share), depth=task.depth, guess=guess)
+    except AlphaBetaError as error:
+        raise ExplainError(f"{error}; maxn, paranoid and mcts search such games") from None
+    is_finished = bool(events) and events[-1].kind in (EventKind.LEAVE, EventKind.TABLE_HIT)
+    return Run(events, is_finished and events[-1].ply == 0, sides, found.move, found.goal, search.windows)
+
+
+def explain_roles(task: Task, name: str, settings: TreeSettings) -> Explanation:
+    """A search for several roles or for chance; star1 next to the search without its cuts."""
+    run = run_roles(task, name, settings)
+    unpruned = {"star1": "expectiminimax"}.get(name)
+    rows = [(unpruned, run_roles(task, unpruned, settings, share=0.25))] if unpruned else []
+    return explanation_of(task, name, run, [*rows, (name, run)])
+
+
+def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0) -> Run:
+    """Run a search of `multi_role`. Raises ExplainError if it does not fit the game."""
+    roles = task.game.roles
+    players = [r for r, role in enumerate(roles) if role != RANDOM_ROLE]
+    chance = frozenset(r for r, role in enumerate(roles) if role == RANDOM_ROLE)
+    if name in ("minimax", "expectimax", "expectiminimax", "star1") and len(players) > 2:
+        raise ExplainError(f"{name} is for one or two roles; maxn, paranoid and coalition for more")
+    if name == "minimax" and chance:
+        raise ExplainError("minimax knows no chance; expectiminimax, star1 and expectimax do")
+    try:
+        members = parse_coalition(settings.roles, roles) if name == "coalition" else frozenset({players[0]})
+    except ValueError as fault:
+        raise ExplainError(str(fault)) from None
+    events: list[Event] = []
+    prunes = name in ("star1", "paranoid", "coalition")
+    error = settings.error if name == "expectimax" else 0.0
+    search = MultiRoleSearch(
+        task.game,
+        roles[min(members)],
+        "paranoid" if prunes else "maxn",
+        error,
+        members if prunes else None,
+        listener=events.append,
+    )
+    is_finished = True
+    try:
+        search.value(task.state, MAX_DEPTH if task.depth is None else task.depth, task.budget(share))
+    except StoppedError:
+        is_finished = False
+    averaged = chance | (frozenset(players[1:]) if error else frozenset())
+    sums = {sum(event.values) for event in events if event.kind is EventKind.LEAF and event.values}
+    is_tuple = not prunes and (name == "maxn" or (len(players) == 2 and len(sums) > 1))
+    return Run(events, is_finished, Sides(members, averaged, is_tuple, prunes))
+
+
+def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str, Run]]) -> Explanation:
+    """Steps and summary of a run, next to others."""
+    found = TreeReader(task.game, run.sides, run.events).explanation(
+        f"{task.game.name}: {name}", task.nodes, run.move
+    )
+    look, value = found.looks()[0], found.looks()[0].value
+    if run.goal is not None and run.is_finished and value != value_text([run.goal]):
+        value = value_text([run.goal])
+        text = f"the bounds of {run.windows} searches meet: root is {value}"
+        found.steps.append(Step(text, 0, 0, {0: look._replace(value=value)}, found.counts))
+    found.value = value if run.is_finished else ""
+    lines = [f"value {value}" if run.is_finished else f"stopped after {len(run.events):,} steps"]
+    if found.best_line and run.is_finished:
+        lines.append(f"best line {' '.join(found.best_line)}")
+    lines.append(
+        count_text(found.counts) + (f", {run.windows} windows at the root" if run.windows > 1 else "")
+    )
+    if hides_information(task.game):
+        lines.append("the roles do not see everything here: the search assumes that they do")
+    found.summary[:0] = lines
+    if len(compared) > 1:
+        rows = tuple((label, *map(str, each.counts)) for label, each in compared if each.is_finished)
+        found.comparison = Table("Nodes and leaves", ("search", "nodes expanded", "leaves evaluated"), rows)
+    return found

@@ -1,0 +1,77 @@
+"""What is explained: values, counts and cuts of the examples in lectures."""
+
+import pytest
+
+from ggp.explain.explanation import Status
+from ggp.explain.page import page_of
+from ggp.explain.picture import picture_of
+from ggp.explain.searches import ExplainError, explain
+from ggp.explain.text import text_of
+
+TWO_LEVELS = "[[3,12,8],[2,4,6],[14,5,2]]"
+
+
+def critical(breadth, depth):
+    """A tree in which each first move is best, all values 0 elsewhere."""
+    return f"[{','.join([critical(breadth, depth - 1)] * breadth)}]" if depth else "0"
+
+
+@pytest.mark.parametrize(
+    ("by", "leaves"), [("minimax", 9), ("alphabeta", 7), ("pvs", 7), ("bisection", None)]
+)
+def test_two_levels_are_worth_three(by, leaves):
+    found = explain(TWO_LEVELS, by)
+    assert (found.value, found.best_line[0]) == ("3", "a")
+    assert leaves is None or found.counts == (4, leaves)
+
+
+def test_cut_branches_carry_the_bound_that_cut_them():
+    found = explain(TWO_LEVELS)
+    cut = {
+        found.nodes[number].path: look.note
+        for number, look in enumerate(found.looks())
+        if look.status is Status.CUT
+    }
+    assert cut == {"b.b": "2 ≤ α = 3", "b.c": "2 ≤ α = 3"}
+    assert [step.text for step in found.steps if "cutoff" in step.text] == [
+        "cutoff at b, 2 ≤ α = 3: b, c not searched"
+    ]
+
+
+@pytest.mark.parametrize(("order", "leaves"), [("best", 4), ("worst", 6)])
+def test_good_order_leaves_out_more_leaves(order, leaves):
+    found = explain("[[4,8],[9,5],[2,-1]]", f"alphabeta:order={order}")
+    assert (found.value, found.counts) == ("5", (4, leaves))
+
+
+@pytest.mark.parametrize("breadth", [2, 3, 4])
+@pytest.mark.parametrize("depth", [2, 3, 4, 5, 6])
+def test_critical_trees_have_the_leaves_of_knuth_and_moore(breadth, depth):
+    if breadth**depth > 1100:
+        pytest.skip("more nodes than a text of this size may have")
+    expected = breadth ** -(-depth // 2) + breadth ** (depth // 2) - 1
+    assert explain(critical(breadth, depth)).counts[1] == expected
+
+
+def test_pages_pictures_and_texts_show_every_step():
+    found = explain(TWO_LEVELS)
+    text, page, picture = text_of(found), page_of(found), picture_of(found)
+    assert all(step.text in text for step in found.steps)
+    assert page.count('class="node ') == picture.count('class="node ') == len(found.nodes) == 13
+    assert picture.count("struck") == 2 + 1  # and in the style
+    for outside in ("http://", "https://", "src=", "@import", "url("):
+        assert outside not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize(
+    ("tree", "by", "message"),
+    [
+        (TWO_LEVELS, "alphabeat", "Did you mean alphabeta"),
+        ("[(1,2,3),(3,2,1)]", "minimax", "one or two roles"),
+        ("[0.5: 1, 0.5: 2]", "alphabeta", "without chance"),
+        ("[0.5: 1, 0.5: 2]", "minimax", "expectiminimax"),
+    ],
+)
+def test_searches_that_do_not_fit_say_what_does(tree, by, message):
+    with pytest.raises(ExplainError, match=message):
+        explain(tree, by)
