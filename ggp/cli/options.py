@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from ggp.analysis.notation import KINDS
 from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
 from ggp.players.factory import MIN_MEBIBYTES
@@ -144,6 +145,12 @@ def play_clock_option(seconds: float, least: float = 0.01) -> Callable[[_Functio
 
 
 json_option = click.option("--json", "is_json", is_flag=True, help="Print JSON, one object per line.")
+notation_option = click.option(
+    "--notation",
+    default="short",
+    type=click.Choice(KINDS),
+    help="How moves are written: short, as d5–e4, or as KIF terms.",
+)
 out_option = click.option(
     "-o",
     "--out",

@@ -53,12 +53,14 @@ class MatchReview:
         assert self.position is not None
         role, step = self.position
         history = self._history
-        offered = legal_moves_view(self._picture, history.legal(role, len(history.steps) - step))
+        legal = history.legal(role, len(history.steps) - step)
+        offered = legal_moves_view(self._picture, legal, history.facts(step))
         paths = dict(zip(offered["moves"], offered["paths"], strict=True))
+        texts = dict(zip(offered["moves"], offered["texts"], strict=True))
         entry: dict[str, Any] = {"step": step, "role": str(role), "value": value}
         played = history.steps[step].joint_move[history.game.roles.index(role)]
         for name, move in (("best", str(best)), ("played", str(played))):
-            entry |= {name: move, f"{name}_path": paths.get(move, "")}
+            entry |= {name: move, f"{name}_path": paths.get(move, ""), f"{name}_text": texts.get(move, move)}
         self.entries.append(entry)
         self.position = next(self._choices, None)
         return entry

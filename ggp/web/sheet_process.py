@@ -20,7 +20,6 @@ from gdl.syntax.formatting import format_kif
 from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import ALL
 from ggp.analysis.board_svg import board_svg
-from ggp.analysis.figures import words_of
 from ggp.analysis.sheet_comment import read_comment
 from ggp.analysis.state_view import show
 from ggp.analysis.svg import svg_document, svg_text
@@ -59,7 +58,10 @@ def check(rules: str) -> dict[str, Any]:
         result["roles"] = [str(role) for role in game.roles]
         result["state"] = state_view(view.picture, view.facts, None, is_over=view.is_over)
         roles = () if view.is_over else game.roles
-        result["moves"] = {str(role): list(map(words_of, game.legal_moves(state, role))) for role in roles}
+        notation = view.picture.notation
+        result["moves"] = {
+            str(role): notation.texts(game.legal_moves(state, role), view.facts) for role in roles
+        }
     except (GdlError, GameError) as error:
         result["note"] = "" if report.has_errors else str(error)
     return result

@@ -29,7 +29,7 @@ from ggp.web.agent_thread import AgentThread, Finding, Task
 from ggp.web.changes import changes
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
-from ggp.web.match_view import legal_moves_view, moves_view, shown_state
+from ggp.web.match_view import legal_moves_view, moves_view, report_view, shown_state
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 
 _MOVE_SECONDS = (0.1, 600.0)
@@ -215,11 +215,15 @@ class ShownMatch:
             "outcome": "" if not is_over else _CUT if history.is_cut else result,
             "goals": goals,
             "person": None if person is None else str(person),
-            **legal_moves_view(self._picture, () if person is None else history.legal(person)),
+            **legal_moves_view(
+                self._picture,
+                () if person is None else history.legal(person),
+                history.facts() if viewer is None else None,
+            ),
             "waiting": sorted(map(str, self._asked)) if is_waiting else [],
             "fault": self._fault,
             "note": _LOST if self._is_lost else "" if is_over else self._note,
-            "history": moves_view(history, viewer),
+            **moves_view(history, self._picture, viewer),
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
             "percepts": [
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
@@ -492,13 +496,14 @@ class ShownMatch:
             self._take_review(self._review, finding)
             return
         if finding.report is not None and self._viewer is None:
+            step = len(task.moves) if task.is_analysis else len(history.steps)
             thought = {
-                "step": len(task.moves) if task.is_analysis else len(history.steps),
+                "step": step,
                 "role": str(task.role),
                 "is_yours": task.is_analysis,
                 "is_done": finding.move is not None,
                 "move": None if finding.move is None else str(finding.move),
-                "report": finding.report,
+                "report": report_view(self._picture.notation, finding.report, history.facts(step)),
             }
             self._send({"event": "think", **thought})
         if task.is_analysis or (finding.move is None and not finding.error):

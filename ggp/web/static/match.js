@@ -36,13 +36,18 @@ async function ask(what, body = {}) {
 
 const isLive = () => shown === null || shown === live.step;
 const plain = (text) => text.startsWith("(") ? text.slice(1, -1) : text;
+const WAITS = "waits"; // the text of a move that does nothing
+/** What distinguishes a typed move: no dashes, signs or letter case. */
+const typed = (text) => plain(text.trim().toLowerCase()).replace(/ ?[–—×-] ?/g, "-").replace(/(\d)x(?=[a-z]?\d)/g, "$1-");
 const pathOf = (text) => text ? text.split(";").map((cells) => cells.split("|")) : [];
 const persons = () => about.is_replay ? [] : about.roles.filter((role, index) => about.seats[index] === "person");
 const fits = (move, cells) => cells.every((cell, index) => move.path[index]?.includes(cell));
 
 function candidates() {
-  const words = find("filter").value.trim().toLowerCase();
-  return live.moves.filter((move) => fits(move, clicks) && move.text.toLowerCase().includes(words));
+  const words = typed(find("filter").value);
+  const found = live.moves.filter((move) => fits(move, clicks) && (typed(move.text).includes(words) || plain(move.move).includes(words)));
+  const exact = found.filter((move) => [typed(move.text), plain(move.move)].includes(words));
+  return exact.length === 1 ? exact : found;
 }
 
 function click(cell) {
@@ -67,7 +72,7 @@ async function play(move) {
 function showChoice() {
   const moves = isLive() ? candidates() : [];
   const items = moves.slice(0, LISTED).map((move) =>
-    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", onclick: () => play(move.move) }, move.text)));
+    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
   find("moves").replaceChildren(...items);
   const clickable = isLive() ? live.moves.filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []) : [];
@@ -94,8 +99,8 @@ function showChoice() {
 
 /** How to move, or what the colors of a reviewed position mean. */
 function howText(next, moves, entry) {
-  if (entry && entry.best !== entry.played) return `${entry.role} played ${plain(entry.played)} (red); the search prefers ${plain(entry.best)} (green).`;
-  if (entry) return `${entry.role} played ${plain(entry.played)}, as the search would.`;
+  if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
+  if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
   if (!isLive() || !live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
   return next.size ? "Click a marked place on the board, or choose under Your moves." : "Choose under Your moves.";
@@ -164,10 +169,10 @@ async function goTo(step) {
 function showLog() {
   const log = find("log");
   const items = live.history.map((row, index) => {
-    const told = row.filter((move) => move !== null && move !== "noop").join(" · ") || row.find((move) => move !== null) || "…";
+    const told = row.filter((move) => move !== null && move !== WAITS).join(" · ") || row.find((move) => move !== null) || "…";
     const here = (shown ?? live.step) === index + 1;
     const lost = lostAt(index);
-    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", onclick: () => goTo(index + 1) }, told),
+    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", title: live.terms[index].filter((move) => move !== null).join(" "), onclick: () => goTo(index + 1) }, told),
       lost ? element("span", { class: "lost", title: `cost ${lost.toFixed(0)} expected points` }, `−${lost.toFixed(0)}`) : "");
   });
   log.replaceChildren(...items);
@@ -189,11 +194,11 @@ function showThought(event) {
   find("bar-text").textContent = value === null ? "" : report.goal !== null ? `proven: ${value} for ${event.role}` : `${event.role} expects ${value.toFixed(0)} of 100`;
   find("bar").setAttribute("aria-valuenow", value ?? 0);
   const rows = report.moves.slice(0, ROWS).map((move) => element("tr", {},
-    element("td", { title: move.move }, plain(move.move)), element("td", {}, move.visits.toLocaleString("en")),
+    element("td", { title: move.move }, move.text), element("td", {}, move.visits.toLocaleString("en")),
     element("td", { class: move.goal !== null ? "proven" : "" }, move.goal !== null ? `= ${move.goal}` : move.mean.toFixed(1))));
   fillRows(rows);
-  find("line").textContent = report.line.length ? `line: ${report.line.map((joint) => joint.filter((move) => move !== "noop").map(plain).join(" + ") || "noop").join(", ")}` : "";
-  find("line").title = find("line").textContent;
+  find("line").textContent = report.line.length ? `line: ${report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "";
+  find("line").title = report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ");
   find("effort").textContent = report.playouts ? `${report.playouts.toLocaleString("en")} playouts, ${report.playouts_per_second.toLocaleString("en")} per second` : report.mode;
   if (event.is_yours && hintWanted && event.is_done) {
     hintWanted = false;
@@ -254,8 +259,8 @@ function showMistakes() {
   const own = persons();
   const mine = mistakes().filter((each) => own.length !== 1 || each.role === own[0]).slice(0, 4);
   const items = mine.map((each) => element("li", {},
-    element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${plain(each.played)}`),
-    ` took ${each.role} from ${each.value.toFixed(0)} to ${each.after.toFixed(0)}; the search prefers ${plain(each.best)}.`));
+    element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${each.played_text}`),
+    ` took ${each.role} from ${each.value.toFixed(0)} to ${each.after.toFixed(0)}; the search prefers ${each.best_text}.`));
   const first = review?.entries.find((entry) => own.length !== 1 || entry.role === own[0]);
   if (review?.is_done && !items.length && first) {
     items.push(element("li", {}, `No single move lost more than ${LOSS} points. At the start the search expects ${(first.value ?? 50).toFixed(0)} of 100 for ${first.role}.`));
@@ -353,7 +358,7 @@ function receive(event) {
     const wasLive = live === null || isLive();
     if (live?.step !== event.step) { best = null; clicks = []; thought = null; }
     const isFirst = live === null;
-    live = { ...event, moves: event.moves.map((move, index) => ({ move, text: plain(move), path: pathOf(event.paths[index]) })) };
+    live = { ...event, moves: event.moves.map((move, index) => ({ move, text: event.texts[index], path: pathOf(event.paths[index]) })) };
     if (event.review || !review?.isRunning) review = event.review ?? null;
     find("choice").hidden = !persons().length;
     document.body.classList.toggle("over", event.is_over);

@@ -239,7 +239,8 @@ def test_person_sees_percepts_and_own_moves_only():
     shown = match.snapshot()
     assert shown["person"] == "first"
     assert not {"board", "lines", "facts"} & shown.keys()
-    assert shown["history"] == [["noop", None, None]]
+    assert shown["history"] == [["waits", None, None]]
+    assert shown["terms"] == [["noop", None, None]]
     (percepts,) = shown["percepts"]
     assert len(percepts) == 1
     deal = str(match.history.steps[0].joint_move[2])
@@ -276,7 +277,7 @@ def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
     match.take(Finding(task, move, {"expectation": 40.0}))
     run_on(match)
     shown = match.snapshot()
-    assert shown["history"][1] == ["noop", "mark 2 2"]
+    assert shown["history"][1] == ["waits", "b2"]
     assert shown["values"][1] == [None, 40.0]
 
 
