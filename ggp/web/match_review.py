@@ -11,9 +11,9 @@ from ggp.web.agent_thread import Task
 from ggp.web.match_history import MatchHistory
 from ggp.web.match_view import legal_moves_view
 
-_REVIEW_SECONDS = 30.0
+_REVIEW_SECONDS = 7.0
 """Search time of a whole review, within the next two limits per position."""
-_MIN_SECONDS, _MAX_SECONDS = 0.2, 1.0
+_MIN_SECONDS, _MAX_SECONDS = 0.1, 1.0
 
 
 class MatchReview:
