@@ -7,6 +7,8 @@ walls            walls between cells, recognized from names and values of fluent
 board            the board as data, and its text
 figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
 figure_finder    recognizes figures, and maps, from the rules and the initial state
+move_reading     what the arguments of moves mean on a board
+notation         moves as players write them, and what is typed back to moves
 picture          board, figures and remaining facts together
 board_svg        the board and what lies on it as a picture
 board_animation  the states of a match as one SVG that plays

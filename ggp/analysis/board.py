@@ -83,6 +83,7 @@ class Board:
     row_shifts  on a board of hexagons, half cells by which each row lies to the right; empty: squares
     blocks      cells across and down of the blocks of which the board consists; 0: none
     walls       fluents that name walls between cells
+    has_letters whether columns are shown as letters, although the rules number them
     """
 
     layers: tuple[Layer, ...]
@@ -94,6 +95,25 @@ class Board:
     row_shifts: tuple[int, ...] = ()
     blocks: tuple[int, int] = (0, 0)
     walls: tuple[WallFamily, ...] = ()
+    has_letters: bool = False
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns as they are shown."""
+        return shown_columns(self.across.values) if self.has_letters else _last_words(self.across)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """The rows as they are shown."""
+        return _last_words(self.down)
+
+    def cell_text(self, cell: Cell) -> str:
+        """The name of a cell: `d5`, or both coordinates if they do not read as one word."""
+        column, row = self.column_names[cell[0]], self.row_names[cell[1]]
+        is_word = len(self.across.positions) == len(self.down.positions) == 1
+        is_word = is_word and column.isalpha() and not row[:1].isalpha()
+        outer = (*self.across.values[cell[0]][:-1], *self.down.values[cell[1]][:-1])
+        return " ".join((*outer, f"{column}{row}" if is_word else f"{column} {row}"))
 
     @property
     def across(self) -> Axis:
@@ -146,14 +166,27 @@ class Board:
         return "".join(self.labels.get(value, value[:2]) for value in content)
 
 
+def shown_columns(values: Sequence[Values]) -> tuple[str, ...]:
+    """Letters for numbered columns, `a` for the first one.
+
+    >>> shown_columns((("1",), ("2",), ("3",)))
+    ('a', 'b', 'c')
+    """
+    return tuple(chr(ord("a") + number) for number in range(len(values)))
+
+
+def _last_words(axis: Axis) -> tuple[str, ...]:
+    return tuple(value[-1] for value in axis.values)
+
+
 def layout(
     board: Board, cells: Mapping[Cell, str], walls: frozenset[Wall] = frozenset()
 ) -> list[list[tuple[str, Cell | None]]]:
     """The drawing as lines of text pieces, each with its cell: None in the frame, gaps and walls."""
-    columns, rows = board.across.values, board.down.values
-    names = [value[-1] for value in columns]
+    columns, rows = board.column_names, board.row_names
+    names = columns
     width = max([len(text) for text in cells.values()] + [len(name) for name in names] + [1])
-    margin = max(len(value[-1]) for value in rows)
+    margin = max(map(len, rows))
     order = range(len(rows) - 1, -1, -1) if board.is_upward else range(len(rows))
     lines: list[list[tuple[str, Cell | None]]] = []
     previous = None
@@ -168,7 +201,7 @@ def layout(
         if previous is not None and board.is_gap(1, previous, row):
             lines.append([])
         previous = row
-        line: list[tuple[str, Cell | None]] = [(rows[row][-1].rjust(margin), None), *shifted(row)]
+        line: list[tuple[str, Cell | None]] = [(rows[row].rjust(margin), None), *shifted(row)]
         for column in range(len(columns)):
             gap = _gap(board, column)
             line.append((gap[:-1] + "|" if Wall(column - 1, row, True) in walls else gap, None))

@@ -49,7 +49,7 @@ def find_board(program: Program, facts: Sequence[Term]) -> Board | None:
     board = Board(
         layers,
         is_upward=not _is_row_first(program, main) and not _are_called(program, main, main.down, "row"),
-        blanks=tuple(_blank(layer, facts) for layer in layers),
+        blanks=tuple(_blank(layer, facts, roles_of(program)) for layer in layers),
         labels=_labels(chain(*(_contents(each, domains[each.name, each.arity]) for each in layers))),
     )
     named_cells = () if main.joint is None else domains[main.name, main.arity][main.joint]
@@ -291,10 +291,15 @@ def _fit(layer: Layer, main: Layer) -> Layer | None:
     return replace(layer, across=across, down=down)
 
 
-def _blank(layer: Layer, facts: Iterable[Term]) -> Values | None:
+def roles_of(program: Program) -> frozenset[str]:
+    """The roles that a sheet states."""
+    return frozenset(str(arguments_of(rule.head)[0]) for rule in program.rules_for("role", 1))
+
+
+def _blank(layer: Layer, facts: Iterable[Term], roles: frozenset[str]) -> Values | None:
     """The initial content of at least half of the cells, or None.
 
-    There is one only if (nearly) every cell has a content.
+    There is one only if (nearly) every cell has a content, and what is a role's is no blank.
 
     On boards whose free cells have no fact at all (or whose corners are missing) no content is blank.
     """
@@ -302,7 +307,7 @@ def _blank(layer: Layer, facts: Iterable[Term]) -> Values | None:
     if not layer.content_positions or counts.total() < 0.9 * _cell_count(layer):
         return None
     content, count = counts.most_common(1)[0]
-    return content if 2 * count >= counts.total() else None
+    return content if 2 * count >= counts.total() and not roles & set(content) else None
 
 
 def successor_relations(program: Program) -> list[Mapping[str, str]]:

@@ -122,14 +122,14 @@ class Grid:
         names = []
         for row, column in firsts.items():
             x, y = self.corner((column, row))
-            names.append(svg_text(x - 6, y + SIDE / 2 + 4, self.board.down.values[row][-1], "end"))
+            names.append(svg_text(x - 6, y + SIDE / 2 + 4, self.board.row_names[row], "end"))
         if self.board.row_shifts and self.board.outside:
             return names
         below = self.top + self.height + LINE_HEIGHT
         last = list(self._row_y)[-1]
-        for column, value in enumerate(self.board.across.values):
+        for column, name in enumerate(self.board.column_names):
             x = self.left + self._column_x[column] + (self._shifts[last] + 1) * SIDE / 2
-            names.append(svg_text(x, below, value[-1], "middle"))
+            names.append(svg_text(x, below, name, "middle"))
         return names
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 from gdl.program import arguments_of
-from gdl.terms import Term
-from ggp.analysis.board import EMPTY, Axis, is_of
+from gdl.terms import Compound, Term
+from ggp.analysis.board import EMPTY, Axis, is_of, shown_columns
 
 ROW_CHARACTERS = 76
 """Maximum width of a row that shows all roles next to each other."""
@@ -258,19 +258,47 @@ class LineFamily:
 class Lines:
     """Lines between dots, as in dots and boxes.
 
-    level     lines to the right of a dot
-    upright   lines above a dot
+    level        lines to the right of a dot
+    upright      lines above a dot
+    has_letters  whether columns are shown as letters if moves name lines, although the rules number them
     """
 
     level: LineFamily
     upright: LineFamily
+    has_letters: bool = True
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of dots as they are shown."""
+        values = self.upright.across.values
+        is_named_by_moves = self.has_letters and self.level.functor
+        return shown_columns(values) if is_named_by_moves else tuple(value[-1] for value in values)
+
+    def find_move(self, move: Term) -> tuple[bool, tuple[int, int]] | None:
+        """Whether the line that a move such as `(draw (across 1 2))` names is upright, and its first dot."""
+        for is_upright, family in ((False, self.level), (True, self.upright)):
+            for argument in arguments_of(move):
+                place = family.find(Compound(family.fluent, (argument,))) if family.functor else None
+                if place is not None:
+                    return is_upright, place
+        return None
+
+    def edge_text(self, move: Term) -> str | None:
+        """The line that a move names, by its ends: `edge a3–b3`; None if it names none."""
+        found = self.find_move(move)
+        if found is None:
+            return None
+        is_upright, (column, row) = found
+        ends = ((column, row), (column + (not is_upright), row + is_upright))
+        rows = [value[-1] for value in self.level.down.values]
+        return "edge " + "–".join(f"{self.column_names[x]}{rows[y]}" for x, y in ends)
 
     def takes(self, fact: Term) -> bool:
         return self.level.find(fact) is not None or self.upright.find(fact) is not None
 
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         level, upright = ({own.find(fact) for fact in facts} for own in (self.level, self.upright))
-        columns = [value[-1] for value in self.upright.across.values]
+        columns = self.column_names
         rows = [value[-1] for value in self.level.down.values]
         margin = max(map(len, rows))
         lines: list[Line] = []

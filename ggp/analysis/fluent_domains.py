@@ -71,6 +71,34 @@ def nested_domains(program: Program) -> Mapping[str, Mapping[str, tuple[frozense
     return found
 
 
+def move_domains(program: Program) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
+    """For each pattern of moves that a rule allows: name, and the values of its arguments.
+
+    The arguments of terms inside a move stand in their place.
+
+    >>> from gdl.syntax.parser import parse
+    >>> (move,) = move_domains(parse("(role p) (size 3) (<= (legal p (put (at ?x) b)) (size ?x))"))
+    >>> move[0], list(map(sorted, move[1]))
+    ('put', [['3'], ['b']])
+    """
+    program = normalize(program)
+    domains = _all_domains(program, with_terms=True)
+    for rule in program.rules:
+        if rule.head.name == "legal" and isinstance(move := arguments_of(rule.head)[1], Compound):
+            yield move.name, tuple(_leaf_values(domains, "move", move))
+
+
+def _leaf_values(domains: Domains, kind: str, term: Compound) -> Iterator[frozenset[str]]:
+    for position, argument in enumerate(term.arguments):
+        if isinstance(argument, Compound):
+            yield from _leaf_values(domains, "term", argument)
+        elif isinstance(argument, Variable):
+            slot = Slot(kind, term.name, len(term.arguments), position)
+            yield frozenset(value for value in domains.get(slot, ()) if not value.startswith("("))
+        else:
+            yield frozenset((str(argument),))
+
+
 def stated_relations(program: Program, *arities: int) -> Iterator[tuple[Predicate, list[tuple[str, ...]]]]:
     """The relations of these arities that consist of facts, with their rows as text."""
     for predicate, rules in program.by_predicate.items():

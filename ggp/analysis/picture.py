@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from gdl.program import Program
 from gdl.terms import Term
@@ -11,6 +11,8 @@ from ggp.analysis.board import Board, Cell, layout, legend
 from ggp.analysis.board_finder import find_board
 from ggp.analysis.figure_finder import find_figures, find_map
 from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text
+from ggp.analysis.notation import Notation, find_notation
+from ggp.analysis.sheet_comment import read_comment
 
 MARKED_SHARE = 0.4
 """Maximum share of cells marked as changed: a board that is rotated as a whole gets no marks."""
@@ -32,10 +34,12 @@ class Picture:
 
     board     None if there is none
     figures   for facts that are not on the board
+    notation  how moves are written
     """
 
     board: Board | None
     figures: tuple[Figure, ...]
+    notation: Notation = field(default_factory=Notation)
 
     def board_lines(self, facts: Sequence[Term], before: Sequence[Term] | None = None) -> list[Line]:
         """The board with coordinates; cells that differ from the state `before` are in brackets."""
@@ -132,7 +136,18 @@ def _bracketed(line: Line, cells: Sequence[Cell | None], marked: frozenset[Cell]
     return [*shown, Piece("]")] if cells[-1] in marked else shown
 
 
-def find_picture(program: Program, facts: Sequence[Term]) -> Picture:
-    """The picture that the rules and the facts of the initial state suggest."""
-    board = find_board(program, facts) or find_map(program, facts)
-    return Picture(board, find_figures(program, facts, board))
+def find_picture(program: Program, facts: Sequence[Term], notation: str = "short") -> Picture:
+    """The picture that the rules and the facts of the initial state suggest.
+
+    notation   how moves are written: "short", as `d5–e4`, or "kif"; then columns have the names of the rules
+
+    The line `board: none` in the opening comment of a sheet says that there is none.
+    """
+    fields = read_comment(program.source.text).fields
+    board = None if fields.get("board") == "none" else find_board(program, facts) or find_map(program, facts)
+    figures = find_figures(program, facts, board)
+    if notation == "kif":
+        plain = (replace(each, has_letters=False) if isinstance(each, Lines) else each for each in figures)
+        return Picture(board, tuple(plain), Notation(is_kif=True))
+    found = find_notation(program, board, figures)
+    return Picture(None if found.reading is None else found.reading.board, figures, found)

@@ -14,25 +14,31 @@ LINE_LIMIT = 40
 class SheetComment:
     """What the author says about a game; everything is empty if the sheet has no comment.
 
-    title    without a full stop
-    rules    paragraphs in prose
-    fields   roles, kind, value and scale, if the sheet states them
+    title      without a full stop
+    rules      paragraphs in prose
+    fields     roles, kind, value and scale, if the sheet states them; `board` and `edges`, how it is drawn
+    notations  how moves are written, see `ggp.analysis.notation`
     """
 
     title: str = ""
     rules: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
+    notations: tuple[str, ...] = ()
 
 
 def read_comment(text: str) -> SheetComment:
     """The opening comment of rule text in KIF or infix form."""
     paragraphs: list[str] = [""]
     fields: dict[str, str] = {}
+    notations: list[str] = []
     key = ""
     for line in _comment_lines(text):
         words = line.strip()
-        found = re.fullmatch(r"(roles|kind|value|scale): *(.*)", words)
-        if found:
+        found = re.fullmatch(r"(roles|kind|value|scale|board|edges): *(.*)", words)
+        if words.startswith("notation:"):
+            notations += filter(None, [words.removeprefix("notation:").strip()])
+            key = ""
+        elif found:
             key = found[1]
             fields[key] = found[2]
         elif not words:
@@ -43,7 +49,7 @@ def read_comment(text: str) -> SheetComment:
         else:
             paragraphs[-1] = f"{paragraphs[-1]} {words}".strip()
     title, *rules = list(filter(None, paragraphs)) or [""]
-    return SheetComment(title.removesuffix("."), tuple(rules), fields)
+    return SheetComment(title.removesuffix("."), tuple(rules), fields, tuple(notations))
 
 
 def _comment_lines(text: str) -> list[str]:

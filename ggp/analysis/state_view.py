@@ -73,7 +73,7 @@ def show(game: Game[Any], state: Hashable | None = None) -> StateView:
     3 . . .
     2 . . .
     1 x . .
-      1 2 3
+      a b c
     o to move
 
     Raises GameError if `state` is not a state of `game`.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,7 +18,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from ggp.analysis.figures import Line, words_of
+from ggp.analysis.figures import Line
+from ggp.analysis.notation import IDLE, WAITS, Notation
 from ggp.analysis.picture import Picture, find_picture
 from ggp.cli.tables import one_line, plain_text
 from ggp.game import Fact, Game, hides_information
@@ -54,6 +58,7 @@ class MatchView:
     hidden information the state is not shown to a person before the end: the player `human` shows what that
     person sees and knows. With
     `is_thinking` it also shows the players' searches: `show_report` accepts their reports from any thread.
+    notation: how moves are written, see `find_picture`.
     """
 
     console: Console
@@ -62,12 +67,20 @@ class MatchView:
     has_person: bool = False
     is_brief: bool = False
     is_thinking: bool = False
+    notation: str = "short"
     moment: Moment | None = field(default=None, init=False)
-    _picture: Picture | None = field(default=None, init=False)
+    _texts: list[str] = field(default_factory=list, init=False)
+    _facts: tuple[Fact, ...] = field(default=(), init=False)
     _reports: dict[int, dict[str, Any]] = field(default_factory=dict, init=False)
     _live: Live | None = field(default=None, init=False)
     _state_text: RenderableType | None = field(default_factory=Text, init=False)
     _key_text: Text = field(default_factory=Text, init=False)
+
+    @cached_property
+    def _picture(self) -> Picture:
+        """How to draw the states; the layout of the board is found in the first one."""
+        initial = self.game.facts(self.game.initial_state())
+        return find_picture(self.game.program, initial, self.notation)
 
     @property
     def is_hiding(self) -> bool:
@@ -97,6 +110,8 @@ class MatchView:
             return
         # Drawn here and not when the view refreshes itself: that happens in a thread, and a game must not
         # be used by two threads at once.
+        if self.moment is None or self.moment.step != moment.step:
+            self._note_moves(moment)
         if self.moment is None or self.moment.state != moment.state:
             is_over = moment.is_over or self.game.is_terminal(moment.state)
             if self.is_hiding and not is_over:
@@ -115,22 +130,39 @@ class MatchView:
             if not self.has_person:
                 self.console.print(self._state_text)
         elif moment.thinking is None:
-            line = person_line(moment, is_hiding=self.is_hiding) if self.has_person else step_line(moment)
+            write = functools.partial(person_line, is_hiding=self.is_hiding) if self.has_person else step_line
+            line = write(moment, self._texts)
             # Lines of a log are not wrapped; those for a person are.
             self.console.print(line, soft_wrap=not (self.has_person and self.console.is_terminal))
             # Another player's expectations may reveal what only it knows.
             if self.is_thinking and not self.is_hiding:
-                for line in report_lines(moment.record):
+                for line in self._report_lines(moment.record):
                     self.console.print(line, soft_wrap=True)
             if self.has_person and self._state_text is not None:
                 self.console.print(self._state_text)
 
+    def _note_moves(self, moment: Moment) -> None:
+        """Write the moves that led to a moment; a person is not shown what hidden pieces they captured."""
+        is_next = self.moment is not None and moment.step == self.moment.step + 1 and not self.is_hiding
+        self._facts = self.game.facts(self.moment.state) if self.moment is not None and is_next else ()
+        self._texts = self._picture.notation.joint(moment.joint_move or (), self._facts)
+
+    def _report_lines(self, record: MatchRecord) -> list[Text]:
+        """One line per role that reported on its search for the last move."""
+        reports = record.steps[-1].reports if record.steps else ()
+        return [
+            plain_text(f"       {role}: {report_text(report, self._line(report))}", "dim")
+            for role, report in zip(record.roles, reports, strict=False)
+            if report is not None
+        ]
+
+    def _line(self, report: Mapping[str, Any]) -> list[list[str]]:
+        return self._picture.notation.line(report["line"], self._facts)
+
     def _see(
         self, facts: tuple[Fact, ...], before: tuple[Fact, ...] | None = None, *, is_over: bool = False
     ) -> RenderableType:
-        """Draw a state; the layout of the board is found in the first one."""
-        if self._picture is None:
-            self._picture = find_picture(self.game.program, self.game.facts(self.game.initial_state()))
+        """Draw a state."""
         is_live = self._live is not None
         if is_live:
             self._key_text = one_line(key_view(self._picture, facts).plain, "dim")
@@ -170,7 +202,8 @@ class MatchView:
         views: list[RenderableType] = []
         for role, report in reports:
             title = plain_text(f"{role} thinks", f"bold {content_color(role, roles)}")
-            views += [Text(""), title, report_view(report, min(5, max(1, share - 4)))]
+            notation = self._picture.notation
+            views += [Text(""), title, report_view(report, notation, min(5, max(1, share - 4)))]
         return Group(*views[1:])
 
     def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
@@ -185,21 +218,28 @@ class MatchView:
             Text(">" if is_thinking else " ", style="bold green"),
             plain_text(role, f"bold {content_color(role, record.roles)}"),
             plain_text(record.player_names[seat], "dim"),
-            plain_text("" if moment.joint_move is None else str(moment.joint_move[seat])),
+            plain_text(self._texts[seat] if seat < len(self._texts) else ""),
             Text(clock, style="green" if is_thinking else "dim"),
             plain_text(fault_text(step.faults[seat]) if step.faults else "", "bold red"),
         )
 
 
-def step_line(moment: Moment) -> Text:
-    """One line for a new state: step, joint move, thinking time, faults."""
+def step_line(moment: Moment, texts: Sequence[str] = ()) -> Text:
+    """One line for a new state: step, joint move, thinking time, faults.
+
+    texts   of the joint move, if not those in KIF; roles that wait are left out if another moves
+    """
     record, step = moment.record, moment.record.steps[-1]
     if moment.joint_move is None:
         seats = ", ".join(map(" ".join, zip(record.roles, record.player_names, strict=True)))
         return plain_text(f"{record.game_name}: {seats}; seed {record.seed}")
     line = Text(f"{moment.step:>4} ")
-    rows = zip(record.roles, moment.joint_move, step.seconds, step.faults, strict=True)
+    shown = texts or list(map(str, moment.joint_move))
+    is_quiet = all(text == WAITS for text in shown)
+    rows = zip(record.roles, shown, step.seconds, step.faults, strict=True)
     for role, move, seconds, fault in rows:
+        if move == WAITS and fault is None and not is_quiet:
+            continue
         line.append(plain_text(f"  {role} {move}"))
         if seconds is not None and seconds >= 0.005:
             line.append(f" ({seconds:.2f} s)", style="dim")
@@ -208,19 +248,20 @@ def step_line(moment: Moment) -> Text:
     return line
 
 
-def person_line(moment: Moment, *, is_hiding: bool = False) -> Text:
+def person_line(moment: Moment, texts: Sequence[str], *, is_hiding: bool = False) -> Text:
     """One line for a person: step and moves, those that do nothing left out.
 
+    texts       of the joint move
     is_hiding   show the moves of persons only
     """
     record = moment.record
     if moment.joint_move is None:
         return step_line(moment)
     is_shown = record.is_player_human if is_hiding else (True,) * len(record.roles)
-    moves = zip(record.roles, map(words_of, moment.joint_move), strict=True)
+    moves = zip(record.roles, texts, strict=True)
     shown = list(itertools.compress(moves, is_shown))
     line = Text(f"{moment.step:>4} ")
-    for role, move in [(role, move) for role, move in shown if move != "noop"] or shown:
+    for role, move in [(role, move) for role, move in shown if move not in (WAITS, IDLE)] or shown:
         line.append("  ").append(plain_text(role, f"bold {content_color(role, record.roles)}"))
         line.append(plain_text(f" {move}"))
     for role, fault in zip(record.roles, record.steps[-1].faults, strict=False):
@@ -229,17 +270,7 @@ def person_line(moment: Moment, *, is_hiding: bool = False) -> Text:
     return line
 
 
-def report_lines(record: MatchRecord) -> list[Text]:
-    """One line per role that reported on its search for the last move."""
-    reports = record.steps[-1].reports if record.steps else ()
-    return [
-        plain_text(f"       {role}: {report_text(report)}", "dim")
-        for role, report in zip(record.roles, reports, strict=False)
-        if report is not None
-    ]
-
-
-def report_view(report: dict[str, Any], move_limit: int = 5) -> RenderableType:
+def report_view(report: dict[str, Any], notation: Notation, move_limit: int = 5) -> RenderableType:
     """A search report, from `SearchReport.to_dict`: a line of counts, the best moves, the best line."""
     table = Table.grid(padding=(0, 2))
     table.add_column()  # the only one that a narrow terminal cuts
@@ -248,8 +279,9 @@ def report_view(report: dict[str, Any], move_limit: int = 5) -> RenderableType:
     for move in report["moves"][:move_limit]:
         expects = f"proven {move['goal']}" if move["goal"] is not None else f"expects {move['mean']:.1f}"
         visits = f"{count_text(move['visits'])} visits"
-        table.add_row(one_line(move["move"]), visits, expects if move["visits"] else "")
-    texts = filter(None, (brief_report_text(report), line_of_play(report)))
+        table.add_row(one_line(notation.of_kif(move["move"])), visits, expects if move["visits"] else "")
+    line = line_of_play(report, notation.line(report["line"], ()))
+    texts = filter(None, (brief_report_text(report), line))
     lines = [one_line(text, "dim") for text in texts]
     return Group(lines[0], table, *lines[1:])
 

@@ -29,6 +29,7 @@ from ggp.cli.options import (
     engine_option,
     json_option,
     limit_option,
+    notation_option,
     record_option,
     start_clock_option,
 )
@@ -71,6 +72,7 @@ GROUNDING_SECONDS = 10.0
 @record_option
 @engine_option
 @limit_option(Limit("steps", Count(1), STEP_LIMIT, "of a match; then it is aborted"), GRACE, MEMORY_OF_OWN)
+@notation_option
 @click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
 @json_option
 def command(
@@ -83,6 +85,7 @@ def command(
     record: Path | None,
     engine: str,
     limits: dict[str, int],
+    notation: str,
     think: bool,
     is_json: bool,
 ) -> None:
@@ -114,7 +117,8 @@ def command(
         all_must_start=True,
         grace_seconds=limits["grace"],
     )
-    series = Series(game, players, terms, think, is_json, limits["memory"], [] if think else made)
+    shown = Shown(notation, think, is_json)
+    series = Series(game, players, terms, shown, limits["memory"], [] if think else made)
     records = series.play(repeat, seed)
     if record is not None:
         write_record(records[0], record)
@@ -204,6 +208,15 @@ def _require_seats(name: str, roles: tuple[Term, ...], specs: tuple[str, ...]) -
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What the terminal shows: the notation of moves, the searches, or records as JSON only."""
+
+    notation: str
+    is_thinking: bool
+    is_json: bool
+
+
+@dataclass(frozen=True)
 class Series:
     """One match or several between the same players, shown on the terminal.
 
@@ -215,8 +228,7 @@ class Series:
     game: Game[Any]
     specs: tuple[str, ...]
     terms: MatchTerms
-    is_thinking: bool
-    is_json: bool
+    shown: Shown
     mebibytes: int | None
     made: list[Player]
 
@@ -232,27 +244,28 @@ class Series:
                 console,
                 self.game,
                 has_person="human" in self.specs,
-                is_brief=count > 1 or self.is_json,
-                is_thinking=self.is_thinking,
+                is_brief=count > 1 or self.shown.is_json,
+                is_thinking=self.shown.is_thinking,
+                notation=self.shown.notation,
             )
             try:
                 played = self._play_one(view, first_seed + number)
                 if played.fault == INTERRUPTED and count > 1:
                     raise KeyboardInterrupt
             except (NotStartedError, KeyboardInterrupt) as error:
-                if records and not self.is_json:
+                if records and not self.shown.is_json:
                     _print_totals(console, records)
                 if isinstance(error, KeyboardInterrupt):
                     raise
                 raise PlayerNotStartedError(str(error)) from None
             records.append(played)
-            if self.is_json:
+            if self.shown.is_json:
                 click.echo(json.dumps(played.to_dict()))
             elif count > 1:
                 console.print(_result_line(number + 1, played), soft_wrap=True)
             else:
                 console.print(result_view(played))
-        if count > 1 and not self.is_json:
+        if count > 1 and not self.shown.is_json:
             _print_totals(console, records)
         return records
 
@@ -263,10 +276,11 @@ class Series:
                 seats.append(None)
                 continue
             spec = next(specs, DEFAULT_PLAYER)
-            on_report = functools.partial(view.show_report, seat) if self.is_thinking else None
+            on_report = functools.partial(view.show_report, seat) if self.shown.is_thinking else None
             made = self.made.pop(0) if self.made else None
             player = made or seat_player(spec, mebibytes=self.mebibytes, on_report=on_report)
             player.begins_early = True
+            player.notation = self.shown.notation
             seats.append(player)
         with view:
             return play_match(self.game, seats, replace(self.terms, seed=seed), watch=view)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from ggp.analysis.notation import KINDS
 from ggp.analysis.scale import Scale, parse_scale
 from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
@@ -157,6 +158,12 @@ scale_option = click.option(
     type=_scale,
     metavar="A:B",
     help="Show goal 0 as A and goal 100 as B.  [default: the scale that the sheet states, else goals]",
+)
+notation_option = click.option(
+    "--notation",
+    default="short",
+    type=click.Choice(KINDS),
+    help="How moves are written: short, as d5–e4, or as KIF terms.",
 )
 out_option = click.option(
     "-o",

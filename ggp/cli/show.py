@@ -16,8 +16,9 @@ import click
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from gdl.terms import Term
 from ggp.cli.live_view import content_color, state_view
-from ggp.cli.options import INPUT_FILE, Count
+from ggp.cli.options import INPUT_FILE, Count, notation_option
 from ggp.engines.loading import read_program
 from ggp.match.outcome import outcome_text
 from ggp.match.record import RecordError, Step, read_record
@@ -43,14 +44,16 @@ QUIT = ("q", "Q", "\x1b", "\x03", "\x04", "")
 @click.argument("record", metavar="RECORD", type=INPUT_FILE)
 @click.option("--rules", metavar="FILE", help="Rule sheet of the game, if the record does not contain it.")
 @click.option("--step", type=Count(0), help="Print only the state after this many steps.")
-def command(record: Path, rules: str | None, step: int | None) -> None:
+@notation_option
+def command(record: Path, rules: str | None, step: int | None, notation: str) -> None:
     """Step through the match in RECORD, a file that `ggp match --record` or another manager wrote.
 
     In a terminal, keys lead forward and back; otherwise all steps are printed.
     """
     try:
         found = read_record(record)
-        replay = ReplayView(found, read_program(rules)[0] if rules is not None else rules_of(found))
+        program = read_program(rules)[0] if rules is not None else rules_of(found)
+        replay = ReplayView(found, program, notation)
         _ = replay.states
     except RecordError as error:
         raise click.UsageError(f"{record}: {error}") from None
@@ -121,7 +124,7 @@ class ReplayView(Replay):
         last = len(self.states) - 1
         game = printable(str(self.record.game_name or self.record.match_id))
         parts: list[RenderableType] = [Text(f"{game}, step {number} of {last}", style="bold")]
-        parts += [self._players()] if number == 0 else self._moves(step)
+        parts += [self._players()] if number == 0 else self._moves(step, self.states[number - 1])
         before = self.states[number - 1] if number else None
         is_over = number == last and self.record.is_completed is True
         parts.append(state_view(self.picture, self.states[number], before=before, is_over=is_over))
@@ -134,15 +137,15 @@ class ReplayView(Replay):
         seats = [f"{role} {name}" for role, name in zip(self.roles, names, strict=False)]
         return Text(", ".join(seats) or ", ".join(self.roles))
 
-    def _moves(self, step: Step) -> list[RenderableType]:
-        """A line per role: move, time, fault and search report."""
+    def _moves(self, step: Step, before: tuple[Term, ...]) -> list[RenderableType]:
+        """A line per role: move, time, fault and search report. before: the facts of the state before."""
         lines: list[RenderableType] = []
+        notation = self.picture.notation
         rows = zip_longest(step.joint_move, self.roles, step.seconds, step.faults, step.reports)
         for move, role, seconds, fault, report in islice(rows, len(step.joint_move)):
             line = Text("  ")
             line.append(role or "", style=f"bold {content_color(role or '', self.roles)}")
-            text = printable(str(move))
-            line.append("  " + (text[1:-1] if text.startswith("(") and text.endswith(")") else text))
+            line.append("  " + printable(notation.of_kif(str(move), before)))
             if isinstance(seconds, int | float) and seconds >= 0.005:
                 line.append(f"  {seconds:.2f} s", style="dim")
             if fault is not None:
@@ -150,7 +153,9 @@ class ReplayView(Replay):
             lines.append(line)
             # Another manager may use another format of reports.
             with suppress(KeyError, TypeError, ValueError, AttributeError):
-                lines += [Text(f"    {printable(report_text(report))}", style="dim")] if report else []
+                if report:
+                    text = report_text(report, notation.line(report["line"], before))
+                    lines.append(Text(f"    {printable(text)}", style="dim"))
         return lines
 
     def _end(self) -> str:

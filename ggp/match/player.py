@@ -143,6 +143,7 @@ class Player:
     is_counted        searches a fixed number of simulations or nodes, whatever the clock
     needs_lanes       plays compiled games only
     takes_quick_games may begin on a game that is not finished, and be given the finished one by `change_game`
+    notation          how a person reads moves, "short" or "kif"
     begins_early      may begin before kernels are compiled that it can do without at first
     start_clock_seconds   what coming matches give at most, if that is known before `prepare`
     last_report       how the search for the last move stood at its end; None without a search
@@ -159,6 +160,7 @@ class Player:
     is_counted: bool = False
     needs_lanes: bool = False
     takes_quick_games: bool = False
+    notation: str = "short"
     begins_early: bool = False
     start_clock_seconds: float = math.inf
     last_report: Report | None = None

@@ -16,10 +16,14 @@ from ggp.match.record import MatchRecord, RecordError
 
 @dataclass(frozen=True)
 class Replay:
-    """A recorded match and the rules of its game. Its names and texts are untrusted."""
+    """A recorded match and the rules of its game. Its names and texts are untrusted.
+
+    notation   how moves are written, see `find_picture`
+    """
 
     record: MatchRecord
     program: Program
+    notation: str = "short"
 
     @cached_property
     def states(self) -> tuple[tuple[Term, ...], ...]:
@@ -30,7 +34,7 @@ class Replay:
 
     @cached_property
     def picture(self) -> Picture:
-        return find_picture(self.program, self.states[0])
+        return find_picture(self.program, self.states[0], self.notation)
 
     @cached_property
     def roles(self) -> tuple[str, ...]:

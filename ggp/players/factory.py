@@ -26,6 +26,8 @@ from ggp.players.kept_knowledge import check_files
 from ggp.players.mcts import mcts_player
 from ggp.players.options import (
     AUTO,
+    FULL,
+    LEVELS,
     NO_COALITION,
     OFF,
     OWN_COALITION,
@@ -227,6 +229,8 @@ def _make_mcts(
     given: dict[str, str], links: Links, kind: str = "mcts", tablebase: Tablebase | None = None
 ) -> AdvisedPlayer:
     """`kind` is the row whose options these are; `tablebase` comes before the tree."""
+    if (level := given.get("level", FULL)) in LEVELS:
+        given.setdefault("simulations", str(LEVELS[level]))
     solver = take_options(SolvingOptions(), given).solver_mebibytes if kind == "solving" else None
     own = take_options(MctsPlayerOptions(), given)
     if TUNED_OPTIONS & given.keys():

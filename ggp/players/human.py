@@ -13,7 +13,8 @@ from typing import Any
 
 from gdl.terms import Term
 from ggp.analysis.figures import words_of
-from ggp.analysis.picture import find_picture
+from ggp.analysis.notation import IDLE, Notation
+from ggp.analysis.picture import Picture, find_picture
 from ggp.beliefs.observation import Observation
 from ggp.game import Game, GameError, Move, Role, hides_information
 from ggp.match.player import MatchQuitError, MatchSetup, Player, TakeBackError
@@ -25,7 +26,7 @@ ROW_LIMIT = 12
 """Maximum lines of a list of moves; half a screen if that is less."""
 
 HELP = {
-    "a move": "its number in the list, its text, or the part that distinguishes it: 7 1 6 1",
+    "a move": "its number in the list, its text, its term, or the part that distinguishes it",
     "part of it": "lists the moves with these words",
     "moves": "lists all moves again",
     "board": "shows the board again (also Ctrl-L)",
@@ -57,6 +58,7 @@ class HumanPlayer(Player):
         self._ask = ask or ask_terminal
         self._show = show or print
         self._moves_made = 0
+        self._pictured: tuple[Game[Any], Picture] | None = None
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         super().start(setup, deadline)
@@ -66,7 +68,7 @@ class HumanPlayer(Player):
         game, role = self.setup.game, self.setup.role
         legal = self.legal_moves(state)
         if len(legal) > 1:
-            return self._ask_move(legal, state)
+            return self._ask_move(legal, state, game.facts(state))
         if not any(len(game.legal_moves(state, other)) > 1 for other in game.roles if other != role):
             self._show_forced(legal[0])
         return legal[0]
@@ -79,13 +81,13 @@ class HumanPlayer(Player):
         position = self.belief.position
         if len(position.legal) > 1:
             self._show_knowledge()
-            return self._ask_move(position.legal, position.state)
+            return self._ask_move(position.legal, position.state, None)
         self._show_forced(position.legal[0])
         return position.legal[0]
 
     def _show_forced(self, move: Move) -> None:
-        if str(move) != "noop":
-            self._show(f"{self.setup.role}: {words_of(move)} is the only legal move")
+        if str(move) != IDLE:
+            self._show(f"{self.setup.role}: {self._picture.notation.text(move)} is the only legal move")
 
     def stop(self, terms: tuple[Term, ...] | None) -> None:
         if terms is not None and hides_information(self.setup.game):
@@ -115,12 +117,20 @@ class HumanPlayer(Player):
         for line in self._picture_lines(self.setup.game.facts(state)):
             self._show(line)
 
-    def _picture_lines(self, facts: tuple[Term, ...]) -> list[str]:
+    @property
+    def _picture(self) -> Picture:
         game = self.setup.game
-        return list(find_picture(game.program, game.facts(game.initial_state())).text(facts))
+        if self._pictured is None or self._pictured[0] is not game:
+            found = find_picture(game.program, game.facts(game.initial_state()), self.notation)
+            self._pictured = game, found
+        return self._pictured[1]
 
-    def _ask_move(self, legal: tuple[Move, ...], state: Hashable) -> Move:
-        role, menu = self.setup.role, MoveMenu(legal)
+    def _picture_lines(self, facts: tuple[Term, ...]) -> list[str]:
+        return list(self._picture.text(facts))
+
+    def _ask_move(self, legal: tuple[Move, ...], state: Hashable, facts: tuple[Term, ...] | None) -> Move:
+        """Ask for one of the moves. facts: of the state, None if it is hidden."""
+        role, menu = self.setup.role, MoveMenu(legal, self._picture.notation.texts(legal, facts))
         self._show(f"{role}, legal moves:")
         self._list(menu, legal)
         while True:
@@ -148,7 +158,7 @@ class HumanPlayer(Player):
         elif word == "undo":
             self._undo()
         elif word == "hint":
-            self._say(hint_text(self.setup.game, state, self.setup.role))
+            self._say(hint_text(self.setup.game, state, self.setup.role, self._picture.notation))
         elif word in ("board", "moves"):
             if word == "board":
                 self._show_position(state)
@@ -211,7 +221,7 @@ def _prepare_terminal() -> None:
         atexit.register(drop)
 
 
-def hint_text(game: Game[Any], state: Hashable, role: Role) -> str:
+def hint_text(game: Game[Any], state: Hashable, role: Role, notation: Notation) -> str:
     """The move that a short tree search would choose, and what it expects."""
     from ggp.search.one_state import search_state
 
@@ -223,4 +233,5 @@ def hint_text(game: Game[Any], state: Hashable, role: Role) -> str:
         return f"no hint: {error}"
     if report.best_move is None or report.expectation is None:
         return "no hint found in time"
-    return f"hint: {words_of(report.best_move)}, expects {report.expectation:.0f} of 100"
+    move = notation.text(report.best_move, game.facts(state))
+    return f"hint: {move}, expects {report.expectation:.0f} of 100"

@@ -17,7 +17,7 @@ class MoveMenu:
     """The legal moves of one state.
 
     Moves are numbered from 1, unless a move is known by a number of its own, such as the column of
-    `(drop 3)`: then a number means that.
+    `(drop 3)`: then a number means that. texts: the moves in notation, if not in KIF; either may be typed.
 
     >>> from gdl.syntax.parser import parse_term
     >>> menu = MoveMenu([parse_term(text) for text in ("(move 7 1 6 1)", "(move 7 1 8 2)", "pass")])
@@ -25,10 +25,14 @@ class MoveMenu:
     ('(move 7 1 8 2)', 'pass', None)
     >>> menu.lines(menu.matching("7 1"))
     ['  1  move 7 1 6 1    2  move 7 1 8 2']
+    >>> menu = MoveMenu(menu.legal, ["g1–f1", "g1×h2", "pass"])
+    >>> str(menu.find("g1-f1")), str(menu.find("g1xh2")), menu.lines(menu.matching("g1"))
+    ('(move 7 1 6 1)', '(move 7 1 8 2)', ['  1  g1–f1    2  g1×h2'])
     """
 
-    def __init__(self, legal: Sequence[Move]) -> None:
+    def __init__(self, legal: Sequence[Move], texts: Sequence[str] | None = None) -> None:
         self.legal = tuple(legal)
+        self._texts = dict(zip(legal, texts or map(words_of, legal), strict=True))
 
     @cached_property
     def _names(self) -> dict[Words, list[Move]]:
@@ -45,7 +49,7 @@ class MoveMenu:
                 short = {words[len(move_words(name)) :], tuple(words[i] for i in varying)}
                 if len(group) == 1 and functors.count(name) == 1:
                     short.add(move_words(name))
-                for each in filter(None, short - {words}):
+                for each in filter(None, short - {words, move_words(self._texts[move])}):
                     names.setdefault(each, []).append(move)
         return names
 
@@ -56,7 +60,8 @@ class MoveMenu:
 
     @cached_property
     def _full(self) -> dict[Words, Move]:
-        return {move_words(str(move)): move for move in self.legal}
+        terms = {move_words(str(move)): move for move in self.legal}
+        return terms | {move_words(text): move for move, text in self._texts.items()}
 
     def find(self, answer: str) -> Move | None:
         """The legal move that `answer` stands for, or None.
@@ -75,11 +80,12 @@ class MoveMenu:
     def matching(self, answer: str) -> list[Move]:
         """The moves that have the words of `answer`, or words that begin with them, in this order."""
         wanted = move_words(answer)
-        return [move for move in self.legal if wanted and _has(move_words(str(move)), wanted)]
+        forms = {move: (move_words(str(move)), move_words(text)) for move, text in self._texts.items()}
+        return [move for move in self.legal if wanted and any(_has(each, wanted) for each in forms[move])]
 
     def lines(self, moves: Sequence[Move], columns: int = 80, rows: int = 12) -> list[str]:
         """A list of `moves` in columns, at most `rows` lines and one about the rest."""
-        texts = [words_of(move) for move in moves]
+        texts = [self._texts[move] for move in moves]
         if self.is_numbered:
             number = {move: place for place, move in enumerate(self.legal, start=1)}
             digits = max(2, len(str(len(self.legal))))
@@ -98,13 +104,14 @@ class MoveMenu:
 
 
 def move_words(text: str) -> Words:
-    """The words of a move, without parentheses; `d4` is two.
+    """The words of a move, without parentheses, dashes and signs; `d4` is two.
 
-    >>> move_words("(Draw (across 1 2))"), move_words("(mark d4)")
-    (('draw', 'across', '1', '2'), ('mark', 'd', '4'))
+    >>> move_words("(Draw (across 1 2))"), move_words("(mark d4)"), move_words("a3×b4")
+    (('draw', 'across', '1', '2'), ('mark', 'd', '4'), ('a', '3', 'b', '4'))
     """
     words: list[str] = []
-    for word in text.lower().replace("(", " ").replace(")", " ").split():
+    text = re.sub(r"(?<=\w)[–—-](?=\w)|×|(?<=\d)x(?=[a-z]?\d)", " ", text.lower().replace("/", " "))
+    for word in text.replace("(", " ").replace(")", " ").split():
         cell = re.fullmatch(r"([a-z])(\d{1,2})", word)
         words += cell.groups() if cell else [word]
     return tuple(words)

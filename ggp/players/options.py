@@ -39,6 +39,9 @@ ENDINGS_HELP = (
     " counted searches."
 )
 MAX_SIMULATIONS = 10**12
+LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 1600}
+"""Level → simulations per move; each wins most matches against the one below: results/levels.md."""
+FULL = "full"
 MAX_SECONDS = 604_800.0
 """A week, the longest clock of the protocol."""
 
@@ -47,6 +50,13 @@ MAX_SECONDS = 604_800.0
 class MctsPlayerOptions:
     """Options of `mcts` besides those of its search, `MctsOptions`."""
 
+    level: str = choice(
+        "level",
+        FULL,
+        "Strength for playing with people: easy, medium and strong are counted searches, which answer at"
+        " once; full: all that the clock allows.",
+        (*LEVELS, FULL),
+    )
     simulations: int | None = number(
         "simulations",
         None,
@@ -250,7 +260,19 @@ def split_options(text: str, kind: str = "") -> dict[str, str]:
 
 
 _OF_MCTS = (
-    *("policy", "c", "tau", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
+    *(
+        "level",
+        "policy",
+        "c",
+        "tau",
+        "advisor",
+        "simulations",
+        "threads",
+        "memory",
+        "search",
+        "ponder",
+        "proof",
+    ),
     *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
 )
 MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {

@@ -172,8 +172,8 @@ class SearchReport:
         return line
 
 
-def report_text(report: dict[str, Any]) -> str:
-    """A report (`SearchReport.to_dict`) as one line for logs."""
+def report_text(report: dict[str, Any], line: Sequence[Sequence[str]] | None = None) -> str:
+    """A report (`SearchReport.to_dict`) as one line for logs. line: the texts of its best line."""
     parts = [str(report["mode"])]
     if report["playouts"]:
         rate, descents = (count_text(report[f"{each}_per_second"]) for each in ("playouts", "descents"))
@@ -190,7 +190,7 @@ def report_text(report: dict[str, Any]) -> str:
     if report["is_full"]:
         parts.append("tree full")
     if report["line"]:
-        parts.append(line_of_play(report))
+        parts.append(line_of_play(report, line))
     return ", ".join(parts)
 
 
@@ -220,12 +220,17 @@ def _prospect(report: dict[str, Any]) -> list[str]:
     return [] if report["expectation"] is None else [f"expects {report['expectation']:.1f}"]
 
 
-def line_of_play(report: dict[str, Any]) -> str:
+def line_of_play(report: dict[str, Any], line: Sequence[Sequence[str]] | None = None) -> str:
     """The most visited line of a report in brief; empty if there is none. `noop` is left out if another role
-    does something."""
+    does something.
+
+    line   texts of the moves of that line, if not those in KIF
+    """
     if not report["line"]:
         return ""
-    moved = [[move for move in joint_move if move != "noop"] for joint_move in report["line"][:TEXT_LINE]]
+    shown = report["line"] if line is None else line
+    pairs = [list(zip(*each, strict=True)) for each in zip(report["line"][:TEXT_LINE], shown, strict=False)]
+    moved = [[text for move, text in joint_move if move != "noop"] for joint_move in pairs]
     text = " ".join("+".join(moves or ["noop"]) for moves in moved)
     return f"line {text if len(text) <= TEXT_LINE_CHARACTERS else text[: TEXT_LINE_CHARACTERS - 2] + ' …'}"
 

@@ -10,10 +10,14 @@ connections       accept connections within limits
 sessions          browser sessions and their limits
 match_process     the process of one match: requests in, events out
 shown_match       one match: played here, a record, or played elsewhere
+catalog           bundled games for the front page: short titles, families, scenes
 seats             checks who may take a seat
+settlement        clocks of persons, resignations and draws
 changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
-agent_thread      the searches of a match
+agent_process     the searches of a match, in a process of lower priority
+agent_thread      these searches
+exploration       positions beside a match: past ones, and lines of other moves
 match_review      the expectations of searches at every choice of a finished match
 live_page         the running matches of a manager or a player: events for live_server
 live_server       their page

@@ -1,20 +1,23 @@
-"""The searches of one match, in a separate thread with its own game.
+"""The searches of one match, in a separate thread with its own game; `agent_process` gives it a process.
 
 The thread shares nothing with the match but terms: it follows the match by its moves, on the fastest engine
-for the rules. A search that the match has overtaken ends at the next slice, and its answer is dropped.
+for the rules. A search that the match has overtaken ends at the next slice, and its answer is dropped; so
+does an analysis, once another task waits.
 """
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gdl.errors import GdlError
 from gdl.program import Program
+from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
 from ggp.game import Game, GameError, Move, Role, hides_information
@@ -22,7 +25,7 @@ from ggp.match.player import MatchSetup, Player, PlayerError
 from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
 from ggp.search.report import SearchReport
-from ggp.web.match_history import MatchHistory, Step
+from ggp.web.match_history import MatchHistory
 
 _SLICE_SECONDS = 0.4
 """Length of the slices of an analysis, which can end between two slices."""
@@ -42,6 +45,7 @@ class Task:
     moves        the joint moves up to the position; empty in games with `sees`
     observations what `role` observed in each step, in games with `sees`; else empty
     is_analysis  searched for the page, in slices, by a player that makes no move
+    line_length  number of joint moves, the last of `moves`, that were not made in the match
     """
 
     generation: int
@@ -51,16 +55,21 @@ class Task:
     moves: tuple[tuple[Move, ...], ...]
     observations: tuple[Observation, ...]
     is_analysis: bool = False
+    line_length: int = 0
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Progress or result of a search. `move` is None while it runs; `error` is the reason of a failure."""
+    """Progress or result of a search. `move` is None while it runs; `error` is the reason of a failure.
+
+    phase   `preparing` before the player of the task is ready, `searching` then; empty in other findings
+    """
 
     task: Task
     move: Move | None = None
     report: dict[str, Any] | None = None
     error: str = ""
+    phase: str = ""
 
     @property
     def expectation(self) -> float | None:
@@ -70,13 +79,16 @@ class Finding:
 class AgentThread:
     """Searches for one match; `found` is called in the thread with every Finding.
 
-    seed   of all searches
+    seed       of all searches
+    is_eager   load the game before there is a task
     """
 
-    def __init__(self, program: Program, seed: int, found: Callable[[Finding], None]) -> None:
+    def __init__(
+        self, program: Program, seed: int, found: Callable[[Finding], None], is_eager: bool = False
+    ) -> None:
         self.generation = 0
         self._program, self._seed, self._found = program, seed, found
-        self._tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._game: Game[Any] | None = None
         self._history: MatchHistory | None = None
         self._players: dict[tuple[Role, str, bool], Player] = {}
@@ -84,35 +96,42 @@ class AgentThread:
         self._task: Task | None = None
         self._is_starting = False
         self._match_id = f"web.{seed}.{time.time_ns()}"
-        threading.Thread(target=self._run, daemon=True).start()
+        threading.Thread(target=self._run, args=(is_eager,), daemon=True).start()
 
     def put(self, task: Task) -> None:
         """Ask for a search; tasks are done in order."""
         self._tasks.put(task)
 
-    def stop(self, step: Step | None, wait_seconds: float = 0.0) -> None:
+    def rest(self) -> None:
+        """End the analysis that runs, and those that wait."""
+        self._tasks.put(None)
+
+    def stop(self, terms: Sequence[tuple[Term, ...]] | None, wait_seconds: float = 0.0) -> None:
         """Send the players over HTTP the last step of the match; None: it was aborted.
 
+        terms          for each role: the joint move, or in games with hidden information its percepts
         wait_seconds   maximum time to wait until they have received it
         """
         requests = []
         for (role, _, _), player in tuple(self._players.items()):
             if isinstance(player, RemotePlayer) and self._game is not None:
-                terms = None
-                if step is not None:
-                    percepts = step.percepts[self._game.roles.index(role)]
-                    terms = percepts if hides_information(self._game) else step.joint_move
-                requests.append(threading.Thread(target=player.stop, args=(terms,), daemon=True))
+                own = None if terms is None else terms[self._game.roles.index(role)]
+                requests.append(threading.Thread(target=player.stop, args=(own,), daemon=True))
         for request in requests:
             request.start()
         deadline = time.monotonic() + wait_seconds
         for request in requests:
             request.join(max(0.0, deadline - time.monotonic()))
 
-    def _run(self) -> None:
+    def _run(self, is_eager: bool) -> None:
+        if is_eager:
+            with contextlib.suppress(Exception):  # the first task meets the same error, and reports it
+                self._load()
         while True:
             task = self._task = self._tasks.get()
-            if task.generation != self.generation:
+            if task is None or task.generation != self.generation:
+                continue
+            if task.is_analysis and not self._tasks.empty():
                 continue
             try:
                 self._do(task)
@@ -121,20 +140,28 @@ class AgentThread:
                 why = str(error) if is_known else repr(error)
                 self._found(Finding(task, error="out of memory" if isinstance(error, MemoryError) else why))
 
-    def _do(self, task: Task) -> None:
+    def _load(self) -> MatchHistory:
+        """The match that follows the tasks; loads the game at first."""
         if self._history is None:
             self._game = make_game(self._program, "rules", "auto")
             self._history = MatchHistory(self._game)
+        return self._history
+
+    def _do(self, task: Task) -> None:
+        if (task.role, task.spec, task.is_analysis) not in self._players:
+            self._found(Finding(task, phase="preparing"))
+        history = self._load()
         player, deadline = self._player(task), time.monotonic() + task.seconds
-        if hides_information(self._history.game):
+        self._found(Finding(task, phase="searching"))
+        if hides_information(history.game):
             known = self._observed.get(task.role, 0)
             self._observed[task.role] = len(task.observations)
             for observation in task.observations[known:]:
                 player.observe(observation, deadline)
             move = player.choose_by_observations(deadline)
         else:
-            self._history.follow(task.moves)
-            move = self._choose(task, player, self._history.state(), deadline)
+            history.follow(task.moves)
+            move = self._choose(task, player, history.state(), deadline)
         report = player.last_report
         if not task.is_analysis or (report is not None and task.generation == self.generation):
             self._found(Finding(task, move, None if report is None else report.to_dict()))

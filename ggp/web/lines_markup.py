@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from gdl.program import arguments_of
-from gdl.terms import Compound, Term
+from gdl.terms import Term
 from ggp.analysis.figures import LineFamily, Lines
 from ggp.analysis.svg import svg_text, xml_attribute
 
@@ -24,12 +23,8 @@ _Place = tuple[int, int]
 
 def line_path(lines: Lines, move: Term) -> list[str]:
     """The line to click for a move with a line as its term, as `(draw (across 1 2))`; else nothing."""
-    for kind, family in (("level", lines.level), ("upright", lines.upright)):
-        for argument in arguments_of(move):
-            place = family.find(Compound(family.fluent, (argument,))) if family.functor else None
-            if place is not None:
-                return [_name(kind, place)]
-    return []
+    found = lines.find_move(move)
+    return [] if found is None else [_name("upright" if found[0] else "level", found[1])]
 
 
 def _name(kind: str, place: _Place) -> str:
@@ -63,8 +58,8 @@ def lines_markup(lines: Lines, facts: Sequence[Term], before: Sequence[Term] = (
     names = [
         svg_text(8, _dot((0, row), rows)[1] + 4, text[-1]) for row, text in enumerate(lines.level.down.values)
     ]
-    for column, text in enumerate(lines.upright.across.values):
-        names.append(svg_text(_dot((column, 0), rows)[0], height - 6, text[-1], "middle"))
+    for column, text in enumerate(lines.column_names):
+        names.append(svg_text(_dot((column, 0), rows)[0], height - 6, text, "middle"))
     return "\n".join([*parts, '<g class="names">', *names, "</g></svg>"])
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from aiohttp import web
 
-from ggp.processes.child import ChildError
+from ggp.processes.child import Child, ChildError
 from ggp.processes.child_end import Parent, limit_memory
 from ggp.web.access import Access
 from ggp.web.server import STATIC, WebServer, page, run_app
@@ -37,7 +37,7 @@ _WAITING_EVENTS = 2000
 _STEP_SECONDS = 60.0
 _MEBIBYTES = 2048
 _NICENESS = 19
-_LIMITS = SessionLimits(sessions=16, mebibytes=1024, idle_seconds=math.inf)
+_LIMITS = SessionLimits(sessions=16, matches=0, mebibytes=1024, idle_seconds=math.inf)
 
 
 class LiveMatch:
@@ -84,7 +84,8 @@ class LiveMatch:
     async def _run(self) -> None:
         match = self.match
         try:
-            await match.open(MATCH_MODULE, _LIMITS.mebibytes, "follow", self._opening, _STEP_SECONDS)
+            child = Child(MATCH_MODULE, str(_LIMITS.mebibytes))
+            await match.open(child, "follow", self._opening, _STEP_SECONDS)
             self._on_open(match)
             while True:
                 await self._pass_on(*await self._events.get())
@@ -130,7 +131,7 @@ class LiveServer:
         app.router.add_get("/api/live", self.matches)
         app.router.add_get("/api/matches/{id}", server.match)
         app.router.add_get("/api/matches/{id}/events", server.events)
-        app.router.add_post("/api/matches/{id}/{do:view|record|animation}", server.ask_match)
+        app.router.add_post("/api/matches/{id}/{do:view|explore|record|animation}", server.ask_match)
         return app
 
     async def _end_matches(self, app: web.Application) -> AsyncIterator[None]:

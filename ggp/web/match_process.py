@@ -3,13 +3,14 @@
 Requests name a method of `ShownMatch` and its arguments:
 
     open, replay, follow                     of them the first, answered with what does not change
-    show, view, record, animation            what the page shows, also as files
-    play, undo, think, review, abort         in a match that is played here
+    show, view, explore, record, animation   what the page shows, also as files
+    play, undo, think, rest, review, abort   in a match that is played here
+    resign, offer, decline                   how persons end it, see `settlement`
     step, wait, expect, stop                 reports of a match that is played elsewhere
 
-Searches load the rules on the fastest engine in a separate thread (`agent_thread`). Events: `state` with
-what has changed, `think` while a search runs, `review` for every choice of a review, `failed` if a search
-ended without a move.
+Searches load the rules on the fastest engine in a process of lower priority (`agent_process`). Events:
+`state` with what has changed, `phase` when a search gets ready or begins, `think` while it runs, `review` for
+every choice of a review, `failed` if a search ended without a move.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from ggp.web.agent_thread import Finding
 from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
-    *("open", "replay", "follow", "show", "view", "record", "animation"),
-    *("play", "undo", "think", "review", "abort"),
+    *("open", "replay", "follow", "show", "view", "explore", "record", "animation"),
+    *("resign", "offer", "decline"),
+    *("play", "undo", "think", "rest", "review", "abort"),
     *("step", "wait", "expect", "stop"),
 )
 _MISTAKES = (GdlError, GameError, PlayerError, RecordError)

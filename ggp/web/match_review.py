@@ -11,9 +11,9 @@ from ggp.web.agent_thread import Task
 from ggp.web.match_history import MatchHistory
 from ggp.web.match_view import legal_moves_view
 
-_REVIEW_SECONDS = 30.0
+_REVIEW_SECONDS = 7.0
 """Search time of a whole review, within the next two limits per position."""
-_MIN_SECONDS, _MAX_SECONDS = 0.2, 1.0
+_MIN_SECONDS, _MAX_SECONDS = 0.1, 1.0
 
 
 class MatchReview:
@@ -53,12 +53,14 @@ class MatchReview:
         assert self.position is not None
         role, step = self.position
         history = self._history
-        offered = legal_moves_view(self._picture, history.legal(role, len(history.steps) - step))
+        legal = history.legal(role, len(history.steps) - step)
+        offered = legal_moves_view(self._picture, legal, history.facts(step))
         paths = dict(zip(offered["moves"], offered["paths"], strict=True))
+        texts = dict(zip(offered["moves"], offered["texts"], strict=True))
         entry: dict[str, Any] = {"step": step, "role": str(role), "value": value}
         played = history.steps[step].joint_move[history.game.roles.index(role)]
         for name, move in (("best", str(best)), ("played", str(played))):
-            entry |= {name: move, f"{name}_path": paths.get(move, "")}
+            entry |= {name: move, f"{name}_path": paths.get(move, ""), f"{name}_text": texts.get(move, move)}
         self.entries.append(entry)
         self.position = next(self._choices, None)
         return entry

@@ -6,15 +6,16 @@ is shown only in matches without a person.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from gdl.terms import Term
 from ggp.analysis.figures import words_of
+from ggp.analysis.notation import Notation
 from ggp.analysis.picture import Picture
 from ggp.game import Role
-from ggp.web.board_markup import board_markup, cell_name, click_paths
+from ggp.web.board_markup import board_markup, cell_name
 from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
 
@@ -61,35 +62,67 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     return state_view(picture, facts, before, is_over=is_over)
 
 
-def legal_moves_view(picture: Picture, legal: Sequence[Term]) -> dict[str, list[str]]:
+def legal_moves_view(
+    picture: Picture, legal: Sequence[Term], facts: Sequence[Term] | None = None
+) -> dict[str, list[str]]:
     """Every legal move with its clicks, in a compact form: there may be thousands.
 
-    moves   texts, as `play` takes them
+    facts   of the state, None if it is not shown
+
+    moves   terms in KIF, as `play` takes them
+    texts   in notation
     paths   for each move the clicks in order, separated by `;`, each the names of what may be clicked,
             separated by `|`; empty if the move can only be chosen from the list
     """
-    if picture.board is None:
+    reading = picture.notation.reading
+    if reading is None:
         lattice = picture.lattice
         clicks = [[] if lattice is None else line_path(lattice, move) for move in legal]
-        texts = [";".join(path) for path in clicks]
+        clicked = [";".join(path) for path in clicks]
     else:
-        paths = click_paths(picture.board, legal)
-        clicked = set(chain.from_iterable(paths))
-        names = {cells: "|".join(map(cell_name, sorted(cells))) for cells in clicked}
-        texts = [";".join(map(names.__getitem__, path)) for path in paths]
-    return {"moves": list(map(str, legal)), "paths": texts}
+        paths = reading.paths(legal)
+        places = set(chain.from_iterable(paths))
+        names = {cells: "|".join(map(cell_name, sorted(cells))) for cells in places}
+        clicked = [";".join(map(names.__getitem__, path)) for path in paths]
+    return {
+        "moves": list(map(str, legal)),
+        "texts": picture.notation.texts(legal, facts),
+        "paths": clicked,
+    }
 
 
-def moves_view(history: MatchHistory, person: Role | None) -> list[list[str | None]]:
-    """The joint moves in role order.
+def moves_view(
+    history: MatchHistory, picture: Picture, person: Role | None
+) -> dict[str, list[list[str | None]]]:
+    """The joint moves in role order, in notation (`history`) and in KIF (`terms`).
 
     person   if given, only the moves of this role: those of others are hidden, None
     """
-    roles = history.game.roles
-    return [
-        [
-            words_of(move) if move is not None and person in (None, role) else None
-            for role, move in zip(roles, step.joint_move, strict=True)
-        ]
-        for step in history.steps
-    ]
+    notation = picture.notation
+    for number, step in enumerate(history.steps):
+        if step.texts is None:
+            facts = history.facts(number) if person is None else None
+            step.texts = tuple(
+                None if each is None else notation.text(each, facts) for each in step.joint_move
+            )
+    seen = [person in (None, role) for role in history.game.roles]
+    return {
+        "history": [
+            [text if is_seen else None for is_seen, text in zip(seen, step.texts or (), strict=True)]
+            for step in history.steps
+        ],
+        "terms": [
+            [
+                str(move) if is_seen and move is not None else None
+                for is_seen, move in zip(seen, step.joint_move, strict=True)
+            ]
+            for step in history.steps
+        ],
+    }
+
+
+def report_view(notation: Notation, report: Mapping[str, Any], facts: Sequence[Term]) -> dict[str, Any]:
+    """A search report with the text of each move, and its best line as texts and as `line_terms`."""
+    moves = [{**each, "text": notation.of_kif(each["move"], facts)} for each in report.get("moves", ())]
+    line = report.get("line", [])
+    return {**report, "moves": moves, "line": notation.line(line, facts), "line_terms": line}

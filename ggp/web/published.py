@@ -106,7 +106,9 @@ def _match_data(replay: Replay) -> dict[str, Any]:
         view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over)
         changed, before = changes(before, view), view
         faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
-        steps.append({**changed, "moves": list(step.joint_move), "faults": faults})
+        known = states[max(0, number - 1)]
+        moves = [picture.notation.of_kif(str(move), known) for move in step.joint_move]
+        steps.append({**changed, "moves": moves, "terms": list(step.joint_move), "faults": faults})
     goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
     outcome = outcome_text(roles, goals if len(goals) == len(roles) else None)
     return {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from ggp.players.factory import file_option, make_player
+from ggp.players.options import PLAYERS, describe_options, option_tables
 from ggp.processes.child_end import RequestError
+from ggp.search.option_table import rows_of
 
 PERSON = "person"
 AGENTS = ("mcts", "alphabeta", "solving", "random", "legal")
@@ -35,6 +38,29 @@ def check_seat(seat: str) -> None:
     elif (option := file_option(seat)) is not None:
         raise RequestError(f"players that read files cannot take a seat here: {seat!r} has {option}")
     make_player(seat)
+
+
+def described_agents() -> dict[str, Any]:
+    """The kinds of players that may take a seat, each with its help line and its options without files.
+
+    >>> described_agents()["random"]
+    {'help': 'Uniformly random moves.', 'options': []}
+    """
+    return {
+        kind: {
+            "help": PLAYERS[kind],
+            "options": [
+                {"name": row.name, "default": row.default, "range": row.range, "help": row.help}
+                for row in describe_options(kind)
+                if not row.is_tuning and row.name not in _file_options(kind)
+            ],
+        }
+        for kind in AGENTS
+    }
+
+
+def _file_options(kind: str) -> set[str]:
+    return {row.name for table in option_tables(kind) for row in rows_of(table) if row.names_file}
 
 
 def with_memory(seat: str, mebibytes: float) -> str:

@@ -33,11 +33,13 @@ from aiohttp import web
 
 from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
-from ggp.engines.loading import game_folders
 from ggp.files import PACKAGE
+from ggp.game import RANDOM_ROLE
 from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
+from ggp.web.catalog import featured_scenes, known_games, sheets
 from ggp.web.connections import Connections, listeners
+from ggp.web.seats import described_agents
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
 
@@ -67,9 +69,14 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
 
 _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "view": {"step": int},
+    "explore": {"step": int, "line": list},
     "play": {"step": int, "role": str, "move": str},
+    "resign": {"role": str},
+    "offer": {"role": str},
+    "decline": {},
     "undo": {},
-    "think": {"seconds": float, "step": int},
+    "think": {"seconds": float, "step": int, "line": list},
+    "rest": {},
     "review": {},
     "record": {},
     "animation": {},
@@ -103,6 +110,7 @@ class WebServer:
         self.sessions = Sessions(limits, clock)
         self.stores = Stores(stores)
         self._pictures: dict[str, str] = {}
+        self._scenes: dict[str, Any] = {}
         self._programs = ""
 
     def make_app(self) -> web.Application:
@@ -116,6 +124,8 @@ class WebServer:
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
         app.router.add_get("/api/games/{name}/picture.svg", self.picture)
+        app.router.add_get("/api/games/{name}/scene", self.scene)
+        app.router.add_get("/api/players", self.players)
         app.router.add_get("/api/stores", self.tournaments)
         app.router.add_get("/api/stores/{number:[0-9]{1,4}}", self.report)
         app.router.add_post("/api/matches", self.open_match)
@@ -239,6 +249,20 @@ class WebServer:
             self._pictures[name] = found
         return web.Response(text=self._pictures[name], content_type="image/svg+xml")
 
+    async def scene(self, request: web.Request) -> web.Response:
+        """The board in the middle of a match, drawn as in matches."""
+        name, session = request.match_info["name"], self._session(request)
+        if name not in self._scenes:
+            text = await asyncio.to_thread(read_rules, name)
+            moves = featured_scenes().get(name)
+            found = await self.sessions.ask_sheets(session, "scene", text, _PICTURE_SECONDS, moves=moves)
+            self._scenes[name] = found
+        return web.json_response(self._scenes[name])
+
+    async def players(self, request: web.Request) -> web.Response:
+        """The kinds of players that may take a seat, with their options."""
+        return web.json_response(await asyncio.to_thread(described_agents))
+
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
         if "record" in data or "store" in data:
@@ -255,13 +279,21 @@ class WebServer:
             raise web.HTTPBadRequest(text="seats are texts")
         seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
         arguments = {"rules": text, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
+        if data.get("clock_seconds") is not None:
+            arguments["clock_seconds"] = _field(data, "clock_seconds", float)
         return await self._open(request, "open", arguments)
 
     async def open_again(self, request: web.Request) -> web.Response:
-        opened = self._find(request).opened
+        """Play the same again; `is_swapped`: everyone on the next seat."""
+        match = self._find(request)
+        opened, about = match.opened, match.about
         if not opened:
             raise web.HTTPBadRequest(text="a record cannot be played again")
-        return await self._open(request, "open", {**opened, "seed": _new_seed()})
+        sitting = zip(about["roles"], about["seats"], strict=True)
+        seats = [seat for role, seat in sitting if role != str(RANDOM_ROLE)]
+        if _field(await _json(request), "is_swapped", bool, False):
+            seats = [*seats[-1:], *seats[:-1]]
+        return await self._open(request, "open", {**opened, "seats": seats, "seed": _new_seed()})
 
     async def _open(self, request: web.Request, do: str, arguments: Mapping[str, Any]) -> web.Response:
         match = await self.sessions.open_match(self._session(request), do, arguments)
@@ -354,30 +386,12 @@ class WebServer:
         return match
 
 
-def known_games() -> list[dict[str, str]]:
-    """Descriptions of the games known by name, from their opening comments."""
-    found = []
-    for name, path in sorted(_sheets().items()):
-        with contextlib.suppress(OSError, ValueError):
-            comment = read_comment(decode(path.read_bytes()))
-            known = {key: comment.fields.get(key, "") for key in ("roles", "kind", "value")}
-            about = " ".join(comment.rules)
-            found.append({"name": name, "title": comment.title, "about": about, **known})
-    return found
-
-
 def read_rules(name: str) -> str:
     """The sheet of a game known by name; never another file. Raises HTTPNotFound."""
-    path = _sheets().get(name)
+    path = sheets().get(name)
     if path is None:
         raise web.HTTPNotFound(text="unknown game")
     return decode(path.read_bytes())
-
-
-def _sheets() -> dict[str, Path]:
-    """The sheets by the names of their games; of two of a name, that of the first folder."""
-    folders = reversed(list(game_folders()))
-    return {path.stem: path for folder in folders for path in folder.glob("*.kif")}
 
 
 def page(name: str) -> Handler:

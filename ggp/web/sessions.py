@@ -26,7 +26,7 @@ class SessionLimits:
     """Bounds on what browsers may use.
 
     sessions            maximum number; a new one replaces the one idle longest
-    matches             maximum number per session; a new one replaces the oldest
+    matches             maximum number per session; a new one replaces the oldest. 0: none can be opened
     mebibytes           memory of each process of a match
     idle_seconds        a session without requests for this long ends, with its matches
     sheet_mebibytes     memory of each process for rule sheets
@@ -80,11 +80,9 @@ class OpenMatch:
         self.followers.add(follower)
         return follower
 
-    async def open(
-        self, module: str, mebibytes: int, do: str, arguments: Mapping[str, Any], seconds: float
-    ) -> None:
-        """Start the process. Raises ChildError."""
-        self.child = Child(module, str(mebibytes), on_event=self.receive)
+    async def open(self, child: Child, do: str, arguments: Mapping[str, Any], seconds: float) -> None:
+        """Open the match in its process. Raises ChildError."""
+        self.child, child.on_event = child, self.receive
         self.about = await self.ask(do, arguments, seconds)
         await self.ask("show", {}, seconds)
 
@@ -142,6 +140,7 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._evaluating = asyncio.Lock()
         self._beginning = asyncio.Lock()
+        self._waiting: Child | None = None
 
     def find(self, name: str) -> Session | None:
         """The session of a cookie."""
@@ -159,6 +158,7 @@ class Sessions:
                 await self._end(min(self._sessions.values(), key=lambda each: each.used))
             session = Session(secrets.token_urlsafe(18), self._clock())
             self._sessions[session.name] = session
+            self._keep_ready()
             return session
 
     async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
@@ -169,20 +169,39 @@ class Sessions:
         match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
         session.matches[match.name] = match
         try:
-            await match.open(MATCH_MODULE, self.limits.mebibytes, do, arguments, self.limits.answer_seconds)
+            await match.open(self._new_process(), do, arguments, self.limits.answer_seconds)
         except ChildError:
             session.matches.pop(match.name, None)
             await match.close()
             raise
+        finally:
+            self._keep_ready()
         return match
 
-    async def ask_sheets(self, session: Session, do: str, rules: str, seconds: float) -> Any:
+    def _new_process(self) -> Child:
+        """A process for a match: the one that waits, or a new one if it has ended. Raises ChildStartError."""
+        waiting, self._waiting = self._waiting, None
+        is_ready = waiting is not None and not waiting.is_gone
+        return waiting if is_ready and waiting is not None else self._start_process()
+
+    def _start_process(self) -> Child:
+        return Child(MATCH_MODULE, str(self.limits.mebibytes))
+
+    def _keep_ready(self) -> None:
+        """Start the process of the next match beforehand: its imports take longer than a person notices."""
+        if self._waiting is None and self.limits.matches:
+            with contextlib.suppress(ChildError):
+                self._waiting = self._start_process()
+
+    async def ask_sheets(
+        self, session: Session, do: str, rules: str, seconds: float, **arguments: Any
+    ) -> Any:
         """Ask the session's process for rule sheets; a killed one is replaced. Raises ChildError."""
         async with session.sheet_lock:
             session.require_open()
             if session.sheets is None or session.sheets.is_gone:
                 session.sheets = Child(SHEET_MODULE, str(self.limits.sheet_mebibytes))
-            return await session.sheets.answer(session.sheets.ask(do, rules=rules), seconds)
+            return await session.sheets.answer(session.sheets.ask(do, rules=rules, **arguments), seconds)
 
     async def evaluate(self, rules: str, seconds: float) -> Any:
         """Evaluate a sheet in a separate process, one at a time. Raises ChildError.
@@ -212,3 +231,5 @@ class Sessions:
         """End all sessions."""
         for session in list(self._sessions.values()):
             await self._end(session)
+        if self._waiting is not None:
+            await self._waiting.aclose()

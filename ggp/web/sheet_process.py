@@ -4,6 +4,7 @@ check     rules       findings, roles, and the initial state
 format    rules       the sheet, formatted
 prove     rules       findings of random matches and of all reachable states
 picture   rules       the initial state as an SVG document
+scene     rules moves a position in the middle of a match
 validate  rules       findings as `ggp validate --format json` gives them, with what a repair needs
 evaluate  rules       figures of self-play: balance, depth and so on
 """
@@ -11,16 +12,19 @@ evaluate  rules       figures of self-play: balance, depth and so on
 from __future__ import annotations
 
 import json
+import random
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 from gdl.errors import GdlError
 from gdl.syntax.formatting import format_kif
+from gdl.syntax.parser import parse_term
 from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import ALL
 from ggp.analysis.board_svg import board_svg
-from ggp.analysis.figures import words_of
+from ggp.analysis.picture import find_picture
 from ggp.analysis.sheet_comment import read_comment
 from ggp.analysis.state_view import show
 from ggp.analysis.svg import svg_document, svg_text
@@ -33,6 +37,7 @@ from ggp.web.match_view import state_view
 
 _FINDING_LIMIT = 200
 _PROOF_SECONDS = 10.0
+_SCENE_SECONDS, _SCENE_STEPS = 0.4, 60
 _PICTURE_LINES, _PICTURE_CHARACTERS = 9, 32
 
 
@@ -59,7 +64,10 @@ def check(rules: str) -> dict[str, Any]:
         result["roles"] = [str(role) for role in game.roles]
         result["state"] = state_view(view.picture, view.facts, None, is_over=view.is_over)
         roles = () if view.is_over else game.roles
-        result["moves"] = {str(role): list(map(words_of, game.legal_moves(state, role))) for role in roles}
+        notation = view.picture.notation
+        result["moves"] = {
+            str(role): notation.texts(game.legal_moves(state, role), view.facts) for role in roles
+        }
     except (GdlError, GameError) as error:
         result["note"] = "" if report.has_errors else str(error)
     return result
@@ -97,6 +105,33 @@ def picture(rules: str) -> str:
     return svg_document(width, 20 * len(lines) + 14, texts, font="monospace")
 
 
+def scene(rules: str, moves: list[list[str]] | None) -> dict[str, Any]:
+    """A position in the middle of a match, as in matches: after `moves`, or else of random ones.
+
+    Random matches are cut after a while, and their first half is played.
+    """
+    game = load(rules + "\n", engine="reasoner", name="sheet")
+    states = [game.initial_state()]
+    given = None if moves is None else [tuple(map(parse_term, row)) for row in moves]
+    rng, deadline = random.Random(1), time.monotonic() + _SCENE_SECONDS
+    for step in range(_SCENE_STEPS if given is None else len(given)):
+        state = states[-1]
+        if given is None and (game.is_terminal(state) or time.monotonic() > deadline):
+            break
+        row = (
+            [rng.choice(game.legal_moves(state, role)) for role in game.roles]
+            if given is None
+            else given[step]
+        )
+        states.append(game.next_state(state, row))
+    is_cut = given is None and len(game.roles) > 1
+    state = states[len(states) // 2] if is_cut else states[-1 if given else 0]
+    facts = game.facts(state)
+    picture = find_picture(game.program, game.facts(states[0]))
+    view = state_view(picture, facts, None, is_over=game.is_terminal(state))
+    return {"board": view["board"], "lines": view["lines"], "facts": view["facts"][:_PICTURE_LINES]}
+
+
 def judge(rules: str) -> dict[str, Any]:
     """Figures of a game, as `ggp evaluate --json` gives them."""
     from ggp.engines.batches import require_compiled
@@ -111,6 +146,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "format": lambda rules: format_kif(rules),
     "prove": prove,
     "picture": picture,
+    "scene": scene,
     "validate": lambda rules: json.loads(to_json([validate(rules + "\n")])),
     "evaluate": judge,
 }

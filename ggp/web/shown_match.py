@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any
 
-from gdl.program import Program
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
 from ggp.analysis.board_animation import animated_svg
@@ -25,12 +24,15 @@ from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord, Step
 from ggp.processes.child_end import RequestError
 from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
-from ggp.web.agent_thread import AgentThread, Finding, Task
+from ggp.web.agent_process import AgentProcess
+from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes
+from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
-from ggp.web.match_view import legal_moves_view, moves_view, shown_state
+from ggp.web.match_view import legal_moves_view, moves_view, report_view, shown_state
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
+from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
 _MOVE_SECONDS = (0.1, 600.0)
 _ANALYSIS_SECONDS = 60.0
@@ -54,10 +56,10 @@ class Mode(Enum):
 class ShownMatch:
     """One match and its seats.
 
-    send        an event for the page: `state` with what has changed since the last one, `think`, `review`,
-                `failed`
+    send        an event for the page: `state` with what has changed since the last one, `phase`, `think`,
+                `review`, `failed`
     found       is called in another thread with every Finding; pass it to `take`
-    mebibytes   memory of the process, of which all searches together get half
+    mebibytes   memory of the process for searches, of which all together get half
     """
 
     def __init__(
@@ -89,11 +91,23 @@ class ShownMatch:
 
     # --- opening ----------------------------------------------------------------------------------
 
-    def open(self, rules: str, name: str, seats: list[str], seconds: float, seed: int) -> dict[str, Any]:
-        """Load the rules and seat the players, `person` or as `make_player` reads them, in role order."""
+    def open(
+        self,
+        rules: str,
+        name: str,
+        seats: list[str],
+        seconds: float,
+        seed: int,
+        clock_seconds: float | None = None,
+    ) -> dict[str, Any]:
+        """Load the rules and seat the players, `person` or as `make_player` reads them, in role order.
+
+        seconds         of agents for a move
+        clock_seconds   of each person for the whole match; None: no clocks
+        """
         for seat in seats:
             check_seat(seat)
-        program = self._load(rules, name)
+        self._load(rules, name)
         game = self._history.game
         for seat in filter(is_remote, seats):
             RemotePlayer(seat).require_listener()
@@ -107,28 +121,33 @@ class ShownMatch:
         least, most = _MOVE_SECONDS
         if not least <= seconds <= most:
             raise RequestError(f"a move takes {least:g} to {most:g} seconds")
+        least, most = CLOCK_SECONDS
+        if clock_seconds is not None and not least <= clock_seconds <= most:
+            raise RequestError(f"a clock has {least:g} to {most:g} seconds")
         given = iter(seats)
         self._seats = tuple("chance" if role == RANDOM_ROLE else next(given) for role in game.roles)
         self._seconds, self._mode = seconds, Mode.PLAYED
         persons = self._persons()
+        self._settlement = Settlement(game.roles, persons, clock_seconds)
         if persons and hides_information(game):
             self._viewer = persons[0]
         self._rng = random.Random(seed)
-        self._agents = AgentThread(program, seed, self._found)
+        is_eager = any(each not in (PERSON, "chance") for each in self._seats)
+        self._agents = AgentProcess(rules, seed, self._found, self._mebibytes, is_eager)
         return self._described()
 
     def replay(self, text: str) -> dict[str, Any]:
         record = MatchRecord.from_json(text)
         if not record.rules.strip():
             raise RequestError("the record contains no rules")
-        program = self._load(record.rules, record.game_name or "recorded match")
+        self._load(record.rules, record.game_name or "recorded match")
         if len(record.moves) > STEP_LIMIT:
             raise RequestError(f"the record has more than {STEP_LIMIT} steps")
         reports = record.reports or [[] for _ in record.moves]
         for texts, row in zip(record.moves, reports, strict=False):
             self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
         self._seats = tuple(record.player_names) or ("",) * len(self._history.game.roles)
-        self._agents = AgentThread(program, 0, self._found)
+        self._agents = AgentProcess(record.rules, 0, self._found, self._mebibytes)
         self._mode = Mode.REPLAYED
         return self._described()
 
@@ -148,12 +167,13 @@ class ShownMatch:
         self._mode = Mode.FOLLOWED
         return {**self._described(), "own_role": role}
 
-    def _load(self, rules: str, name: str) -> Program:
+    def _load(self, rules: str, name: str) -> None:
         program = parse(rules + "\n", name=name)
         game = make_game(program, name, "reasoner")
         self._text, self._history = rules, MatchHistory(game)
+        self._settlement = Settlement(game.roles, ())
         self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
-        return program
+        self._exploration = Exploration(self._history, self._picture)
 
     def _described(self) -> dict[str, Any]:
         game = self.history.game
@@ -184,7 +204,7 @@ class ShownMatch:
     def _is_over(self) -> bool:
         """Whether the match is known to be over."""
         is_known = self._mode is not Mode.FOLLOWED or self._viewer is None
-        return is_known and self.history.is_over
+        return bool(self._settlement.verdict) or (is_known and self.history.is_over)
 
     # --- what is shown ----------------------------------------------------------------------------
 
@@ -205,8 +225,9 @@ class ShownMatch:
         person, last = self._next_person(), len(self.history.steps)
         is_played = self._mode is Mode.PLAYED
         is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
-        goals = history.goals() if is_over else None
-        result = outcome_text(list(map(str, history.game.roles)), goals)
+        settled = self._settlement.verdict
+        goals = self._settlement.goals if settled else history.goals() if is_over else None
+        result = settled or outcome_text(list(map(str, history.game.roles)), goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
         return {
             "step": last,
@@ -215,16 +236,21 @@ class ShownMatch:
             "outcome": "" if not is_over else _CUT if history.is_cut else result,
             "goals": goals,
             "person": None if person is None else str(person),
-            **legal_moves_view(self._picture, () if person is None else history.legal(person)),
+            **legal_moves_view(
+                self._picture,
+                () if person is None else history.legal(person),
+                history.facts() if viewer is None else None,
+            ),
             "waiting": sorted(map(str, self._asked)) if is_waiting else [],
             "fault": self._fault,
             "note": _LOST if self._is_lost else "" if is_over else self._note,
-            "history": moves_view(history, viewer),
+            **moves_view(history, self._picture, viewer),
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
             "percepts": [
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
             ],
             "can_undo": self._undo_count() > 0,
+            **self._settlement.view(),
             "review": None if self._review is None else self._review.view(),
         }
 
@@ -240,6 +266,12 @@ class ShownMatch:
         self._require_reached(step)
         self._require_seen("a position")
         return {"step": step, **shown_state(self.history, self._picture, step)}
+
+    def explore(self, step: int, line: list[list[str]]) -> dict[str, Any]:
+        """The position after `step` and the joint moves `line`, with the choices there."""
+        self._require_reached(step)
+        self._require_seen("a position")
+        return self._exploration.view(step, line)
 
     def record(self) -> str:
         """The match as the JSON text of a record."""
@@ -318,6 +350,8 @@ class ShownMatch:
         if move not in legal:
             raise RequestError(f"{move} is not legal here")
         history.commit(person, legal[move])
+        if self._settlement.offered not in (None, role):
+            self._settlement.decline()
         self._agents.generation += not self._asked
         self._is_changed = True
 
@@ -327,7 +361,29 @@ class ShownMatch:
             raise RequestError("there is no move of yours to take back")
         self.history.undo(count)
         self._fault, self._review = "", None
+        self._settlement.reopen()
         self._begin_step()
+
+    def resign(self, role: str) -> None:
+        """End the match as lost for a person."""
+        self._require_running()
+        self._settlement.resign(role)
+        self._begin_step()
+
+    def offer(self, role: str) -> None:
+        """Offer the other persons a draw, or accept it."""
+        self._require_running()
+        self._settlement.offer(role)
+        self._is_changed = True
+
+    def decline(self) -> None:
+        """Refuse the draw that is offered, or withdraw it."""
+        self._settlement.decline()
+        self._is_changed = True
+
+    def _require_running(self) -> None:
+        if self._mode is not Mode.PLAYED or self._is_over:
+            raise RequestError("the match is over")
 
     def _begin_step(self) -> None:
         """Forget the searches for another position."""
@@ -365,6 +421,7 @@ class ShownMatch:
         """
         if self._mode is None:
             return None
+        seconds = self._run_clocks()
         if self._mode is not Mode.PLAYED or self._fault or self._is_over:
             self._show_change()
             self._stop_players()
@@ -380,15 +437,32 @@ class ShownMatch:
             self._begin_step()
             return 0.0
         self._ask_agents()
+        seconds = self._run_clocks()
         self._show_change()
-        return None
+        return seconds
+
+    def _run_clocks(self) -> float | None:
+        """Let the clocks of the persons run who have to choose; see `Settlement.run_clocks`."""
+        is_played = self._mode is Mode.PLAYED and not self._fault and not self._is_over
+        chosen = self.history.committed
+        choosing = [role for role in self._persons() if is_played and role not in chosen]
+        seconds = self._settlement.run_clocks(choosing)
+        self._is_changed |= bool(self._settlement.verdict) and not self._shown.get("is_over", False)
+        return seconds
 
     def _stop_players(self) -> None:
         """Send players over HTTP the last step, once."""
         if not self._is_stopped and self._has_remote_players:
             self._is_stopped = True
-            steps = self.history.steps
-            self._agents.stop(steps[-1] if steps and not self._fault else None)
+            terms: list[tuple[Term, ...]] | None = None
+            if self.history.steps and not self._fault:
+                last, roles = self.history.steps[-1], self.history.game.roles
+                terms = (
+                    list(last.percepts)
+                    if hides_information(self.history.game)
+                    else [last.joint_move] * len(roles)
+                )
+            self._agents.stop(terms)
 
     def _commit_forced(self) -> None:
         """Commit chance and moves without an alternative."""
@@ -424,16 +498,23 @@ class ShownMatch:
 
     # --- analysis ---------------------------------------------------------------------------------
 
-    def think(self, seconds: float, step: int) -> None:
-        """Search the position after `step` for the person to move, else for the first role with a choice."""
+    def think(self, seconds: float, step: int, line: list[list[str]]) -> None:
+        """Search the position after `step` and `line` for the person to move, else for one with a choice."""
         self._require_analysis("no analysis")
         self._require_reached(step)
-        role = self._choosing(step)
+        history = self._exploration.reach(step, line)
+        role = self._choosing(history)
         if role is None:
             raise RequestError("no role has a choice in this position")
+        self.rest()
+        moves = tuple(each.joint_move for each in history.steps)
+        self._analyze(role, moves, min(max(seconds, 0.1), _ANALYSIS_SECONDS), len(line))
+
+    def rest(self) -> None:
+        """End the analysis, and let the review pause."""
         if self._review is not None:
             self._review.task = None
-        self._analyze(role, step, min(max(seconds, 0.1), _ANALYSIS_SECONDS))
+        self._agents.rest()
 
     def _require_analysis(self, refusal: str) -> None:
         if hides_information(self.history.game):
@@ -441,22 +522,23 @@ class ShownMatch:
         if self._mode is Mode.FOLLOWED:
             raise RequestError(f"{refusal} in a match that is played elsewhere")
 
-    def _analyze(self, role: Role, step: int, seconds: float) -> Task:
+    def _analyze(
+        self, role: Role, moves: tuple[tuple[Term, ...], ...], seconds: float, line_length: int = 0
+    ) -> Task:
         spec = with_memory("mcts", _ANALYSIS_SHARE * self._mebibytes / len(self.history.game.roles))
-        task = Task(self._agents.generation, role, spec, seconds, self._moves(step), (), is_analysis=True)
+        task = Task(self._agents.generation, role, spec, seconds, moves, (), True, line_length)
         self._agents.put(task)
         return task
 
-    def _choosing(self, step: int) -> Role | None:
-        """The person to move after `step`, else the first role with a choice."""
-        history, person = self.history, self._next_person()
-        if step == len(history.steps) and person is not None:
-            return person
-        if history.game.is_terminal(history.state(step)):
+    def _choosing(self, position: MatchHistory) -> Role | None:
+        """The person to move in the last position of the match, else the first role with a choice."""
+        if position.is_over:
             return None
-        back = len(history.steps) - step
-        roles = [role for role in history.game.roles if role != RANDOM_ROLE]
-        return next((role for role in roles if len(history.legal(role, back)) > 1), None)
+        legal = {role: position.legal(role) for role in position.game.roles if role != RANDOM_ROLE}
+        person = self._next_person()
+        if person is not None and position.state() == self.history.state() and len(legal[person]) > 1:
+            return person
+        return next((role for role, moves in legal.items() if len(moves) > 1), None)
 
     def review(self) -> None:
         """Search every position of a match that is over, one after the other; an analysis pauses it."""
@@ -471,7 +553,8 @@ class ShownMatch:
         if review.position is None:
             self._is_changed = True  # later pages get the review with the state
         else:
-            review.task = self._analyze(*review.position, review.seconds)
+            role, step = review.position
+            review.task = self._analyze(role, self._moves(step), review.seconds)
 
     def _take_review(self, review: MatchReview, finding: Finding) -> None:
         if finding.error:
@@ -486,19 +569,25 @@ class ShownMatch:
         task, history = finding.task, self.history
         if task.generation != self._agents.generation:
             return
+        if finding.phase:
+            phase = {"phase": finding.phase, "is_yours": task.is_analysis}
+            self._send({"event": "phase", "role": str(task.role), **phase})
+            return
         if finding.error:
             self._send({"event": "failed", "role": str(task.role), "text": finding.error})
         if self._review is not None and task is self._review.task:
             self._take_review(self._review, finding)
             return
         if finding.report is not None and self._viewer is None:
+            position = self._exploration.at(task.moves) if task.is_analysis else history
             thought = {
-                "step": len(task.moves) if task.is_analysis else len(history.steps),
+                "step": len(position.steps),
+                "line": [list(map(str, row)) for row in task.moves[len(task.moves) - task.line_length :]],
                 "role": str(task.role),
                 "is_yours": task.is_analysis,
                 "is_done": finding.move is not None,
                 "move": None if finding.move is None else str(finding.move),
-                "report": finding.report,
+                "report": report_view(self._picture.notation, finding.report, position.facts()),
             }
             self._send({"event": "think", **thought})
         if task.is_analysis or (finding.move is None and not finding.error):

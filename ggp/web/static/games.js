@@ -1,13 +1,17 @@
-// The list of games; choosing one asks for the players and opens a match.
-import { element, find, request } from "./page.js";
+// The front page: a game of one's own, eight games to play at once, and all others; then who plays.
+import { capital, element, find, request, showState } from "./page.js";
 
 const REMOTE = "over HTTP";
-const AGENTS = {
-  person: "you, a person", mcts: "machine: mcts (strong)", alphabeta: "machine: alphabeta", solving: "machine: solving",
-  random: "machine: random moves", legal: "machine: first legal move", [REMOTE]: "a player over HTTP",
+const LEVELS = { person: "You, a person", "mcts:level=easy": "Computer, easy", "mcts:level=medium": "Computer, medium", "mcts:level=strong": "Computer, strong" };
+const ADVANCED = {
+  [REMOTE]: "Another's address (a player over HTTP)", mcts: "mcts: tree search, all its strength", alphabeta: "alphabeta", solving: "solving: mcts beside a solver",
+  random: "random moves", legal: "first legal move",
 };
 const KINDS = ["turn-taking", "simultaneous", "puzzle", "hidden information", "chance", "three roles"];
 let games = [];
+let players = null; // kinds of players with their options
+
+// --- the list ---
 
 function mentions(game, words) {
   const text = Object.values(game).join(" ").toLowerCase();
@@ -18,26 +22,105 @@ function showGames() {
   const words = find("words").value.toLowerCase().split(/\s+/).filter(Boolean);
   const kinds = [...find("kinds").querySelectorAll('[aria-pressed="true"]')].map((each) => each.textContent);
   const shown = games.filter((game) => mentions(game, words) && kinds.every((kind) => (game.kind ?? "").includes(kind)));
-  find("games").replaceChildren(...shown.map(card));
-  find("message").textContent = shown.length || !games.length ? "" : "No game matches.";
+  find("hero").hidden = find("first").hidden = words.length > 0 || kinds.length > 0;
+  find("games").replaceChildren(...families(shown).map(card));
+  const message = find("message");
+  message.replaceChildren();
+  if (shown.length || !games.length) return;
+  message.append("No game matches. ");
+  const near = nearest(words);
+  if (near.length) message.append("Did you mean ", ...near.flatMap((game, index) => [index ? " or " : "", element("button", { type: "button", class: "link", onclick: () => { find("words").value = game.short; showGames(); } }, game.short)]), "?");
 }
 
-function card(game) {
-  const picture = element("span", { class: "picture" });
-  const image = element("img", { src: `/api/games/${encodeURIComponent(game.name)}/picture.svg`, alt: "", loading: "lazy" });
-  image.addEventListener("error", () => picture.replaceChildren(element("span", {}, game.name.slice(0, 2))));
-  picture.append(image);
-  const kind = [game.roles && `roles ${game.roles}`, game.kind].filter(Boolean).join(" · ");
-  return element("li", {},
-    element("button", { type: "button", "data-game": game.name, onclick: () => askSeats(game) },
-      picture, element("strong", {}, game.title || game.name), element("small", {}, kind),
-      element("small", {}, game.value && game.value !== "unknown" ? `value: ${game.value}` : "")));
+/** Games with the same rules on boards of different sizes, together; the usual size first. */
+function families(list) {
+  const found = new Map();
+  for (const game of list) found.set(game.family, [...(found.get(game.family) ?? []), game]);
+  const area = (game) => { const [a, b] = (game.size.match(/\d+/g) ?? [0, 0]).map(Number); return a * b; };
+  return [...found.values()].map((sizes) => sizes.sort((one, other) => (other.featured !== null) - (one.featured !== null) || area(one) - area(other)));
 }
+
+/** Titles that are a few typing errors away from the words. */
+function nearest(words) {
+  const typed = words.join(" ");
+  const scored = families(games).map(([game]) => [Math.min(...[game.short, game.name].flatMap((name) => [name, ...name.split(/[\s_-]+/)]).map((name) => distance(typed, name.toLowerCase()))), game]);
+  return scored.filter(([far]) => far <= Math.max(1, typed.length / 3)).sort(([one], [other]) => one - other).slice(0, 3).map(([, game]) => game);
+}
+
+/** The number of letters to insert, delete, replace or exchange with the next. */
+function distance(one, other) {
+  if (Math.abs(one.length - other.length) > 4) return 99;
+  const rows = [Array.from({ length: other.length + 1 }, (_, place) => place)];
+  for (let i = 1; i <= one.length; i++) {
+    rows.push([i]);
+    for (let j = 1; j <= other.length; j++) {
+      const isSame = one[i - 1] === other[j - 1];
+      rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + !isSame);
+      if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[one.length][other.length];
+}
+
+/** "two players", "puzzle", "two players, hidden cards": what a card says of a game. */
+function people({ kind = "", roles = "" }) {
+  const count = roles.split(",").filter((role) => role.trim() !== "random").length;
+  const who = kind.includes("puzzle") ? "a puzzle" : count < 2 ? "for one" : count === 2 ? "two players" : `${count} players`;
+  return [who, kind.includes("simultaneous") ? "both move at once" : "", kind.includes("hidden information") ? "hidden information" : "", kind.includes("chance") ? "with luck" : ""].filter(Boolean).join(", ");
+}
+
+function card(sizes) {
+  const [game] = sizes;
+  const main = element("button", { type: "button", class: "game", "data-game": game.name, onclick: () => askSeats(game) },
+    scene(game), element("strong", {}, game.short), element("small", {}, people(game)));
+  const others = sizes.length > 1 ? element("span", { class: "sizes" }, element("small", { class: "faint" }, game.size || "usual"),
+    ...sizes.slice(1).map((each) => element("button", { type: "button", "data-game": each.name, "aria-label": `${each.short}, ${each.size || "usual"}`, onclick: () => askSeats(each) }, each.size || "usual"))) : "";
+  return element("li", {}, main, others);
+}
+
+// Boards are drawn by the server, one after the other, when they come into view.
+const watcher = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    watcher.unobserve(target);
+    showScene(target);
+  }
+}, { rootMargin: "200px" });
+const scenes = new Map();
+
+function scene(game) {
+  const place = element("span", { class: "picture", "data-of": game.name, "aria-hidden": "true" });
+  if (scenes.has(game.name)) drawScene(place, scenes.get(game.name));
+  else watcher.observe(place);
+  return place;
+}
+
+async function showScene(place) {
+  try {
+    const found = await request(`/api/games/${encodeURIComponent(place.dataset.of)}/scene`);
+    scenes.set(place.dataset.of, found);
+    drawScene(place, found);
+  } catch {
+    place.textContent = "";
+  }
+}
+
+/** A board, or else its text; within a button nothing of it is a control. */
+function drawScene(place, state) {
+  showState(place, { ...state, facts: state.board || state.lines.length ? [] : state.facts, lines: state.board ? [] : state.lines });
+  for (const cell of place.querySelectorAll("[role], [aria-label], [data-cell]")) for (const name of ["role", "aria-label", "data-cell", "tabindex"]) cell.removeAttribute(name);
+  for (const title of place.querySelectorAll("title")) title.remove();
+}
+
+// --- who plays ---
 
 async function askSeats(game) {
-  find("setup-title").textContent = game.title || game.name;
+  find("setup-title").textContent = game.short ? [game.short, game.size].filter(Boolean).join(" ") : game.title || game.name;
   find("setup-about").textContent = game.about ?? "";
   find("setup-error").textContent = "";
+  const known = [["full title", game.title], ["roles", game.roles], ["kind", game.kind], ["value with perfect play", game.value !== "unknown" && game.value], ["name in commands", !game.isOwn && game.name]].filter(([, text]) => text);
+  find("more").hidden = !known.length;
+  find("more-list").replaceChildren(...known.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
   let roles;
   try {
     const rules = game.rules ?? (await request(`/api/games/${encodeURIComponent(game.name)}/rules`));
@@ -49,33 +132,48 @@ async function askSeats(game) {
     find("message").textContent = error.message;
     return;
   }
+  const option = ([value, text]) => element("option", { value }, text);
   find("seats").replaceChildren(...roles.map((role, index) => {
-    const kind = element("select", { name: "kind", "aria-label": `player of ${role}` }, ...Object.entries(AGENTS).map(([value, text]) => element("option", { value }, text)));
-    const options = element("input", { name: "options", placeholder: "options, such as c=40", "aria-label": `options of ${role}` });
-    kind.value = index ? "mcts" : "person";
-    options.disabled = kind.value === "person";
+    const kind = element("select", { name: "kind", "aria-label": `player of ${role}` }, ...Object.entries(LEVELS).map(option),
+      element("optgroup", { label: "Advanced" }, ...Object.entries(ADVANCED).map(option)));
+    const options = element("input", { name: "options", "aria-label": `options of ${role}`, hidden: true });
+    kind.value = index ? "mcts:level=medium" : "person";
     kind.addEventListener("change", () => {
-      options.disabled = kind.value === "person";
+      options.hidden = kind.value in LEVELS;
       options.placeholder = kind.value === REMOTE ? "127.0.0.1:9147" : "options, such as c=40";
+      showOptions();
     });
-    return element("label", {}, role, kind, options);
+    return element("label", {}, capital(role), kind, options);
   }));
+  showOptions();
   find("setup").onsubmit = (event) => { event.preventDefault(); start(game); };
   find("edit").onclick = () => { sessionStorage.setItem("sheet", game.rules); location.href = "/workbench"; };
   find("setup").showModal();
+}
+
+/** The options of the advanced players that are chosen, each with its help. */
+async function showOptions() {
+  const kinds = [...new Set([...find("seats").querySelectorAll("select")].map((each) => each.value))].filter((kind) => kind in ADVANCED && kind !== REMOTE);
+  find("options-help").hidden = !kinds.length;
+  if (!kinds.length) return;
+  players ??= await request("/api/players").catch(() => ({}));
+  find("options-list").replaceChildren(...kinds.filter((kind) => players[kind]).flatMap((kind) => [element("dt", { class: "kind" }, kind), element("dd", {}, players[kind].help),
+    ...players[kind].options.flatMap((row) => [element("dt", {}, `${row.name}=${row.default}`), element("dd", {}, row.help + (row.range ? ` (${row.range})` : ""))])]));
 }
 
 async function start(game) {
   const seats = [...find("seats").children].map((row) => {
     const kind = row.querySelector("select").value;
     const options = row.querySelector("input").value.trim();
+    if (kind in LEVELS) return kind;
     if (kind === REMOTE) return `http://${(options || "127.0.0.1:9147").replace("http://", "")}`;
-    return options && kind !== "person" ? `${kind}:${options}` : kind;
+    return options ? `${kind}:${options}` : kind;
   });
   const source = game.isOwn ? { rules: game.rules } : { game: game.name };
+  const clock = find("clock").value && seats.includes("person") ? { clock_seconds: Number(find("clock").value) } : {};
   find("start").disabled = true;
   try {
-    const { id } = await request("/api/matches", { ...source, seats, seconds: Number(find("seconds").value) });
+    const { id } = await request("/api/matches", { ...source, ...clock, seats, seconds: Number(find("seconds").value) });
     location.href = `/match/${id}`;
   } catch (error) {
     find("setup-error").textContent = error.message;
@@ -120,6 +218,8 @@ document.addEventListener("drop", async (event) => {
 });
 try {
   games = await request("/api/games");
+  const featured = games.filter((game) => game.featured !== null).sort((one, other) => one.featured - other.featured);
+  find("featured").replaceChildren(...featured.map((game) => card([game])));
   showGames();
   find("tournament").hidden = !(await request("/api/stores")).length;
 } catch (error) {

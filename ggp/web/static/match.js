@@ -1,9 +1,12 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
-import { element, find, inkOf, merged, request, showState } from "./page.js";
+import { certainty, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
+import { connect, showControls } from "./controls.js";
+import { capital, element, find, merged, request, showState, whyNot } from "./page.js";
+import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
+import { Variants } from "./variants.js";
 
 const id = location.pathname.split("/").pop();
 const api = `/api/matches/${id}`;
-const ROWS = 6;
 const LISTED = 200; // moves listed at once
 let about = { roles: [], seats: [] };
 let state = {}; // the last state as the server describes it
@@ -12,12 +15,16 @@ let shown = null; // the step on the board; null: the last one
 let clicks = []; // cells clicked for the move in the making
 let best = null; // move of the hint
 let hintWanted = false;
-let isSlow = false; // an awaited agent has not reported for a while
-let slowTimer = 0;
-let thought = null; // the last event `think` of an analysis
+let preparing = null; // the search that gets ready: since when, whether it is an analysis
+let readyTimer = 0;
+let isStudying = false; // every position on the board is analyzed
+let studyTimer = 0;
+const thoughts = new Map(); // analyses by position, as events `think`
+const variants = new Variants(id);
+let explored = null; // the position on the board, if it is not the last one: its choices, and moves chosen for it
 let review = null; // what searches expected at every choice: entries, number of steps
-const SLOW_MS = 4000;
 
+const seatHere = new URLSearchParams(location.search).get("seat"); // the only role that is played in this browser
 const problem = (text) => { find("problem").textContent = text; };
 
 async function ask(what, body = {}) {
@@ -34,23 +41,30 @@ async function ask(what, body = {}) {
 
 // --- moves ---
 
-const isLive = () => shown === null || shown === live.step;
+const isLive = () => !variants.here && (shown === null || shown === live.step);
+const offered = () => isLive() ? live.moves : explored?.moves ?? [];
+const asMoves = ({ moves, texts, paths }) => moves.map((move, index) => ({ move, text: texts[index], path: pathOf(paths[index]) }));
 const plain = (text) => text.startsWith("(") ? text.slice(1, -1) : text;
+const WAITS = "waits"; // the text of a move that does nothing
+/** What distinguishes a typed move: no dashes, signs or letter case. */
+const typed = (text) => plain(text.trim().toLowerCase()).replace(/ ?[–—×-] ?/g, "-").replace(/(\d)x(?=[a-z]?\d)/g, "$1-");
 const pathOf = (text) => text ? text.split(";").map((cells) => cells.split("|")) : [];
 const persons = () => about.is_replay ? [] : about.roles.filter((role, index) => about.seats[index] === "person");
 const fits = (move, cells) => cells.every((cell, index) => move.path[index]?.includes(cell));
 
 function candidates() {
-  const words = find("filter").value.trim().toLowerCase();
-  return live.moves.filter((move) => fits(move, clicks) && move.text.toLowerCase().includes(words));
+  const words = typed(find("filter").value);
+  const found = offered().filter((move) => fits(move, clicks) && (typed(move.text).includes(words) || plain(move.move).includes(words)));
+  const exact = found.filter((move) => [typed(move.text), plain(move.move)].includes(words));
+  return exact.length === 1 ? exact : found;
 }
 
 function click(cell) {
-  if (!live || !isLive() || !live.moves.length) return;
+  if (!live || !offered().length) return;
   for (const next of [[...clicks, cell], [cell]]) {
-    const found = live.moves.filter((move) => fits(move, next));
+    const found = offered().filter((move) => fits(move, next));
     if (!found.length) continue;
-    if (found.length === 1 && (found[0].path.length === next.length || live.moves.length === 1)) return play(found[0].move);
+    if (found.length === 1 && (found[0].path.length === next.length || offered().length === 1)) return play(found[0].move);
     clicks = next.length === 2 && clicks[0] === cell ? [] : next;
     return showChoice();
   }
@@ -61,19 +75,20 @@ function click(cell) {
 async function play(move) {
   clicks = [];
   find("filter").value = "";
+  if (!isLive()) return branch(move);
   await ask("play", { step: live.step, role: live.person, move });
 }
 
 function showChoice() {
-  const moves = isLive() ? candidates() : [];
+  const moves = candidates();
   const items = moves.slice(0, LISTED).map((move) =>
-    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", onclick: () => play(move.move) }, move.text)));
+    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
   find("moves").replaceChildren(...items);
-  const clickable = isLive() ? live.moves.filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []) : [];
+  const clickable = offered().filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []);
   const next = new Set(clickable.flat());
   const single = new Set(clickable.filter((cells) => cells.length === 1).flat()); // others are columns to drop into
-  const firsts = new Set(isLive() ? live.moves.flatMap((move) => move.path[0] ?? []) : []);
+  const firsts = new Set(offered().flatMap((move) => move.path[0] ?? []));
   const entry = reviewed();
   const hinted = entry ? pathOf(entry.best_path).flat() : isLive() ? live.moves.find((move) => move.move === best)?.path.flat() ?? [] : [];
   const played = entry ? pathOf(entry.played_path).flat() : [];
@@ -94,9 +109,10 @@ function showChoice() {
 
 /** How to move, or what the colors of a reviewed position mean. */
 function howText(next, moves, entry) {
-  if (entry && entry.best !== entry.played) return `${entry.role} played ${plain(entry.played)} (red); the search prefers ${plain(entry.best)} (green).`;
-  if (entry) return `${entry.role} played ${plain(entry.played)}, as the search would.`;
-  if (!isLive() || !live.person || !live.moves.length) return "";
+  if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
+  if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
+  if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
+  if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
   return next.size ? "Click a marked place on the board, or choose under Your moves." : "Choose under Your moves.";
 }
@@ -104,14 +120,22 @@ function howText(next, moves, entry) {
 // --- the state on the board ---
 
 function statusText() {
+  if (variants.here) return lineText();
   if (!isLive()) return `Position after step ${shown} of ${live.step}`;
   if (live.fault) return `The rules are at fault: ${live.fault}`;
   if (live.note) return live.note;
   if (live.is_over) return outcomeText();
   if (about.is_replay) return "The record ends here, before the game is over";
   if (live.person) return `${live.person}, it is your move`;
-  if (live.waiting.length) return `${live.waiting.join(", ")} ${isSlow ? "gets ready (the first search compiles, for up to a minute) …" : "thinking …"}`;
+  if (live.waiting.length) return `${live.waiting.join(", ")} ${preparing && !preparing.is_yours ? readyText() : "thinking …"}`;
   return "Waiting for the other players …";
+}
+
+/** Where a line of one's own stands. */
+function lineText() {
+  const { step, line } = variants.line();
+  const end = explored?.is_over ? explored.outcome : explored?.role ? `${explored.role} to move` : "";
+  return `Your own line, ${line.length} after step ${step}${end ? `: ${end}` : ""}`;
 }
 
 /** The result; for a single person: whether they won. */
@@ -133,14 +157,16 @@ function showPosition(state) {
   find("step").max = live.step;
   find("step").value = shown ?? live.step;
   find("step-text").textContent = `${shown ?? live.step} of ${live.step}`;
-  for (const name of ["first", "back"]) find(name).disabled = (shown ?? live.step) === 0;
-  for (const name of ["forward", "last"]) find(name).disabled = isLive();
+  for (const name of ["first", "back"]) whyNot(name, (shown ?? live.step) === 0 && !variants.here && "this is the first position");
+  for (const name of ["forward", "last"]) whyNot(name, isLive() && "this is the last position");
   showLog();
   showChart();
   showChoice();
-  showValues();
-  find("think").disabled = about.is_hidden || about.is_live || (live.is_over && isLive());
-  history.replaceState(null, "", isLive() ? location.pathname : `#${shown}`);
+  showVariants();
+  find("leave").hidden = !variants.here;
+  history.replaceState(null, "", isLive() ? location.pathname + location.search : `#${shown}`);
+  showThought(thoughts.get(placeOf()));
+  study();
   if (focused) place.querySelector(`[data-cell="${focused}"]`)?.focus();
 }
 
@@ -156,18 +182,74 @@ function percepts() {
 async function goTo(step) {
   step = Math.max(0, Math.min(live.step, step));
   clicks = [];
+  variants.here = null;
+  explored = null;
   if (step === live.step || about.is_blind) { shown = null; return showPosition(live); }
-  const view = await ask("view", { step });
-  if (view) { shown = step; showPosition(view); }
+  return explore(step, []);
+}
+
+/** Puts a position of the match, or of a line of one's own after it, on the board. */
+async function explore(step, line) {
+  const view = await ask("explore", { step, line });
+  if (!view) return;
+  shown = step;
+  explored = { ...view, chosen: {}, place: 0 };
+  offerNext();
+  showPosition(view);
+}
+
+/** Offers the moves of the next role that has a choice in the explored position. */
+function offerNext() {
+  const choice = explored.choices[explored.place];
+  explored.role = choice?.role ?? null;
+  explored.moves = choice ? asMoves(choice) : [];
+}
+
+/** Tries a move in the explored position: the others choose next, then the line goes on. */
+async function branch(move) {
+  explored.chosen[explored.role] = move;
+  explored.texts = [...(explored.texts ?? []), explored.moves.find((each) => each.move === move).text];
+  explored.place += 1;
+  offerNext();
+  if (explored.role) return showChoice();
+  const moves = about.roles.map((role) => explored.chosen[role] ?? explored.forced[role]);
+  variants.add(shown, moves, explored.texts.join(" · "));
+  const { step, line } = variants.line();
+  return explore(step, line);
+}
+
+/** The position after a move of an analysis, as a line of one's own. */
+async function openMove(move) {
+  if (isLive()) await explore(live.step, []);
+  if (explored?.moves.some((each) => each.move === move)) await branch(move);
+}
+
+function openNode(node) {
+  variants.here = node;
+  const { step, line } = variants.line();
+  return explore(step, line);
+}
+
+/** One step back or forward, within a line of one's own too. */
+function go(by) {
+  const { here } = variants;
+  if (!here) return goTo((shown ?? live.step) + by);
+  if (by > 0) return here.children.length ? openNode(here.children[0]) : null;
+  return here.parent ? openNode(here.parent) : goTo(here.step);
+}
+
+function showVariants() {
+  find("variants").hidden = !variants.roots.length;
+  find("variants").replaceChildren(...(variants.roots.length ? [element("strong", {}, "Your own lines"), ...variants.markup(openNode)] : []));
 }
 
 function showLog() {
   const log = find("log");
   const items = live.history.map((row, index) => {
-    const told = row.filter((move) => move !== null && move !== "noop").join(" · ") || row.find((move) => move !== null) || "…";
+    const told = row.filter((move) => move !== null && move !== WAITS).join(" · ") || row.find((move) => move !== null) || "…";
     const here = (shown ?? live.step) === index + 1;
     const lost = lostAt(index);
-    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", onclick: () => goTo(index + 1) }, told),
+    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", title: live.terms[index].filter((move) => move !== null).join(" "), onclick: () => goTo(index + 1) }, told),
       lost ? element("span", { class: "lost", title: `cost ${lost.toFixed(0)} expected points` }, `−${lost.toFixed(0)}`) : "");
   });
   log.replaceChildren(...items);
@@ -177,24 +259,14 @@ function showLog() {
 
 // --- the search ---
 
-function showThought(event) {
-  const { report } = event;
-  const value = report.goal ?? report.expectation;
-  const at = event.step === live.step ? "" : `, step ${event.step}`;
-  const whose = live.person === event.role && !at ? `Search for you (${event.role})` : `Search for ${event.role}${at}`;
-  find("thought-title").textContent = event.is_yours ? whose : `Search of ${event.role}`;
-  thought = event.is_yours ? event : null;
-  showValues();
-  find("bar-fill").style.transform = `scaleX(${(value ?? 0) / 100})`;
-  find("bar-text").textContent = value === null ? "" : report.goal !== null ? `proven: ${value} for ${event.role}` : `${event.role} expects ${value.toFixed(0)} of 100`;
-  find("bar").setAttribute("aria-valuenow", value ?? 0);
-  const rows = report.moves.slice(0, ROWS).map((move) => element("tr", {},
-    element("td", { title: move.move }, plain(move.move)), element("td", {}, move.visits.toLocaleString("en")),
-    element("td", { class: move.goal !== null ? "proven" : "" }, move.goal !== null ? `= ${move.goal}` : move.mean.toFixed(1))));
-  fillRows(rows);
-  find("line").textContent = report.line.length ? `line: ${report.line.map((joint) => joint.filter((move) => move !== "noop").map(plain).join(" + ") || "noop").join(", ")}` : "";
-  find("line").title = find("line").textContent;
-  find("effort").textContent = report.playouts ? `${report.playouts.toLocaleString("en")} playouts, ${report.playouts_per_second.toLocaleString("en")} per second` : report.mode;
+/** The position on the board, as the key of its analysis. */
+const placeOf = () => variants.here ? JSON.stringify(variants.line()) : JSON.stringify({ step: shown ?? live.step, line: [] });
+
+function receiveThought(event) {
+  const line = event.line ?? [];
+  const place = JSON.stringify({ step: event.step - line.length, line });
+  if (event.is_yours) thoughts.set(place, event);
+  if (place === placeOf() && (event.is_yours || !thoughts.has(place))) showThought(event);
   if (event.is_yours && hintWanted && event.is_done) {
     hintWanted = false;
     best = event.move;
@@ -202,63 +274,58 @@ function showThought(event) {
   }
 }
 
-/** The values of an analysis, on the cells where the moves end. */
-function showValues() {
-  for (const old of document.querySelectorAll("#state .value")) old.remove();
-  for (const old of document.querySelectorAll("#state .has-value")) old.classList.remove("has-value");
-  if (!thought || !isLive() || thought.step !== live.step) return;
-  const taken = new Set();
-  for (const { move, mean, goal } of thought.report.moves.slice(0, ROWS)) {
-    const path = live.moves.find((each) => each.move === move)?.path ?? [];
-    const name = path.length && path.at(-1).length === 1 ? path.at(-1)[0] : "";
-    const cell = name && !taken.has(name) && document.querySelector(`#state [data-cell="${CSS.escape(name)}"]`);
-    if (!cell) continue;
-    taken.add(name);
-    const dot = cell.querySelector(".dot");
-    const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-    for (const [key, value] of Object.entries({ class: "value", x: dot.getAttribute("cx"), y: Number(dot.getAttribute("cy")) + 4 })) text.setAttribute(key, value);
-    text.textContent = goal !== null ? `= ${goal}` : mean.toFixed(0);
-    cell.classList.add("has-value");
-    cell.append(text);
-  }
+/** Shows an event `think`; without one, what stood there stays if it is of a search that plays. */
+function showThought(event) {
+  if (!event && !isStudying && isLive() && live.waiting.length) return;
+  const at = event && (event.step === live.step && !event.line?.length ? "" : `, step ${event.step}`);
+  find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis for ${event.role}${at}` : `Search of ${event.role}`;
+  find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
+  showBar(event, about);
+  showTable(event, about, about.is_hidden || about.is_live ? null : openMove);
+  showValues(event?.is_yours ? event : null, offered());
+  find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "";
+  find("line").title = event?.report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ") ?? "";
+  find("effort").textContent = event ? effort(event.report) : "";
 }
 
-function fillRows(rows) {
-  while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td", {}), element("td", {})));
-  find("candidates").replaceChildren(...rows);
+/** While the analysis is on, it follows the board. */
+function study() {
+  clearTimeout(studyTimer);
+  const why = about.is_hidden ? "some of the state is hidden: an analysis would show it" : about.is_live ? "this match is played elsewhere" : "";
+  whyNot("think", why);
+  if (!isStudying || why || (isLive() ? live.is_over : explored?.is_over)) return;
+  const { step, line } = JSON.parse(placeOf());
+  if (thoughts.get(placeOf())?.is_done) return;
+  studyTimer = setTimeout(() => ask("think", { seconds: 20, step, line }), 150);
+}
+
+function setStudying(isOn) {
+  isStudying = isOn;
+  find("think").setAttribute("aria-pressed", String(isOn));
+  if (review && isOn) review.isRunning = false; // the server lets it pause
+  if (!isOn) { clearTimeout(studyTimer); ask("rest"); }
+  showThought(thoughts.get(placeOf()));
+  study();
+  showChart();
 }
 
 // --- who was ahead: what searches expected, and the review of a match that is over ---
 
-const LOSS = 10; // expected points that a move must cost to be called a mistake
-
 /** The entry of the review for the position on the board. */
 const reviewed = () => shown === null ? null : review?.entries.find((entry) => entry.step === shown) ?? null;
 
-/** Moves that lowered their role's expectation although the search prefers another; the costliest first. */
-function mistakes() {
-  const found = [];
-  for (const [index, role] of about.roles.entries()) {
-    const own = (review?.entries ?? []).filter((entry) => entry.role === role && entry.value !== null);
-    own.forEach((entry, place) => {
-      const after = own[place + 1]?.value ?? (live.is_over ? live.goals?.[index] : null) ?? null;
-      if (after !== null && entry.best !== entry.played && entry.value - after >= LOSS) found.push({ ...entry, after, lost: entry.value - after });
-    });
-  }
-  return found.sort((one, other) => other.lost - one.lost);
-}
-
-const lostAt = (step) => mistakes().find((each) => each.step === step)?.lost ?? 0;
+const found = () => mistakes(review, live, about);
+const lostAt = (step) => found().find((each) => each.step === step)?.lost ?? 0;
 
 function showMistakes() {
   const own = persons();
-  const mine = mistakes().filter((each) => own.length !== 1 || each.role === own[0]).slice(0, 4);
+  const mine = found().filter((each) => own.length !== 1 || each.role === own[0]).slice(0, MISTAKES);
   const items = mine.map((each) => element("li", {},
-    element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${plain(each.played)}`),
-    ` took ${each.role} from ${each.value.toFixed(0)} to ${each.after.toFixed(0)}; the search prefers ${plain(each.best)}.`));
+    element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${each.played_text}`),
+    ` took ${capital(each.role)}'s chances from ${each.value.toFixed(0)} to ${each.after.toFixed(0)} %; the search prefers ${each.best_text}.`));
   const first = review?.entries.find((entry) => own.length !== 1 || entry.role === own[0]);
   if (review?.is_done && !items.length && first) {
-    items.push(element("li", {}, `No single move lost more than ${LOSS} points. At the start the search expects ${(first.value ?? 50).toFixed(0)} of 100 for ${first.role}.`));
+    items.push(element("li", {}, `No single move lost much. At the start ${capital(first.role)}'s chances were ${(first.value ?? 50).toFixed(0)} %.`));
   }
   find("mistakes").replaceChildren(...items);
 }
@@ -270,61 +337,19 @@ function showReview() {
   find("review").disabled = isRunning;
   const last = review?.entries.at(-1);
   find("review-text").textContent = isRunning && last ? `position ${last.step + 1} of ${review.of}` : isRunning ? "the search gets ready …" : "";
-  find("chart-help").textContent = review?.is_done ? "Expected goals at every choice. Click the chart or a move to see the position."
-    : can ? "The review searches every position, and shows which moves lost ground." : "What the searches expected; 100 is a win. Click the chart to see the position.";
+  find("chart-help").textContent = review?.is_done ? "Chances at every choice. Click the chart or a move to see the position."
+    : can ? "The review searches every position and lists the worst moves." : "What the searches expected; 100 is a win. Click the chart to see the position.";
   showMistakes();
 }
 
-/** What is known of each role's expectation: lists of [position, value], the result last. */
-function series() {
-  const lists = about.roles.map((role, index) => {
-    const known = new Map(live.values.map((row, step) => [step, row[index]]).filter(([, value]) => value !== null && value !== undefined));
-    for (const entry of review?.entries ?? []) if (entry.role === role && entry.value !== null) known.set(entry.step, entry.value);
-    return [...known].sort(([one], [other]) => one - other);
-  });
-  return lists.map((list, index) => list.length && live.is_over && live.goals?.[index] != null ? [...list, [live.step, live.goals[index]]] : list);
-}
-
 function showChart() {
-  const lists = series();
+  const lists = series(review, live, about);
   const has = lists.some((list) => list.length);
   find("chart-box").hidden = about.is_blind || (!has && !(live.step > 0 && !about.is_hidden && (live.is_over || about.is_replay)));
   showReview();
-  if (!has) { find("chart").replaceChildren(); return; }
-  const width = Math.max(280, Math.min(640, find("chart").clientWidth)), height = 150, left = 28, right = 84, bottom = 128, top = 10;
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "expected goals of the roles over the steps");
-  const x = (step) => left + (width - left - right) * step / Math.max(1, live.step);
-  const y = (value) => bottom - (bottom - top) * value / 100;
-  const draw = (tag, attributes, text) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    if (text) node.textContent = text;
-    svg.append(node);
-  };
-  for (const value of [0, 50, 100]) {
-    draw("line", { class: "axis", x1: left, x2: width - right, y1: y(value), y2: y(value) });
-    draw("text", { x: left - 4, y: y(value) + 4, "text-anchor": "end" }, String(value));
-  }
-  draw("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle" }, `moves (${live.step})`);
-  const at = shown ?? live.step;
-  draw("line", { class: "now", x1: x(at), x2: x(at), y1: top, y2: bottom });
-  lists.forEach((list, index) => {
-    if (!list.length) return;
-    const role = about.roles[index], ink = `series-${inkOf(role, about.roles)}`;
-    draw("path", { class: ink, d: list.map(([step, value], place) => `${place ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("") });
-    const [step, value] = list.findLast(([step]) => step <= at) ?? list[0];
-    draw("circle", { class: ink, cx: x(step), cy: y(value), r: 3 });
-    draw("text", { class: ink, x: width - right + 8, y: 20 + 16 * index }, `${role} ${value.toFixed(0)}`);
-  });
-  for (const each of mistakes()) draw("circle", { class: "lost", cx: x(each.step), cy: y(each.value), r: 4.5 });
-  svg.addEventListener("click", (event) => {
-    const place = (event.clientX - svg.getBoundingClientRect().left) * width / svg.clientWidth;
-    goTo(Math.round((place - left) / (width - left - right) * live.step));
-  });
-  find("chart").replaceChildren(svg);
+  const width = Math.max(240, Math.min(640, find("chart").clientWidth));
+  const onStep = (step) => goTo(step);
+  find("chart").replaceChildren(...(has ? [chart(lists, { roles: about.roles, steps: live.step, at: shown ?? live.step, marks: found(), width, onStep })] : []));
 }
 
 // --- events ---
@@ -338,35 +363,47 @@ function runClock(isRunning) {
   hand.style.animation = `run-out ${about.seconds}s linear forwards`;
 }
 
-function watchAgents(event) {
-  clearTimeout(slowTimer);
-  isSlow = false;
-  if (event.event === "state") runClock(event.waiting.length > 0);
-  if (event.event === "state" && event.waiting.length) slowTimer = setTimeout(() => { isSlow = true; find("status").textContent = statusText(); }, SLOW_MS);
+const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.since) / 1000)} s`;
+
+/** Counts the seconds until a search is ready: the first one of a game loads its rules, and may compile. */
+function watchPhase(event) {
+  clearInterval(readyTimer);
+  preparing = event?.phase === "preparing" ? { since: Date.now(), is_yours: event.is_yours } : null;
+  if (event?.phase === "searching" && !event.is_yours) runClock(true);
+  const show = () => {
+    if (!live) return;
+    find("status").textContent = statusText();
+    if (preparing?.is_yours) find("bar-text").textContent = readyText();
+  };
+  if (preparing) readyTimer = setInterval(show, 1000);
+  show();
 }
 
 function receive(event) {
   if (event.event === "state") event = state = merged(state, event);
-  watchAgents(event);
+  if (event.event === "state" && !event.waiting.length) { runClock(false); if (!preparing?.is_yours) watchPhase(null); }
   if (event.event !== "failed") problem("");
   if (event.event === "state") {
     const wasLive = live === null || isLive();
-    if (live?.step !== event.step) { best = null; clicks = []; thought = null; }
+    if (live?.step !== event.step) { best = null; clicks = []; }
+    if (live && event.step < live.step) thoughts.clear(); // moves were taken back
     const isFirst = live === null;
-    live = { ...event, moves: event.moves.map((move, index) => ({ move, text: plain(move), path: pathOf(event.paths[index]) })) };
+    live = { ...event, moves: asMoves(event) };
+    if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;
     find("choice").hidden = !persons().length;
     document.body.classList.toggle("over", event.is_over);
     find("choice-title").textContent = event.is_over ? "The match is over" : "Your moves";
-    find("again").hidden = !event.is_over;
+    showControls(event, about, persons(), live.person);
     find("steps").hidden = about.is_blind;
-    find("undo").disabled = !event.can_undo;
-    find("hint").disabled = !event.person || about.is_hidden;
-    for (const name of ["save", "save-svg", "save-animation"]) find(name).disabled = about.is_blind;
+    whyNot("undo", !event.can_undo && (about.is_blind ? "taking back would reveal what is hidden" : about.has_remote_players ? "a player elsewhere cannot take moves back" : "there is no move of yours to take back"));
+    whyNot("hint", about.is_hidden ? "some of the state is hidden: a hint would show it" : !event.person && "it is not your move");
+    for (const name of ["save", "save-svg", "save-animation"]) whyNot(name, about.is_blind && "some of the state is hidden from you");
     const linked = isFirst ? Number(location.hash.slice(1)) || live.step : live.step;
     if (wasLive) { shown = null; showPosition(event); } else showProgress();
     if (linked !== live.step) goTo(linked);
-  } else if (event.event === "think") showThought(event);
+  } else if (event.event === "think") receiveThought(event);
+  else if (event.event === "phase") watchPhase(event);
   else if (event.event === "review") takeReview(event);
   else if (event.event === "failed") {
     if (review) review.isRunning = false;
@@ -398,7 +435,8 @@ function end(text) {
   document.querySelectorAll("button, input").forEach((control) => { control.disabled = true; });
   if (!live) return;
   Object.assign(live, { moves: [], waiting: [], person: null, note: live.is_over ? "" : "This match has ended." });
-  watchAgents(live);
+  watchPhase(null);
+  runClock(false);
   find("status").textContent = statusText();
   showChoice();
 }
@@ -437,8 +475,8 @@ document.addEventListener("keydown", (event) => {
   const cell = event.target.closest?.("[data-cell]");
   if (cell && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); click(cell.dataset.cell); return; }
   if (cell && event.key.startsWith("Arrow")) { event.preventDefault(); moveFocus(cell, event.key); return; }
-  if (live && event.key === "ArrowLeft") goTo((shown ?? live.step) - 1);
-  if (live && event.key === "ArrowRight") goTo((shown ?? live.step) + 1);
+  if (live && event.key === "ArrowLeft") go(-1);
+  if (live && event.key === "ArrowRight") go(1);
 });
 
 /** The nearest cell that can be chosen in the direction of an arrow key. */
@@ -471,21 +509,16 @@ find("filter").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && moves.length === 1) play(moves[0].move);
 });
 find("undo").addEventListener("click", () => ask("undo"));
-find("hint").addEventListener("click", () => { hintWanted = true; ask("think", { seconds: 1, step: live.step }); });
-find("think").addEventListener("click", () => {
-  if (review) review.isRunning = false; // the server lets it pause
-  ask("think", { seconds: 10, step: shown ?? live.step });
-  showChart();
-});
+find("hint").addEventListener("click", () => { hintWanted = true; ask("think", { seconds: 1, step: live.step, line: [] }); });
+find("think").addEventListener("click", () => setStudying(!isStudying));
+find("leave").addEventListener("click", () => goTo(live.step));
 find("review").addEventListener("click", () => {
+  if (isStudying) setStudying(false);
   review = { entries: [], of: live.step, ...review, isRunning: true };
   ask("review");
   showChart();
 });
-find("again").addEventListener("click", async () => {
-  const opened = await ask("again");
-  if (opened) location.href = `/match/${opened.id}`;
-});
+connect(ask, () => live.person);
 let chartWidth = 0;
 new ResizeObserver(() => {
   if (!live || find("chart").clientWidth === chartWidth) return;
@@ -493,8 +526,8 @@ new ResizeObserver(() => {
   showChart();
 }).observe(find("chart"));
 find("first").addEventListener("click", () => goTo(0));
-find("back").addEventListener("click", () => goTo((shown ?? live.step) - 1));
-find("forward").addEventListener("click", () => goTo((shown ?? live.step) + 1));
+find("back").addEventListener("click", () => go(-1));
+find("forward").addEventListener("click", () => go(1));
 find("last").addEventListener("click", () => goTo(live.step));
 find("step").addEventListener("input", (event) => goTo(Number(event.target.value)));
 find("save").addEventListener("click", async () => {
@@ -520,9 +553,9 @@ try {
   find("about").hidden = !about.about?.length;
   find("about-title").textContent = "How to play";
   find("about-text").replaceChildren(...(about.about ?? []).map((text) => element("p", {}, text)));
-  fillRows([]);
+  showTable(null, about, null);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
-  find("think").hidden = about.is_live || about.is_hidden;
+  find("bar").hidden = find("thought").hidden;
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
   follow();
 } catch (error) {

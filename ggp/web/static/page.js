@@ -33,6 +33,16 @@ export function element(tag, attributes = {}, ...children) {
 
 export const find = (id) => document.getElementById(id);
 
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Disables a button with the reason as its description, or enables it if there is none. */
+export function whyNot(name, reason) {
+  const button = find(name);
+  button.dataset.title ??= button.title;
+  button.disabled = Boolean(reason);
+  button.title = reason ? capital(reason) : button.dataset.title;
+}
+
 /** A state after the changes of an event `state` (see changes.py): lists and texts of many lines may be patched. */
 export function merged(before, { patches, ...changed }) {
   const state = { ...before, ...changed };

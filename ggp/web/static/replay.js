@@ -5,8 +5,8 @@ for (const step of match.steps) states.push(merged(states.at(-1) ?? {}, step));
 let shown = 0;
 
 function movesText(step) {
-  const moves = step.moves.map((move, seat) => [match.roles[seat] ?? "", move.replace(/^\((.*)\)$/, "$1")]);
-  const telling = moves.filter(([, move]) => move !== "noop");
+  const moves = step.moves.map((move, seat) => [match.roles[seat] ?? "", move]);
+  const telling = moves.filter(([, move]) => move !== "waits");
   return (telling.length ? telling : moves).map(([role, move]) => `${role}: ${move}`).join(" · ");
 }
 
@@ -33,7 +33,7 @@ if (states.length) {
   find("step").max = states.length - 1;
   find("log").start = faultsText(states[0]) ? 0 : 1;
   find("log").append(...states.map((state, number) => {
-    const button = element("button", { type: "button", onclick: () => show(number) }, number ? movesText(state) : "START");
+    const button = element("button", { type: "button", title: state.terms.join(" "), onclick: () => show(number) }, number ? movesText(state) : "START");
     return element("li", { "data-step": number }, button, element("span", { class: "lost" }, faultsText(state)));
   }).slice(faultsText(states[0]) ? 0 : 1));
   const go = { first: () => 0, back: () => shown - 1, forward: () => shown + 1, last: () => states.length - 1 };

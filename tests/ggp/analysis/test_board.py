@@ -8,6 +8,7 @@ from gdl.syntax.parser import parse, parse_term
 from ggp.analysis.board import layout, legend
 from ggp.analysis.board_finder import find_board, ordered
 from ggp.analysis.fluent_domains import fluent_domains
+from ggp.engines.loading import load
 
 GAMES = Path(__file__).resolve().parents[3] / "games"
 
@@ -191,3 +192,10 @@ def test_fluent_domains_follow_the_rules_and_what_base_declares():
     rules = """(base (step 1)) (base (step 2)) (succ 1 2) (succ 2 3) (init (step 1))
       (<= (next (step ?n)) (true (step ?m)) (succ ?m ?n))"""
     assert fluent_domains(parse(rules))["step", 1] == (frozenset({"1", "2"}),)
+
+
+def test_pieces_of_a_role_are_no_blank():
+    game = load("breakthrough_4x4", engine="reasoner")
+    board = find_board(game.program, game.facts(game.initial_state()))
+    assert board is not None
+    assert board.blanks == (None,)

@@ -21,7 +21,7 @@ def drawn(name, *joint_moves):
 
 
 DOTS = ["4 +---+   +   +", "", "3 +   +   +   +", "", "2 +   +   +   +", "              |", "1 +   +   +   +"]
-DOTS += ["  1   2   3   4", "first to move", "score  first 0  second 0"]
+DOTS += ["  a   b   c   d", "first to move", "score  first 0  second 0"]
 TOWERS = ["  --3--", " ---4---", "----5----      1         -2-", "    a          b          c", "step 2"]
 ROLLS = [("noop", "noop", "(roll 2)"), ("(run a)", "noop", "noop"), ("noop", "noop", "(roll 3)")]
 

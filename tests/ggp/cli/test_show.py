@@ -39,7 +39,7 @@ def test_show_prints_all_steps_without_a_terminal(record):
     steps = [f"tictactoe, step {number} of 7" for number in range(8)]
     assert [line for line in out.splitlines() if "step" in line] == steps
     assert "x legal, o legal" in out
-    assert "  x  mark 1 1" in out
+    assert "  x  a1\n  o  waits\n" in out
     assert out.rstrip().endswith("x wins")
     assert "1[x]. ." in out
 
@@ -47,8 +47,8 @@ def test_show_prints_all_steps_without_a_terminal(record):
 def test_show_prints_one_step(record):
     code, out = run(record, "--step", 1)
     assert code == 0
-    board = ["3 . . .", "2 . . .", "1[x]. .", "  1 2 3"]
-    assert [line.rstrip() for line in out.splitlines()][-6:] == ["  o  noop", *board, "o to move"]
+    board = ["3 . . .", "2 . . .", "1[x]. .", "  a b c"]
+    assert [line.rstrip() for line in out.splitlines()][-6:] == ["  o  waits", *board, "o to move"]
     code, out = run(record, "--step", 8)
     assert (code, "has 7 steps, not 8" in out) == (2, True)
 
@@ -113,3 +113,9 @@ def test_show_steps_with_keys_in_a_terminal(record):
     os.write(near, b"q")
     assert process.wait(60) == 0
     os.close(near)
+
+
+def test_show_writes_terms_if_asked(record):
+    out = run(record, "--step", 1, "--notation", "kif")[1]
+    assert "  x  (mark 1 1)\n  o  noop\n" in out
+    assert "  1 2 3\n" in out

@@ -14,6 +14,7 @@ import pytest
 import ggp.players.human as human
 from gdl.syntax.parser import parse_term
 from gdl.terms import Symbol
+from ggp.analysis.notation import Notation
 from ggp.engines.loading import load
 from ggp.match.player import MatchQuitError
 from ggp.match.referee import play_match
@@ -97,7 +98,7 @@ def test_part_of_a_move_filters_the_list():
     shown = []
     player = started(person(["mark 3", "3 3"], shown), load("tictactoe", engine="reasoner"))
     assert str(choose(player)) == "(mark 3 3)"
-    assert [word for word in shown[-1].split() if word in "123456789"][::3] == ["3", "6", "7", "8", "9"]
+    assert shown[-1].split() == ["3", "a3", "6", "b3", "7", "c1", "8", "c2", "9", "c3"]
 
 
 def test_help_lists_the_commands():
@@ -120,7 +121,7 @@ def test_hint_names_a_move(monkeypatch):
 
 def test_hint_is_refused_if_information_is_hidden():
     game = load("kuhn_poker", engine="reasoner")
-    assert "hidden" in human.hint_text(game, game.initial_state(), game.roles[0])
+    assert "hidden" in human.hint_text(game, game.initial_state(), game.roles[0], Notation())
 
 
 def test_undo_returns_to_the_last_own_choice():
@@ -243,7 +244,7 @@ def test_keys_edit_the_line_and_moves_typed_ahead_stay_here(terminal):
     os.write(near, b"mark 2 1\x1b[D\x1b[D\x7f3\n")  # arrows and a correction: mark 3 1
     seen = read_until(near, "x> ")
     assert "^[[" not in seen
-    assert "x mark 3 1" in seen
+    assert "x c1" in seen
     os.write(near, b"\x1b[A\x0c")  # Up brings the last move, Ctrl-L the board instead
     read_until(near, "x> ", after="3 . . .")
     os.write(near, b"resign\necho one\necho two\n")

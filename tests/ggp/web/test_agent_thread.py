@@ -37,6 +37,7 @@ def test_report_of_the_initial_state_is_not_taken_for_one_of_the_position(monkey
     findings = queue.Queue()
     thread = AgentThread(parse(read_rules("nim")), 1, findings.put)
     thread.put(Task(0, Symbol("first"), "legal", 1.0, (), ()))
-    found = [findings.get(timeout=60) for _ in range(2)]
-    assert [finding.report and finding.report["seconds"] for finding in found] == [22.0, None]
-    assert found[1].move is not None
+    found = [findings.get(timeout=60) for _ in range(4)]
+    assert [finding.phase for finding in found[:2]] == ["preparing", "searching"]
+    assert [finding.report and finding.report["seconds"] for finding in found[2:]] == [22.0, None]
+    assert found[3].move is not None

@@ -3,18 +3,18 @@
 import ggp
 from gdl.syntax.parser import parse_term
 from ggp.analysis.board import Axis, Board, Layer
-from ggp.web.board_markup import click_paths
+from ggp.analysis.move_reading import MoveReading
 
 
 def paths(name):
     game = ggp.load(name, engine="reasoner")
     state = game.initial_state()
-    board = ggp.show(game).board
-    assert board is not None
+    reading = ggp.show(game).picture.notation.reading
+    assert reading is not None
     moves = [move for role in game.roles for move in game.legal_moves(state, role)]
     return {
         str(move): [sorted(cells) for cells in path]
-        for move, path in zip(moves, click_paths(board, moves), strict=True)
+        for move, path in zip(moves, reading.paths(moves), strict=True)
     }
 
 
@@ -42,5 +42,7 @@ def test_moves_of_unequal_length_and_nested_terms_have_paths_of_their_own():
     axis = tuple((str(each),) for each in (1, 2, 3))
     board = Board((Layer("cell", 3, Axis((0,), axis), Axis((1,), axis)),), True, (None,))
     texts = ["(jump 1 1 2 2 3 3)", "(put (at 2 3))", "(drop 2)", "(say hello)", "noop"]
-    found = [[sorted(cells) for cells in path] for path in click_paths(board, list(map(parse_term, texts)))]
+    found = [
+        [sorted(cells) for cells in path] for path in MoveReading(board).paths(list(map(parse_term, texts)))
+    ]
     assert found == [[[(0, 0)], [(1, 1)], [(2, 2)]], [[(1, 2)]], [[(1, 0), (1, 1), (1, 2)]], [], []]

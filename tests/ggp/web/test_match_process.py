@@ -10,6 +10,7 @@ import pytest
 
 import ggp
 from gdl.syntax.parser import parse_term
+from ggp.game import GameError
 from ggp.match.player import PlayerError
 from ggp.players.options import option_tables
 from ggp.processes.child_end import RequestError, sentence
@@ -19,6 +20,7 @@ from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes, merged
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
+from ggp.web.settlement import Settlement
 from ggp.web.shown_match import ShownMatch
 
 
@@ -46,17 +48,20 @@ def new_match(**options):
 class NoSearches:
     """Stands in for the thread of searches: remembers what it is asked for."""
 
-    def __init__(self, rules, seed, found):
+    def __init__(self, rules, seed, found, mebibytes, is_eager=False):
         self.generation = 0
         self.tasks = []
 
     def put(self, task):
         self.tasks.append(task)
 
+    def rest(self):
+        pass
+
 
 @pytest.fixture(autouse=True)
 def _no_threads(monkeypatch):
-    monkeypatch.setattr(shown_match, "AgentThread", NoSearches)
+    monkeypatch.setattr(shown_match, "AgentProcess", NoSearches)
     monkeypatch.setattr(shown_match, "PACE_SECONDS", 0.0)
 
 
@@ -122,16 +127,16 @@ def test_lines_between_dots_are_drawn_by_clicks():
 
 def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
     match = open_match("tictactoe", moves=WIN_OF_X)
-    match.think(1.0, 3)
+    match.think(1.0, 3, [])
     task = match._agents.tasks[-1]
     assert (str(task.role), len(task.moves), task.is_analysis) == ("o", 3, True)
     match.take(Finding(task, None, {"expectation": 0.0, "moves": []}))
     assert (match.page.events[-1]["event"], match.page.events[-1]["step"]) == ("think", 3)
     for step, why in ((5, "no role has a choice"), (6, "has not reached"), (-1, "has not reached")):
         with pytest.raises(RequestError, match=why):
-            match.think(1.0, step)
+            match.think(1.0, step, [])
     record = replayed(match.record())
-    record.think(1.0, 0)
+    record.think(1.0, 0, [])
     assert (str(record._agents.tasks[-1].role), record._agents.tasks[-1].moves) == ("x", ())
 
 
@@ -154,7 +159,7 @@ def test_review_searches_every_choice_and_an_analysis_pauses_it():
     assert (entry["step"], entry["role"], entry["value"]) == (0, "x", 55.0)
     assert (entry["played"], entry["played_path"]) == ("(mark 1 1)", "0,0")
     assert (entry["best"], entry["best_path"]) == ("(mark 2 2)", "1,1")
-    match.think(1.0, 3)
+    match.think(1.0, 3, [])
     assert len(match._agents.tasks) == 3
     match.review()
     for value in (40.0, 60.0, 0.0, 100.0):
@@ -183,7 +188,7 @@ def test_searches_of_a_match_share_its_memory():
     seats = ["person", "mcts", "mcts:c=9"]
     match = open_match("connectfour_3p", seats, [("red", "(drop 1)")], mebibytes=2000)
     assert match._agents.tasks[-1].spec == "mcts:memory=300,proof_memory=75"
-    match.think(1.0, 0)
+    match.think(1.0, 0, [])
     assert match._agents.tasks[-1].spec == "mcts:memory=66,proof_memory=16"
 
 
@@ -239,12 +244,13 @@ def test_person_sees_percepts_and_own_moves_only():
     shown = match.snapshot()
     assert shown["person"] == "first"
     assert not {"board", "lines", "facts"} & shown.keys()
-    assert shown["history"] == [["noop", None, None]]
+    assert shown["history"] == [["waits", None, None]]
+    assert shown["terms"] == [["noop", None, None]]
     (percepts,) = shown["percepts"]
     assert len(percepts) == 1
     deal = str(match.history.steps[0].joint_move[2])
     assert deal not in json.dumps(match.page.events)
-    for refused in (match.undo, lambda: match.think(1.0, 0)):
+    for refused in (match.undo, lambda: match.think(1.0, 0, [])):
         with pytest.raises(RequestError):
             refused()
     for refused in (lambda: match.view(0), match.record, match.animation):
@@ -276,7 +282,7 @@ def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
     match.take(Finding(task, move, {"expectation": 40.0}))
     run_on(match)
     shown = match.snapshot()
-    assert shown["history"][1] == ["noop", "mark 2 2"]
+    assert shown["history"][1] == ["waits", "b2"]
     assert shown["values"][1] == [None, 40.0]
 
 
@@ -415,3 +421,54 @@ def test_legal_moves_are_those_of_the_state_also_after_undo():
             for back, role in product(range(len(history.steps) + 1), game.roles):
                 state = history.state(len(history.steps) - back)
                 assert history.legal(role, back) == game.legal_moves(state, role)
+
+
+def test_persons_resign_offer_draws_and_run_out_of_time():
+    match = open_match("tictactoe", moves=WIN_OF_X[:2])
+    match.resign("x")
+    run_on(match)
+    end = match.snapshot()
+    assert (end["is_over"], end["outcome"], end["goals"]) == (True, "x resigns: o wins", [0, 100])
+    with pytest.raises(RequestError, match="the match is over"):
+        match.offer("o")
+    match.undo()
+    run_on(match)
+    assert not match.snapshot()["is_over"]
+    match.offer("x")
+    assert match.snapshot()["offered"] == "x"
+    match.decline()
+    match.offer("x")
+    match.offer("o")
+    assert (match.snapshot()["outcome"], match.snapshot()["goals"]) == ("draw agreed", [50, 50])
+
+
+def test_clock_runs_for_the_person_who_chooses():
+    now = [0.0]
+    x, o = map(parse_term, "xo")
+    settlement = Settlement((x, o), (x, o), 60.0, lambda: now[0])
+    assert settlement.run_clocks([x]) == 60.0
+    now[0] = 25.0
+    assert settlement.run_clocks([o]) == 60.0
+    assert settlement.view()["clocks"] == {"x": 35.0, "o": 60.0}
+    now[0] = 86.0
+    assert settlement.run_clocks([o]) is None
+    assert (settlement.verdict, settlement.goals) == ("o ran out of time: x wins", [100, 0])
+
+
+def test_draw_is_offered_to_persons_only():
+    match = open_match("tictactoe", ("person", "random"))
+    with pytest.raises(RequestError, match="no other person"):
+        match.offer("x")
+
+
+def test_line_is_explored_beside_the_match():
+    match = open_match("tictactoe", moves=WIN_OF_X[:1])
+    view = match.explore(0, [["(mark 2 2)", "noop"], ["noop", "(mark 1 1)"]])
+    assert (view["step"], view["is_over"], view["choices"][0]["role"]) == (2, False, "x")
+    assert len(view["choices"][0]["moves"]) == 7
+    assert len(match.history.steps) == 1
+    for line in ([["(mark 2 2)"]], [["(mark 2 2)", 1]], [["noop", "noop"]] * 501):
+        with pytest.raises(RequestError):
+            match.explore(0, line)
+    with pytest.raises(GameError):
+        match.explore(0, [["(mark 9 9)", "noop"]])

@@ -202,20 +202,95 @@ def test_analysis_shows_values_and_the_hint_marks_a_move(page, address):
     page.click("#hint")
     expect(page.locator("#moves .best")).to_have_count(1, timeout=WAIT_MS)
     assert [each.bounding_box() for each in places] == before  # nothing jumps while a search reports
-    expect(page.locator("#bar-text")).to_contain_text("x")
+    expect(page.locator("#bar-text")).to_have_text(re.compile(r"X's chances \d+ %|X draws for certain"))
+    expect(page.locator("#effort")).to_contain_text("games simulated")
     assert page.locator("#candidates tr").first.locator("td").nth(1).inner_text() != ""
 
 
 def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
-    expect(page.locator("#think")).to_be_disabled()
     page.locator("#log button").nth(2).click()
     page.click("#think")
-    expect(page.locator("#thought-title")).to_have_text("Search for o, step 3", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_have_text("Analysis for o, step 3", timeout=WAIT_MS)
     expect(page.locator("#candidates .proven").first).to_be_visible(timeout=WAIT_MS)
+    page.keyboard.press("ArrowLeft")  # the analysis goes along
+    expect(page.locator("#thought-title")).to_have_text("Analysis for x, step 2", timeout=WAIT_MS)
+    expect(page.locator("#bar-text")).to_have_text("X wins for certain", timeout=WAIT_MS)
+    page.keyboard.press("ArrowRight")
     page.reload()
     expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
+
+
+def test_other_line_is_tried_from_a_past_position_and_left_again(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    click_cells(page, "0,0", "1,0", "0,1")
+    page.keyboard.press("Home")
+    page.click("#first")
+    page.click('[data-cell="1,1"]')
+    expect(page.locator("#status")).to_contain_text("Your own line, 1 after step 0: o to move")
+    page.click('[data-cell="2,2"]')
+    expect(page.locator("#status")).to_contain_text("Your own line, 2 after step 0: x to move")
+    page.click("#back")
+    page.click('[data-cell="2,0"]')  # another answer
+    expect(page.locator("#variants button")).to_have_count(3)
+    page.locator("#variants button").first.click()
+    expect(page.locator("#state .piece")).to_have_count(1)
+    page.click("#leave")
+    expect(step_of(page)).to_have_text("3 of 3")
+    expect(page.locator("#state .piece")).to_have_count(3)
+    expect(page.locator("#status")).to_have_text("o, it is your move")
+    page.click('[data-cell="1,1"]')
+    expect(step_of(page)).to_have_text("4 of 4")
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (360, 740)])
+def test_match_fits_the_window_without_scrolling_or_jumps(page, address, size):
+    width, height = size
+    page.set_viewport_size({"width": width, "height": height})
+    page.add_init_script(
+        """window.shift = 0;
+        new PerformanceObserver(list => list.getEntries().forEach(each => { window.shift += each.value; }))
+            .observe({ type: "layout-shift", buffered: true });"""
+    )
+    open_game(page, address, "hex_5x5", ["person", "person"])
+    expect(page.locator("#state .can").first).to_be_visible()
+    page.wait_for_timeout(300)
+    page.evaluate("window.shift = 0")
+    click_cells(page, "0,0", "1,0", "2,2")
+    assert page.evaluate("window.shift") < 0.02
+    needed = ["#status", "#state svg", "#step", "#undo", "#hint"]
+    needed += [] if width == 360 else ["#log", "#think", "#candidates", "#effort"]
+    for selector in needed:
+        box = page.locator(selector).bounding_box()
+        assert box["y"] >= 0, selector
+        assert box["y"] + box["height"] <= height, selector
+        assert box["x"] + box["width"] <= width, selector
+    if width == 360:
+        for control in page.locator("button:visible, select:visible, input:visible").all():
+            box = control.bounding_box()
+            assert min(box["width"], box["height"]) >= 40, control.get_attribute("id")
+    else:
+        assert page.evaluate("document.documentElement.scrollHeight") <= height
+
+
+def test_click_is_on_the_board_at_once_while_a_search_runs(page, address):
+    open_game(page, address, "hex_5x5", ["person", "person"])
+    page.click("#think")
+    expect(page.locator("#effort")).to_contain_text("games simulated", timeout=WAIT_MS)
+    milliseconds = page.evaluate(
+        """async () => {
+            const start = performance.now();
+            const cell = document.querySelector('[data-cell="2,2"]');
+            const { x, y, width, height } = cell.getBoundingClientRect();
+            const at = { clientX: x + width / 2, clientY: y + height / 2, bubbles: true };
+            cell.dispatchEvent(new PointerEvent("pointerdown", at));
+            cell.dispatchEvent(new PointerEvent("pointerup", at));
+            while (!document.querySelector("#state .piece")) await new Promise(requestAnimationFrame);
+            return performance.now() - start;
+        }"""
+    )
+    assert milliseconds < 500  # 100 on an idle machine
 
 
 def test_lost_match_is_reviewed_and_played_again(page, address):

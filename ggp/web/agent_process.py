@@ -1,0 +1,193 @@
+"""The searches of a match in a process of lower priority: `python -m ggp.web.agent_process MIB`.
+
+A search keeps all cores busy, and loading rules or compiling keeps the interpreter busy: in the process of
+the match either would delay its clicks. Terms cross as texts.
+
+    begin   rules, seed, is_eager                     load the rules; is_eager: before there is a task
+    search  number, and the fields of a Task          answered by events `found` with the number
+    rest, advance, stop                               methods and `generation` of AgentThread
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent import futures
+from typing import Any
+
+from gdl.errors import GdlError
+from gdl.syntax.parser import parse, parse_term
+from gdl.terms import Term
+from ggp.beliefs.observation import Observation
+from ggp.processes.child import Child, ChildError
+from ggp.processes.child_end import Parent, guard_group, serve
+from ggp.web.agent_thread import AgentThread, Finding, Task
+
+_NICENESS = 5
+_GONE = "its search was stopped: it needed too much memory"
+
+
+class AgentProcess:
+    """The same methods as AgentThread has, for the process of a match; the search process starts at once.
+
+    found   called in another thread with every Finding, an error for all open tasks if the process ends; the
+            next task starts a new one
+    """
+
+    def __init__(
+        self, rules: str, seed: int, found: Callable[[Finding], None], mebibytes: int, is_eager: bool = False
+    ) -> None:
+        self._begin = {"rules": rules, "seed": seed, "is_eager": is_eager}
+        self._found, self._mebibytes = found, mebibytes
+        self._generation = self._number = 0
+        self._open: dict[int, Task] = {}
+        self._lock = threading.Lock()
+        self._child = self._started()
+
+    def _started(self) -> Child:
+        child = Child("ggp.web.agent_process", str(self._mebibytes), on_event=self._receive)
+        child.send("begin", **self._begin)
+        child.send("advance", generation=self._generation)
+        return child
+
+    @property
+    def generation(self) -> int:
+        """Tasks of another generation are stale."""
+        return self._generation
+
+    @generation.setter
+    def generation(self, value: int) -> None:
+        self._generation = value
+        self._child.send("advance", generation=value)
+
+    def put(self, task: Task) -> None:
+        """Ask for a search; tasks are done in order."""
+        if self._child.is_gone:
+            self._child = self._started()
+        with self._lock:
+            self._number += 1
+            self._open = {n: each for n, each in self._open.items() if each.generation == self._generation}
+            self._open[self._number] = task
+        self._child.send("search", number_of_task=self._number, task=_packed(task))
+
+    def rest(self) -> None:
+        """End the analysis that runs, and those that wait."""
+        self._child.send("rest")
+
+    def stop(self, terms: Sequence[Sequence[Term]] | None, wait_seconds: float = 0.0) -> None:
+        """Send the players over HTTP the end of the match; see `AgentThread.stop`."""
+        texts = None if terms is None else [list(map(str, row)) for row in terms]
+        answer = self._child.ask("stop", terms=texts, wait_seconds=wait_seconds)
+        if wait_seconds:
+            with contextlib.suppress(ChildError, futures.TimeoutError):
+                answer.result(wait_seconds)
+
+    def _receive(self, event: dict[str, Any], line: str) -> None:
+        if event["event"] == "gone":
+            with self._lock:
+                lost, self._open = self._open, {}
+            for each in lost.values():
+                self._found(Finding(each, error=_GONE))
+            return
+        task = self._open.get(event["number_of_task"])
+        if task is None:
+            return
+        move = None if event["move"] is None else parse_term(event["move"])
+        if move is not None or event["error"]:
+            with self._lock:
+                self._open.pop(event["number_of_task"], None)
+        self._found(Finding(task, move, event["report"], event["error"], event["phase"]))
+
+
+def _packed(task: Task) -> dict[str, Any]:
+    observed = [[str(each.own_move), list(map(str, each.percepts))] for each in task.observations]
+    return {
+        **{name: getattr(task, name) for name in ("generation", "spec", "seconds", "is_analysis")},
+        "role": str(task.role),
+        "moves": [list(map(str, row)) for row in task.moves],
+        "observations": observed,
+    }
+
+
+def _unpacked(data: dict[str, Any]) -> Task:
+    """
+    >>> from gdl.syntax.parser import parse_term
+    >>> move, role = parse_term("(mark 1 1)"), parse_term("x")
+    >>> task = Task(3, role, "mcts", 1.5, ((move,),), (Observation(move, (role,)),), True)
+    >>> _unpacked(_packed(task)) == task
+    True
+    """
+    return Task(
+        data["generation"],
+        parse_term(data["role"]),
+        data["spec"],
+        data["seconds"],
+        tuple(tuple(map(parse_term, row)) for row in data["moves"]),
+        tuple(
+            Observation(parse_term(move), tuple(map(parse_term, percepts)))
+            for move, percepts in data["observations"]
+        ),
+        data["is_analysis"],
+    )
+
+
+class _Searches:
+    """The requests of the process."""
+
+    def __init__(self, parent: Parent) -> None:
+        self._parent = parent
+        self._thread: AgentThread | None = None
+        self._numbers: dict[Task, int] = {}
+
+    def begin(self, rules: str, seed: int, is_eager: bool) -> None:
+        self._thread = AgentThread(parse(rules + "\n"), seed, self._send, is_eager=is_eager)
+
+    def advance(self, generation: int) -> None:
+        assert self._thread is not None
+        self._thread.generation = generation
+
+    def search(self, number_of_task: int, task: dict[str, Any]) -> None:
+        assert self._thread is not None
+        unpacked = _unpacked(task)
+        self._numbers = {each: n for each, n in self._numbers.items() if n > number_of_task - 8}
+        self._numbers[unpacked] = number_of_task
+        self._thread.put(unpacked)
+
+    def rest(self) -> None:
+        assert self._thread is not None
+        self._thread.rest()
+
+    def stop(self, terms: list[list[str]] | None, wait_seconds: float) -> None:
+        assert self._thread is not None
+        parsed = None if terms is None else [tuple(map(parse_term, row)) for row in terms]
+        self._thread.stop(parsed, wait_seconds)
+
+    def _send(self, finding: Finding) -> None:
+        number = self._numbers.get(finding.task)
+        if number is not None:
+            move = None if finding.move is None else str(finding.move)
+            self._parent.send_event(
+                "found",
+                number_of_task=number,
+                move=move,
+                report=finding.report,
+                error=finding.error,
+                phase=finding.phase,
+            )
+
+
+def main() -> None:
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    guard_group()
+    parent = Parent()
+    searches = _Searches(parent)
+    methods = {name: getattr(searches, name) for name in ("begin", "advance", "search", "rest", "stop")}
+    serve(parent, methods, (GdlError,), int(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()
