@@ -35,7 +35,7 @@ def _eliminate(
     bodies: Mapping[int, Sequence[Body]], gates: GateBuilder, budget: int
 ) -> dict[int, int] | None:
     """Solve by elimination; None if that forms more than `budget` products."""
-    system = _System(bodies)
+    system = _System(bodies, gates)
     eliminated: list[tuple[int, list[Body]]] = []
     while system.definition:
         unknown = min(system.definition, key=system.cost)
@@ -45,23 +45,31 @@ def _eliminate(
         eliminated.append((unknown, system.eliminate(unknown, gates)))
     value: dict[int, int] = {}
     for unknown, definition in reversed(eliminated):
-        value[unknown] = _value_of(definition, value, gates)
+        value[unknown] = gates.conj([system.guard[unknown], _value_of(definition, value, gates)])
     return value
 
 
 class _System:
-    """Equations during elimination.
+    """Equations `unknown = guard AND definition` during elimination.
 
+    A guard is what all bodies of an unknown have in common, such as the piece on its cell. Kept out of the
+    definitions, it lets "a chain leads from a to b" and "from b to a" be one gate.
+
+    guard        unknown -> a literal
     definition   unknown -> the unknowns of a body -> the literals that stand with them
     users        unknown -> the unknowns whose definitions contain it
     """
 
-    def __init__(self, bodies: Mapping[int, Sequence[Body]]) -> None:
+    def __init__(self, bodies: Mapping[int, Sequence[Body]], gates: GateBuilder) -> None:
+        self.guard: dict[int, int] = {}
         self.definition: dict[int, dict[Inside, list[int]]] = {unknown: {} for unknown in bodies}
         self.users: dict[int, set[int]] = {unknown: set() for unknown in bodies}
         for unknown, alternatives in bodies.items():
-            for outside, inside in alternatives:
-                self.add(unknown, inside, outside)
+            outsides = [_conjuncts(outside, gates) for outside, _ in alternatives]
+            common = set(outsides[0]).intersection(*outsides[1:]) if outsides else set()
+            self.guard[unknown] = gates.conj(common)
+            for outside, (_, inside) in zip(outsides, alternatives, strict=True):
+                self.add(unknown, inside, gates.conj([x for x in outside if x not in common]))
 
     def add(self, unknown: int, inside: Inside, outside: int) -> None:
         if unknown in inside or outside == FALSE_LITERAL:
@@ -86,8 +94,13 @@ class _System:
                 factor = gates.disj(equations.pop(inside))
                 rest = inside - {unknown}
                 for outside, others in definition:
-                    self.add(user, rest | others, gates.conj([factor, outside]))
+                    self.add(user, rest | others, gates.conj([factor, self.guard[unknown], outside]))
         return definition
+
+
+def _conjuncts(literal: int, gates: GateBuilder) -> tuple[int, ...]:
+    """The inputs of an AND; of anything else the literal itself."""
+    return (None if literal & 1 else gates.inputs(literal)) or (literal,)
 
 
 def _unroll(bodies: Mapping[int, Sequence[Body]], gates: GateBuilder) -> dict[int, int]:
