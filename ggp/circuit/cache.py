@@ -66,8 +66,7 @@ class GameCache:
         except Exception as error:  # whatever is wrong with the file, it is not an entry
             store.drop(name, str(error))
             return None
-        with contextlib.suppress(OSError):
-            os.utime(self.folder / name)
+        store.touch(name)
         return found
 
     def store(self, program: Program, compiled: CompiledCircuit, variant: str = "") -> None:
@@ -78,8 +77,9 @@ class GameCache:
         if len(content) > self.mebibytes << 20:
             return
         name = rules_key(program, variant) + _SUFFIX
-        if CheckedStore(self.folder).save(name, content):
-            self._shrink(self.folder / name)
+        store = CheckedStore(self.folder)
+        if store.save(name, content):
+            store.shrink(_SUFFIX, self.mebibytes << 20, newest=name)
 
     def clear(self) -> int:
         """Remove every entry; returns how many there were."""
@@ -92,23 +92,6 @@ class GameCache:
 
     def _entries(self) -> list[Path]:
         return [] if self.folder is None else list(self.folder.glob("*" + _SUFFIX))
-
-    def _shrink(self, newest: Path) -> None:
-        """Remove the least recently used entries until the rest fit."""
-        known: list[tuple[float, int, Path]] = []
-        leftovers = newest.parent.glob(".new-*.part")  # of processes that were killed
-        for place in (*self._entries(), *leftovers):
-            with contextlib.suppress(OSError):
-                found = place.stat()
-                known.append((found.st_mtime, found.st_size, place))
-        total = sum(size for _, size, _ in known)
-        for _, size, place in sorted(known):
-            if total <= self.mebibytes << 20:
-                break
-            if place != newest:
-                with contextlib.suppress(OSError):
-                    place.unlink()
-                total -= size
 
 
 def rules_key(program: Program, variant: str = "") -> str:

@@ -20,6 +20,7 @@ from ggp.circuit.packed_gates import packed
 from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate
 from ggp.integers import check_integers
+from ggp.native.compile_limit import CompileLimit
 from ggp.processes.isolation import result_of_process
 
 Progress: TypeAlias = Callable[[str], None]
@@ -214,8 +215,17 @@ def compile_game(
     return QuickGame(program, start.circuit, name, simplified)
 
 
-def game_on(circuit: Circuit, program: Program, name: str = "game") -> CompiledGame:
+def game_on(
+    circuit: Circuit, program: Program, name: str = "game", compile_limit: CompileLimit | None = None
+) -> CompiledGame:
     """The compiled game of `program`, given its circuit."""
     from ggp.engines.compiled import CompiledGame
 
-    return CompiledGame(program, tabulate(circuit), circuit.terms, name, exclusive=circuit.exclusive)
+    return CompiledGame(
+        program,
+        tabulate(circuit),
+        circuit.terms,
+        name,
+        exclusive=circuit.exclusive,
+        compile_limit=compile_limit,
+    )

@@ -6,6 +6,7 @@ the same facts are true in them.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import logging
 import threading
@@ -42,6 +43,7 @@ from ggp.lanes.choose import native_layout
 from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
+from ggp.native.compile_limit import CompileLimit
 
 _logger = logging.getLogger("ggp")
 
@@ -106,6 +108,7 @@ class CompiledGame:
         *,
         words: int = DEFAULT_WORDS,
         exclusive: tuple[tuple[int, ...], ...] = (),
+        compile_limit: CompileLimit | None = None,
     ) -> None:
         self.name = name
         self.program = program
@@ -115,7 +118,13 @@ class CompiledGame:
         self.words = words
         self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
-        self.native = NativeCode(tables, native_layout(self.lane_tables), self.lane_tables.schedule.native)
+        self.native = NativeCode(
+            tables,
+            native_layout(self.lane_tables),
+            self.lane_tables.schedule.native,
+            limit=compile_limit,
+            name=name,
+        )
         self._lanes = Lanes(self.lane_tables, words=words)
         self._lock = threading.Lock()
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
@@ -358,7 +367,12 @@ class QuickGame(CompiledGame):
         try:
             circuit = simplify()
             finished = CompiledGame(
-                self.program, tabulate(circuit), circuit.terms, self.name, exclusive=circuit.exclusive
+                self.program,
+                tabulate(circuit),
+                circuit.terms,
+                self.name,
+                exclusive=circuit.exclusive,
+                compile_limit=self.native.limit,
             )
         except (MemoryError, OSError) as error:
             reason = str(error) or "not enough memory"
@@ -390,3 +404,15 @@ def once_per_game(make: Callable[[CompiledGame], _Made]) -> Callable[[CompiledGa
             return made[game]
 
     return kept
+
+
+def interpreted(game: CompiledGame) -> CompiledGame:
+    """A copy of `game` without machine code, since others may use `game`; a quick one itself."""
+    twin = game if isinstance(game, QuickGame) else _twin(game)
+    twin.native.limit.is_on = False
+    return twin
+
+
+@once_per_game
+def _twin(game: CompiledGame) -> CompiledGame:
+    return copy.copy(game)

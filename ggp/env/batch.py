@@ -379,14 +379,17 @@ class Environment:
 
     def _split(self, count: int, begins_alike: bool = False) -> Shares:
         words, blocks = words_for(count), blocks_for(count)
-        inputs = sum(len(part.schedule.source) for part in self._parts)
+        of_state, of_step = (part.tables for part in self._parts)
+        for part in self._parts:
+            part.native.begin(words)
+        inputs = len(of_state.schedule.source) + len(of_step.schedule.source)
         work = blocks * (inputs + _INPUTS_PER_LANE * 64 * words)
         threads = max(1, min(self.settings.threads, blocks, work // _WORTH_A_THREAD))
         limit = min(NO_LIMIT, self.settings.max_steps or NO_LIMIT)
         ends = [blocks * i // threads for i in range(threads + 1)]
         switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(begins_alike)
         return [
-            Unboxed(Share(*self._parts, self._env, scratch, StepRules(first, end, limit, *switches)))
+            Unboxed(Share(of_state, of_step, self._env, scratch, StepRules(first, end, limit, *switches)))
             for scratch, (first, end) in zip(self._scratches(words, threads), pairwise(ends), strict=False)
         ]
 
@@ -394,11 +397,11 @@ class Environment:
         known = self._scratch.setdefault(words, [])
         width = self.num_actions * (self.num_players if self.is_joint else 1)
         while len(known) < threads:
-            largest = max(self._parts, key=lambda part: part.row_count)
+            largest = max((part.tables for part in self._parts), key=lambda tables: tables.row_count)
             known.append(
                 Scratch(
                     make_arrays(largest, words, 0).value,
-                    make_rows(len(self._parts.of_step.next_saved) + 1, words),
+                    make_rows(len(self._parts.of_step.tables.next_saved) + 1, words),
                     make_rows(WORK + 3 * self.num_players, words),
                     make_rows(-(-max(width, self.layout.observation_size) // 64) * 64, words),
                     make_rows(max(1, 2 * self._env.sensed.size), words),

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ggp.circuit.circuit import FALSE_LITERAL, without_dead_gates
-from ggp.circuit.tables import circuit_of, tabulate
+from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.lanes.layout import LaneTables, arrange
+from ggp.engines.side_tables import SideTables, side_tables
 
 
 class CircuitParts(NamedTuple):
@@ -25,12 +25,12 @@ class CircuitParts(NamedTuple):
     >>> import ggp
     >>> game = ggp.load("othello", engine="lanes")
     >>> whole, parts = game.lane_tables, parts_of(game)
-    >>> parts.of_state.row_count < whole.row_count, parts.of_step.row_count < whole.row_count
-    (True, True)
+    >>> [part.tables.row_count < whole.row_count for part in parts]
+    [True, True]
     """
 
-    of_state: LaneTables
-    of_step: LaneTables
+    of_state: SideTables
+    of_step: SideTables
 
 
 @once_per_game
@@ -47,4 +47,4 @@ def parts_of(game: CompiledGame) -> CircuitParts:
         terminal=FALSE_LITERAL,
         goals=tuple(goal._replace(literal=FALSE_LITERAL) for goal in circuit.goals),
     )
-    return CircuitParts(*(arrange(tabulate(without_dead_gates(part))) for part in (of_state, of_step)))
+    return CircuitParts(*(side_tables(game, without_dead_gates(part)) for part in (of_state, of_step)))

@@ -57,7 +57,7 @@ def observe(game: CompiledGame, actions: Actions, kind: str, view: PointOfView |
 def observe_percepts(game: CompiledGame, actions: Actions) -> Observed:
     """Percepts and own moves of each agent: never more than GDL-II lets it know. In games without `sees`
     rules every agent perceives all moves (of GDL-I)."""
-    tables, lanes = game.tables, parts_of(game).of_step
+    tables, lanes = game.tables, parts_of(game).of_step.tables
     columns: list[list[tuple[str, int]]] = []
     hidden = has_percepts(game)
     for a, agent in enumerate(actions.agents):

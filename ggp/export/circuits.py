@@ -2,7 +2,7 @@
 
 Latches are fluents with their initial values, inputs are moves: one per role in each step. Outputs are
 `legal(ROLE,MOVE)`, `terminal`, `goal(ROLE,VALUE)` and `sees(ROLE,PERCEPT)`. Names are terms as written in
-Prolog, without blanks.
+Prolog, without blanks. In symbols all but ASCII letters, digits and harmless punctuation is written as in URLs.
 
     aiger   ASCII AIGER 1.9 (Biere, Heljanko, Wieringa 2011, "AIGER 1.9 and beyond")
     blif    Berkeley Logic Interchange Format, as ABC reads it
@@ -16,9 +16,14 @@ import json
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
+from urllib.parse import quote
 
 from gdl.terms import Compound, Term
 from ggp.circuit.tables import CircuitTables, CircuitTerms
+
+
+_HARMLESS = "!$&'*+-./:<>?@[]^_`{|}~"
+"""Punctuation that neither terms nor the formats use: BLIF has comments after `#`, and `\\` joins lines."""
 
 
 class NamedCircuit(NamedTuple):
@@ -74,12 +79,16 @@ def name_of(term: Term) -> str:
     """A term in Prolog's notation.
 
     >>> from gdl.syntax.parser import parse_term
-    >>> name_of(parse_term("(cell 1 2 (piece x))"))
-    'cell(1,2,piece(x))'
+    >>> name_of(parse_term("(cell 1 2 (piece x))")), name_of(parse_term("no#1,2"))
+    ('cell(1,2,piece(x))', 'no%231%2C2')
     """
     if isinstance(term, Compound):
-        return f"{term.name}({','.join(map(name_of, term.arguments))})"
-    return str(term)
+        return f"{_quoted(term.name)}({','.join(map(name_of, term.arguments))})"
+    return _quoted(str(term))
+
+
+def _quoted(symbol: str) -> str:
+    return quote(symbol, safe=_HARMLESS)
 
 
 def to_aiger(circuit: NamedCircuit) -> str:

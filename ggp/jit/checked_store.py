@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
+import os
 import shutil
 import stat
 from contextlib import suppress
@@ -74,6 +75,31 @@ class CheckedStore:
             _warn_once(self.folder, error.strerror or str(error))
             return False
         return True
+
+    def touch(self, name: str) -> None:
+        """Note that what is saved under `name` was used, for `shrink`."""
+        if self.folder is not None:
+            with suppress(OSError):
+                os.utime(self.folder / name)
+
+    def shrink(self, suffix: str, limit_bytes: int, *, newest: str) -> None:
+        """Remove the least recently used files whose names end in `suffix` until the rest fit, but never
+        `newest`; leftovers of processes that were killed count, too."""
+        if self.folder is None:
+            return
+        known: list[tuple[float, int, Path]] = []
+        for place in (*self.folder.glob("*" + suffix), *self.folder.glob(".new-*.part")):
+            with suppress(OSError):
+                found = place.stat()
+                known.append((found.st_mtime, found.st_size, place))
+        total = sum(size for _, size, _ in known)
+        for _, size, place in sorted(known):
+            if total <= limit_bytes:
+                break
+            if place.name != newest:
+                with suppress(OSError):
+                    place.unlink()
+                total -= size
 
     def drop(self, name: str, reason: str) -> None:
         """Remove what is saved under `name`, for a `reason` that is logged."""

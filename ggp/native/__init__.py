@@ -6,5 +6,7 @@ choice            counting and selecting moves as schedules
 emit              a schedule as LLVM's intermediate language, for a row width and an instruction set
 code              object code of a phase, and loading it
 compile_process   the process that makes it
+compile_client    that process seen from here: its start, its turn, its answers
+compile_limit     how much work it may take
 background        from the cache or that process into the table that kernels look into
 """

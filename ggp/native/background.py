@@ -9,16 +9,13 @@ part. So kernels change from the interpreter to machine code between two parts, 
 
 from __future__ import annotations
 
-import atexit
 import functools
 import hashlib
+import logging
 import os
-import pickle
-import subprocess
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 
 import llvmlite
@@ -29,22 +26,27 @@ from ggp.circuit.tables import CircuitTables
 from ggp.jit.checked_store import CheckedStore
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
 from ggp.native.code import LoadedCode, part_name, processor
-from ggp.native.compile_process import HEADER, IMPOSSIBLE, Order
+from ggp.native.compile_client import CLIENT, CompileError
+from ggp.native.compile_limit import CompileLimit
+from ggp.native.compile_process import Order, Outcome
 from ggp.native.schedule import Layout, Part
-from ggp.processes.isolation import isolated_command, isolated_environment
 
-CPU_SECONDS = 20.0
-"""Of the process that compiles, for one circuit and row width."""
 SECONDS_PER_INPUT = 0.0002
 """CPU seconds to compile one input of a gate, in large circuits, on a slow core."""
 CHOICE_OPERATIONS = 4
 """Operations to count or to select, for each move: each takes as long to compile as an input of a gate."""
 WIDTHS = (1, 2, 4, 8, 16, 32)
 """Row widths, in words, that there is machine code for; entry k of a table of addresses is for 2**k words."""
+CACHE_MEBIBYTES = 256
+"""Of machine code that is kept; the least recently used goes first."""
+SUFFIX = ".native"
+_IMPOSSIBLE = b""
+_OUT_OF_BUDGET = b"out of budget "
+"""Kept in place of object code: there is none; there is none within the CPU seconds that follow."""
 
+_logger = logging.getLogger("ggp.native")
 _loaded: dict[int, list[LoadedCode]] = {}
 """Code by the `id` of its table of addresses: kept as long as the table is."""
-_processes: set[subprocess.Popen[bytes]] = set()
 
 
 def is_native_wanted() -> bool:
@@ -56,20 +58,35 @@ class NativeCode:
     """Machine code of one circuit; `begin` may be called for several row widths, from any thread.
 
     addresses   int64[len(Part), len(WIDTHS) or more]: where kernels look the code up
+    parts       what is compiled
+    limit       how long that may take
+    name        of the game, in the log
     """
 
-    def __init__(self, tables: CircuitTables, layout: Layout, addresses: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        tables: CircuitTables,
+        layout: Layout,
+        addresses: NDArray[np.int64],
+        *,
+        parts: Sequence[Part] = tuple(Part),
+        limit: CompileLimit | None = None,
+        name: str = "game",
+    ) -> None:
         self._tables, self._layout, self._addresses = tables, layout, addresses
+        self.parts, self.limit, self.name = tuple(parts), limit or CompileLimit(), name
         self._threads: dict[int, threading.Thread] = {}
         self._lock = threading.Lock()
 
-    def begin(self, words: int, cpu_seconds: float = CPU_SECONDS) -> None:
+    def begin(self, words: int) -> None:
         """Load or compile, in a thread, the code for rows of `words` words, unless that has begun."""
-        if words not in WIDTHS or not is_native_wanted():
+        if words not in WIDTHS or not is_native_wanted() or not self.limit.is_on:
             return
         with self._lock:
             if words not in self._threads:
-                thread = threading.Thread(target=self._run, args=(words, cpu_seconds), daemon=True)
+                thread = threading.Thread(
+                    target=self._run, args=(words, self.limit.cpu_seconds), name="ggp.native", daemon=True
+                )
                 self._threads[words] = thread
                 thread.start()
 
@@ -78,37 +95,78 @@ class NativeCode:
         thread = self._threads.get(words)
         if thread is not None:
             thread.join(seconds)
-        return words in WIDTHS and bool((self._addresses[:, WIDTHS.index(words)] != 0).all())
+        column = WIDTHS.index(words) if words in WIDTHS else None
+        return column is not None and bool((self._addresses[list(self.parts), column] != 0).all())
 
     def _run(self, words: int, cpu_seconds: float) -> None:
-        store, missing = _store(), []
-        for part in self._affordable(cpu_seconds):
-            code = store.load(self._name(part, words))
-            if code is None or not self._put(code, part, words):
-                missing.append(part)
-        if not missing:
+        missing = self._load(self.parts, words, cpu_seconds)
+        if not self._affordable(missing, cpu_seconds):
             return
-        order = Order(self._tables, self._layout, tuple(missing), words, cpu_seconds)
-        for part, code in _compiled(order):
-            if self._put(code, part, words):
-                store.save(self._name(part, words), code)
+        with CLIENT.turn(_store().folder):
+            # Other processes may have compiled the same circuit meanwhile.
+            missing = self._affordable(self._load(missing, words, cpu_seconds), cpu_seconds)
+            if missing:
+                self._compile(missing, words, cpu_seconds)
 
-    def _affordable(self, cpu_seconds: float) -> list[Part]:
-        """The parts that can be compiled within the budget, the smallest first."""
-        starts = self._tables.first_input[[0, *self._tables.phase_end]]
+    def _compile(self, parts: list[Part], words: int, cpu_seconds: float) -> None:
+        """Compile parts in order, load them and keep them; keep, too, which ones take longer."""
+        left = cpu_seconds
+        try:
+            for answer in CLIENT.compile(Order(self._tables, self._layout, tuple(parts), words, cpu_seconds)):
+                left -= answer.cpu_seconds
+                content = answer.content if answer.outcome == Outcome.CODE else _IMPOSSIBLE
+                if answer.outcome == Outcome.FAILED:
+                    self._warn(answer.part, answer.content.decode())
+                elif self._put(content, answer.part, words):
+                    self._keep(content, answer.part, words)
+        except CompileError as error:
+            if not error.is_out_of_budget:
+                self._warn(error.part, str(error))
+                return
+            _logger.info(
+                "%s: %.1f CPU seconds do not suffice to compile %s; it stays with the interpreter",
+                *(self.name, left, part_name(error.part)),
+            )
+            for part in parts[parts.index(error.part) :]:
+                self._keep(_OUT_OF_BUDGET + repr(left).encode(), part, words)
+
+    def _load(self, parts: Sequence[Part], words: int, cpu_seconds: float) -> list[Part]:
+        """Load what the cache has; return the parts that are still to be compiled within `cpu_seconds`."""
+        store, missing = _store(), []
+        for part in parts:
+            entry = self._entry(part, words)
+            content = store.load(entry)
+            if content is None:
+                missing.append(part)
+            elif content.startswith(_OUT_OF_BUDGET):
+                if float(content.removeprefix(_OUT_OF_BUDGET)) < cpu_seconds:
+                    missing.append(part)
+            elif self._put(content, part, words):
+                store.touch(entry)
+            else:
+                missing.append(part)
+        return missing
+
+    def _affordable(self, parts: Sequence[Part], cpu_seconds: float) -> list[Part]:
+        """Those of `parts` that can be compiled within the budget, the smallest first."""
+        starts = self._tables.first_input[[0, *self._tables.phase_end]].tolist()
         moves = CHOICE_OPERATIONS * int(self._tables.first_move[-1])
-        inputs = dict(zip(Part, [*np.diff(starts).tolist(), moves, moves], strict=True))
-        parts = sorted(Part, key=lambda part: inputs[part])
-        seconds = SECONDS_PER_INPUT * np.cumsum([inputs[part] for part in parts])
-        return [part for part, end in zip(parts, seconds, strict=True) if end <= cpu_seconds]
+
+        def inputs(part: Part) -> int:
+            return int(starts[part + 1] - starts[part]) if part < Part.COUNT else moves
+
+        parts = sorted(parts, key=inputs)
+        ends = SECONDS_PER_INPUT * np.cumsum([inputs(part) for part in parts])
+        return [part for part, end in zip(parts, ends, strict=True) if end <= cpu_seconds]
 
     def _put(self, object_code: bytes, part: Part, words: int) -> bool:
         """Load code into this process and publish its address; return whether it is as it should be."""
-        if object_code == IMPOSSIBLE:
+        if object_code == _IMPOSSIBLE:
             return True
         try:
             code = LoadedCode(object_code, part)
-        except RuntimeError:
+        except RuntimeError as error:
+            self._warn(part, f"not loaded: {error}")
             return False
         key = id(self._addresses)
         with self._lock:
@@ -120,10 +178,21 @@ class NativeCode:
         self._addresses[part, WIDTHS.index(words)] = code.address
         return True
 
-    def _name(self, part: Part, words: int) -> str:
+    def _warn(self, part: Part, reason: str) -> None:
+        _logger.warning(
+            "%s: no machine code for %s (%s); it stays with the interpreter",
+            *(self.name, part_name(part), reason),
+        )
+
+    def _keep(self, content: bytes, part: Part, words: int) -> None:
+        store, entry = _store(), self._entry(part, words)
+        if store.save(entry, content):
+            store.shrink(SUFFIX, CACHE_MEBIBYTES << 20, newest=entry)
+
+    def _entry(self, part: Part, words: int) -> str:
         digest = hashlib.sha256(repr((_environment(), words, part)).encode())
         digest.update(self._digest)
-        return f"{part_name(part)}-{words}-{digest.hexdigest()[:32]}.native"
+        return f"{part_name(part)}-{words}-{digest.hexdigest()[:32]}{SUFFIX}"
 
     @functools.cached_property
     def _digest(self) -> bytes:
@@ -133,46 +202,6 @@ class NativeCode:
             digest.update(repr((array.dtype.str, array.shape)).encode())
             digest.update(array.tobytes())
         return digest.digest()
-
-
-def _compiled(order: Order) -> Iterator[tuple[Part, bytes]]:
-    """The parts and object code that a process of low priority makes of an order, as they come."""
-    try:
-        process = subprocess.Popen(
-            isolated_command("ggp.native.compile_process"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=isolated_environment(),
-        )
-    except OSError:
-        return
-    _processes.add(process)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        with suppress(OSError):
-            pickle.dump(order, process.stdin)
-            process.stdin.flush()  # and not closed: its end is that of the process
-        while len(header := process.stdout.read(HEADER.size)) == HEADER.size:
-            part, size = HEADER.unpack(header)
-            code = process.stdout.read(size)
-            if len(code) < size:  # it was ended while it wrote
-                return
-            yield Part(part), code
-    finally:
-        process.kill()
-        process.wait()
-        with suppress(OSError):
-            process.stdin.close()
-        process.stdout.close()
-        _processes.discard(process)
-
-
-@atexit.register
-def _end_processes() -> None:
-    for process in list(_processes):
-        process.kill()
 
 
 def _store() -> CheckedStore:

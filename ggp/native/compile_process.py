@@ -1,29 +1,40 @@
 """Compile parts in a process of low priority: `python -m ggp.native.compile_process`.
 
-It reads one pickled `Order` from its input and writes, for every part in the order of the request,
-`HEADER.pack(part, size)` and `size` bytes of object code. It ends when its CPU seconds are used up, and when
-its input ends: then the process that ordered is no more, however it ended.
+It reads pickled `Order`s from its input and writes, for every part of each in the order given,
+`HEADER.pack(part, outcome, size, cpu_seconds)` and `size` bytes: object code, or why there is none. It ends
+when the CPU seconds of an order are used up, and when its input ends: then the process that ordered is no
+more, however it ended.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
+import queue
 import signal
 import struct
 import sys
 import threading
+import time
 from contextlib import suppress
+from enum import IntEnum
 from typing import NamedTuple
 
 from ggp.circuit.tables import CircuitTables
 from ggp.native.code import compile_part
 from ggp.native.schedule import Layout, Part, ScheduleError
 
-HEADER = struct.Struct("<Bq")
-IMPOSSIBLE = b""
-"""In place of the code of a part that cannot be compiled."""
+HEADER = struct.Struct("<BBqd")
 NICENESS = 10
+
+
+class Outcome(IntEnum):
+    """What became of a part: CODE, or a reason: IMPOSSIBLE for every processor of this kind, or FAILED."""
+
+    CODE = 0
+    IMPOSSIBLE = 1
+    FAILED = 2
 
 
 class Order(NamedTuple):
@@ -41,40 +52,63 @@ class Order(NamedTuple):
     cpu_seconds: float
 
 
+class Answer(NamedTuple):
+    """One part of an order: object code, or the reason why there is none; and the CPU seconds it took."""
+
+    part: Part
+    outcome: Outcome
+    content: bytes
+    cpu_seconds: float
+
+
 def _run() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts of a terminal are meant for the parent
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    order: Order = pickle.load(sys.stdin.buffer)
-    threading.Thread(target=_end_with_input, daemon=True).start()
-    _limit_cpu_seconds(order.cpu_seconds)
+    orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
+    threading.Thread(target=_read_orders, args=(orders,), daemon=True).start()
     with suppress(BrokenPipeError):
-        for part in order.parts:
-            try:
-                code = compile_part(order.tables, order.layout, part, order.words)
-            except ScheduleError:
-                code = IMPOSSIBLE
-            sys.stdout.buffer.write(HEADER.pack(part, len(code)) + code)
-            sys.stdout.buffer.flush()
-
-
-def _end_with_input() -> None:
-    # Unbuffered: the end of this process would wait for the lock of `sys.stdin.buffer`.
-    while os.read(0, 1):
-        pass
+        while True:
+            order = orders.get()
+            _limit_cpu_seconds(order.cpu_seconds)
+            for part in order.parts:
+                begin = time.process_time()
+                outcome, content = _compiled(order, part)
+                header = HEADER.pack(part, outcome, len(content), time.process_time() - begin)
+                sys.stdout.buffer.write(header + content)
+                sys.stdout.buffer.flush()
     os._exit(0)
 
 
+def _compiled(order: Order, part: Part) -> tuple[Outcome, bytes]:
+    try:
+        return Outcome.CODE, compile_part(order.tables, order.layout, part, order.words)
+    except ScheduleError as error:
+        return Outcome.IMPOSSIBLE, str(error).encode()
+    except Exception as error:  # the parent logs it, and keeps the interpreter
+        return Outcome.FAILED, f"{type(error).__name__}: {error}".encode()
+
+
+def _read_orders(orders: queue.SimpleQueue[Order]) -> None:
+    while True:
+        try:
+            orders.put(pickle.load(sys.stdin.buffer))
+        except Exception:  # the end of the input, or of the parent amid an order
+            os._exit(0)
+
+
 def _limit_cpu_seconds(seconds: float) -> None:
-    """End this process by a signal when it has used so much of a processor."""
+    """End this process by SIGXCPU when it has used that many more CPU seconds."""
     try:
         import resource
     except ImportError:  # Windows
         return
-    limit, allowed = max(1, round(seconds)), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    limit, (_, allowed) = math.ceil(time.process_time() + seconds), resource.getrlimit(resource.RLIMIT_CPU)
     if allowed != resource.RLIM_INFINITY:
         limit = min(limit, allowed)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, allowed))
+    # That signal would leave an image of the memory.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 if __name__ == "__main__":

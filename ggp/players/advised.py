@@ -60,6 +60,7 @@ class Traits:
     margin_seconds   left of each clock, at most half of it
     is_counted       see `Player`, like the others
     has_head_start   the start clock already builds something to ponder on
+    native_seconds   CPU seconds to compile a circuit to machine code; None: as the game has it
     """
 
     simulations: int | None = None
@@ -71,6 +72,7 @@ class Traits:
     needs_lanes: bool = False
     takes_quick_games: bool = False
     has_head_start: bool = True
+    native_seconds: float | None = None
 
 
 class Team:
@@ -170,6 +172,7 @@ class AdvisedPlayer(Player):
         self.row.prepare(game, self)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
+        setup = self._with_compile_limit(setup)
         super().start(setup, deadline)
         self.best_move = self.last_report = self.simulation_count = self._next = None
         self._earlier_simulations = 0
@@ -184,6 +187,20 @@ class AdvisedPlayer(Player):
                 advisor.watch(self.belief)
         team.begin(self._position, self._budget(deadline))
         self._is_ready = True
+
+    def _with_compile_limit(self, setup: MatchSetup) -> MatchSetup:
+        """`setup`, in which compiling the game takes at most the start clock."""
+        seconds = self.traits.native_seconds
+        if seconds is None or not is_compiled(setup.game):
+            return setup
+        from ggp.engines.batches import require_compiled
+        from ggp.engines.compiled import interpreted
+
+        game = require_compiled(setup.game)
+        if not seconds:
+            return replace(setup, game=interpreted(game))
+        game.native.limit.cpu_seconds = min(seconds, setup.start_clock_seconds)
+        return setup
 
     def _budget(self, deadline: float) -> Budget:
         budget = Budget(deadline, self.traits.simulations, self.traits.nodes)

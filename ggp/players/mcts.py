@@ -60,6 +60,7 @@ def mcts_player(
         needs_lanes=own.search == "lanes",
         takes_quick_games=own.simulations is None and solver_mebibytes is None,
         has_head_start=own.has_head_start,
+        native_seconds=own.native_seconds,
     )
     return AdvisedPlayer(
         name,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ggp.native.compile_limit import CPU_SECONDS
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
@@ -44,6 +45,18 @@ LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 1600}
 FULL = "full"
 MAX_SECONDS = 604_800.0
 """A week, the longest clock of the protocol."""
+
+
+def _native() -> Any:
+    return number(
+        "native",
+        CPU_SECONDS,
+        "Maximum CPU seconds, and at most the start clock, to compile a circuit to machine code in the"
+        " background; off: interpret it.",
+        least=0.0,
+        most=MAX_SECONDS,
+        has_off=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -106,6 +119,7 @@ class MctsPlayerOptions:
     advisor: str | None = file_path(
         "advisor", None, "Own advisor to ask before all others: module:Class or path/to/file.py:Class."
     )
+    native_seconds: float = _native()
     is_tuned: bool = switch(
         "tuned",
         True,
@@ -178,6 +192,7 @@ class AlphaBetaOptions:
         least=0.0,
         most=1.0,
     )
+    native_seconds: float = _native()
     book: str = file_path("book", AUTO, BOOK_HELP)
     endings: str = file_path("endings", AUTO, ENDINGS_HELP)
     is_reference: bool = switch(

@@ -44,7 +44,12 @@ def alphabeta_player(
         endings = EndingsAdvisor(options.endings, is_counted=is_counted)
         return [endings, BookAdvisor(options.book, is_counted=is_counted), search]
 
-    traits = Traits(margin_seconds=options.margin_seconds, is_counted=is_counted, nodes=options.nodes)
+    traits = Traits(
+        margin_seconds=options.margin_seconds,
+        is_counted=is_counted,
+        nodes=options.nodes,
+        native_seconds=options.native_seconds,
+    )
     return AdvisedPlayer("alphabeta", Row(make), traits, options=(options,), on_progress=on_progress)
 
 

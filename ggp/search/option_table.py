@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 else:
     Table = TypeVar("Table")
 
-SWITCH_WORDS = ("on", "off")
+OFF = "off"
+SWITCH_WORDS = ("on", OFF)
 
 MAX_SHOWN = 10**9
 """Upper bounds from here on only protect machine integers: range texts omit them."""
@@ -53,6 +54,7 @@ class Option:
     least, most     bounds of numbers, both included; None: no bound
     choices         the values of a `choice`; of a number, the only ones if there are any
     names_file      whether the value is the path of a file, apart from words such as `off`
+    has_off         whether `off` means 0
     """
 
     name: str
@@ -65,6 +67,7 @@ class Option:
     choices: tuple[str, ...] = ()
     default_text: str = ""
     names_file: bool = False
+    has_off: bool = False
 
     def parse(self, text: str) -> Any:
         """The value that `text` means. Raises OptionError, which names the range."""
@@ -76,6 +79,8 @@ class Option:
             if self.names_file and not _is_path(text):
                 raise OptionError(f"{self.name} must be the path of a file, not {text!r}")
             return value
+        if self.has_off and text == OFF:
+            return 0
         try:
             number = int(text) if self.kind == "whole number" else float(text)
         except ValueError:
@@ -121,7 +126,7 @@ class Option:
         if self.kind == "text":
             return ""
         if self.least is not None and self.most is not None and self.most < MAX_SHOWN:
-            return f"from {self.least:,g} to {_digits(self.most)}"
+            return f"{'off or ' if self.has_off else ''}from {self.least:,g} to {_digits(self.most)}"
         return "any number" if self.least is None else f"at least {self.least:g}"
 
     def shown_default(self, value: Any) -> str:
@@ -160,10 +165,11 @@ def number(
     least: float,
     most: float | None = None,
     default_text: str = "",
+    has_off: bool = False,
 ) -> Any:
-    """A dataclass field for a number: a whole one if `least` is an int."""
+    """A dataclass field for a number: a whole one if `least` is an int. `has_off`: `off` means 0."""
     kind = "whole number" if isinstance(least, int) else "number"
-    return _row(name, kind, default, help, least=least, most=most, default_text=default_text)
+    return _row(name, kind, default, help, least=least, most=most, default_text=default_text, has_off=has_off)
 
 
 def switch(name: str, default: bool, help: str) -> Any:

@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, cone_of
 from ggp.circuit.packed_gates import as_tuples
-from ggp.circuit.tables import circuit_of, tabulate
+from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.lanes.layout import LaneTables, arrange
+from ggp.engines.side_tables import side_tables
+from ggp.lanes.layout import LaneTables
+from ggp.native.background import NativeCode
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.kept_circuits import with_goals
 from ggp.search.protocol import NO_SUM
@@ -26,9 +28,10 @@ MAX_INPUTS = 4_000
 
 
 class GoalBounds(NamedTuple):
-    """Tables of `bounds_circuit`, and the sum of both roles' goals, NO_SUM with one role."""
+    """Tables of `bounds_circuit`, its machine code, and the sum of both roles' goals (NO_SUM: one role)."""
 
     tables: LaneTables
+    native: NativeCode
     goal_sum: int
 
 
@@ -51,7 +54,7 @@ def goal_bounds(game: CompiledGame) -> GoalBounds | None:
     made = bounds_circuit(circuit, latches_of_goals(game))
     if all(goal.literal == TRUE_LITERAL for goal in made.goals) or made.literal_count > MAX_INPUTS:
         return None
-    return GoalBounds(arrange(tabulate(made)), goal_sum)
+    return GoalBounds(*side_tables(game, made), goal_sum)
 
 
 def _sum_on_circuit(circuit: Circuit) -> int | None:

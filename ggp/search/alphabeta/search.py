@@ -85,9 +85,16 @@ class AlphaBeta:
         if not self._goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
         wins, bounds = immediate_wins(game), goal_bounds(game)
-        tables = None if bounds is None else bounds.tables
-        self.code, self._memory = allocate_memory(game, self.images, mebibytes, words, wins, tables)
-        game.native.begin(width_of(self._memory.node_value))
+        self.code, self._memory = allocate_memory(
+            game,
+            self.images,
+            mebibytes,
+            words,
+            None if wins is None else (wins[0].tables, wins[1].tables),
+            None if bounds is None else bounds.tables,
+        )
+        for side in (game, *(wins or ()), *([] if bounds is None else [bounds])):
+            side.native.begin(width_of(self._memory.node_value))
         self.set_estimate(estimate or Estimate())
         self._known_sum = NO_SUM if bounds is None else bounds.goal_sum
         if wins is not None:

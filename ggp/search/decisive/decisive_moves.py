@@ -61,7 +61,7 @@ def decisive_game(game: CompiledGame) -> CompiledGame | None:
     move of its own, or the circuit is or gets too large.
     """
     circuit = kept_circuit(game, "decisive moves", LARGEST, _narrowed)
-    return None if circuit is None else game_on(circuit, game.program, game.name)
+    return None if circuit is None else game_on(circuit, game.program, game.name, game.native.limit)
 
 
 def _narrowed(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:

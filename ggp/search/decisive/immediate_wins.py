@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, cone_of
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
-from ggp.circuit.tables import tabulate
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.lanes.layout import LaneTables, arrange
+from ggp.engines.side_tables import SideTables, side_tables
+from ggp.lanes.layout import LaneTables
 from ggp.search.decisive.decisive_moves import Narrowing
 from ggp.search.decisive.kept_circuits import (
     SIMPLIFY_SECONDS,
@@ -39,14 +39,14 @@ WHILE_BUILT = 20_000
 
 
 @once_per_game
-def immediate_wins(game: CompiledGame) -> tuple[LaneTables, LaneTables] | None:
-    """Tables of two circuits: the goal of role r in circuit r means that a legal move of r wins.
+def immediate_wins(game: CompiledGame) -> tuple[SideTables, SideTables] | None:
+    """Two circuits: the goal of role r in circuit r means that a legal move of r wins.
 
     It gets 100 then and the other role 0. In most states only one role can move, so that the other circuit
     need not be settled. None if the game is not suitable (see `kept_circuit`) or a circuit is too large.
     """
     circuit = kept_circuit(game, "immediate wins", LARGEST, _made_for_roles)
-    return None if circuit is None else (_of_role(circuit, 0), _of_role(circuit, 1))
+    return None if circuit is None else (_of_role(game, circuit, 0), _of_role(game, circuit, 1))
 
 
 def _made_for_roles(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
@@ -59,22 +59,22 @@ def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
     return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
 
 
-def _of_role(circuit: Circuit, role: int) -> LaneTables:
+def _of_role(game: CompiledGame, circuit: Circuit, role: int) -> SideTables:
     """The part of the circuit that shows whether `role` wins at once; the other role's goal is false."""
     wins = [FALSE_LITERAL, FALSE_LITERAL]
     wins[role] = next((goal.literal for goal in circuit.goals if goal.role == role), FALSE_LITERAL)
-    return arrange(tabulate(with_wins(circuit, as_tuples(circuit.gates), wins)))
+    return side_tables(game, with_wins(circuit, as_tuples(circuit.gates), wins))
 
 
 @once_per_game
-def winning_tables(game: CompiledGame) -> LaneTables | None:
-    """Tables of a circuit whose only outputs are goals: that the joint move wins for role 0, and for role 1.
+def winning_tables(game: CompiledGame) -> SideTables | None:
+    """A circuit whose only outputs are goals: that the joint move wins for role 0, and for role 1.
 
     Its role gets 100 in a terminal next state, the other one 0. None if the game is not suitable (see
     `kept_circuit`) or a circuit is too large.
     """
     circuit = kept_circuit(game, "winning moves", LARGEST_LOOK, _made_for_moves)
-    return None if circuit is None else arrange(tabulate(circuit))
+    return None if circuit is None else side_tables(game, circuit)
 
 
 def _made_for_moves(circuit: Circuit, _: WatchedEnds) -> Circuit | None:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.side_tables import SideTables
 from ggp.game import RANDOM_ROLE
 from ggp.jit.entry_points import entry_point
 from ggp.jit.rows import ALL_ONES, in_words, make_rows, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.state_code import StateCode
-from ggp.lanes.layout import LaneTables
 from ggp.search.decisive.immediate_wins import fluents_read
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.allocation import (
@@ -94,7 +94,7 @@ class TreeEngine:
         seed: int,
         stream: int = 0,
         code: StateCode | None = None,
-        winning: LaneTables | None = None,
+        winning: SideTables | None = None,
     ) -> None:
         policy = options.parsed_policy
         lane_tables, roles = game.lane_tables, game.terms.roles
@@ -291,7 +291,8 @@ class TreeEngine:
         parts = link_parts(memory)
         if self._winning is None or not self.memory.settings.is_solving:
             return parts, None
-        tables = self._winning
+        tables = self._winning.tables
+        self._winning.native.begin(1)
         value = make_rows(tables.row_count, 1)
         words_of(value)[0] = ALL_ONES
         ahead = LookAhead(

@@ -2,6 +2,8 @@
 
 import json
 import random
+import shutil
+import subprocess
 
 import pytest
 from click.testing import CliRunner
@@ -122,3 +124,46 @@ def test_the_command(tmp_path):
     for form in FORMATS:
         assert CliRunner().invoke(app, ["export", "tictactoe", "--to", form]).exit_code == 0
     assert CliRunner().invoke(app, ["export", "tictactoe", "--to", "verilog"]).exit_code == 2
+
+
+ODD_NAMES = r"""
+(role a#b) (role c\)
+(init (at%20 "x=y" 1,2)) (init (at%20 "x=y" (pair 1 2))) (init ä) (init \) (init #end) (init ~[]*+{})
+(<= (legal ?r (go#1 ?x)) (role ?r) (mark ?x)) (mark c) (mark |) (mark 50%)
+(<= (next (seen ?x)) (does a#b (go#1 ?x))) (<= (next ä) (true ä)) (<= (next #end) (does c\ (go#1 |)))
+(<= terminal (true (seen ?x)) (true #end))
+(<= (goal ?r 100) (role ?r) (true (seen 50%)) (true ä)) (<= (goal ?r 0) (role ?r) (not (true (seen 50%))))
+"""
+"""Names with all that BLIF, AIGER and the notation of terms use themselves."""
+
+
+@pytest.fixture
+def odd_circuit():
+    game = ggp.load(ODD_NAMES)
+    return named_circuit(game.tables, game.terms)
+
+
+@pytest.mark.parametrize("kind", [Aiger, Blif])
+def test_names_survive_their_format(odd_circuit, kind):
+    circuit = odd_circuit
+    machine = kind(to_aiger(circuit) if kind is Aiger else to_blif(circuit))
+    assert {name for name, _ in circuit.outputs} >= {"legal(a%23b,go%231(50%25))", "goal(c%5C,100)"}
+    every = [*circuit.moves, *circuit.fluents, *(name for name, _ in circuit.outputs)]
+    assert len(set(every)) == len(every)
+    assert all(name.isascii() and not set(name) & set(' #\\="') for name in every)
+    assert "terminal" not in machine.run(set())
+    machine.run({"does(a%23b,go%231(50%25))", "does(c%5C,go%231(|))"})
+    machine.step()
+    assert {"terminal", "goal(c%5C,100)"} <= machine.run(set())
+
+
+@pytest.mark.skipif(not shutil.which("berkeley-abc"), reason="no berkeley-abc")
+def test_abc_reads_odd_names(odd_circuit, tmp_path):
+    circuit, place, back = odd_circuit, tmp_path / "game.blif", tmp_path / "back.blif"
+    place.write_text(to_blif(circuit))
+    commands = f"read {place}; print_io; strash; print_stats; write_blif {back}"
+    run = subprocess.run(["berkeley-abc", "-c", commands], capture_output=True, text=True, check=True)
+    counts = f"i/o ={len(circuit.moves):5}/{len(circuit.outputs):5}  lat ={len(circuit.fluents):5}"
+    assert counts in run.stdout
+    names = set(back.read_text().replace("\\\n", " ").split())
+    assert names >= {*circuit.moves, *circuit.fluents, *(output for output, _ in circuit.outputs)}

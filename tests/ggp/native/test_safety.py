@@ -12,9 +12,9 @@ import ggp
 from ggp.circuit.tables import Phase
 from ggp.jit.rows import words_of
 from ggp.lanes.engine import Lanes
-from ggp.native import background
 from ggp.native.background import WIDTHS
 from ggp.native.code import LoadedCode, compile_part
+from ggp.native.compile_process import Order
 from ggp.native.schedule import Part
 from tests.ggp.native.test_native import layout_of, needs_kernels, random_lanes, run, settled
 
@@ -54,14 +54,6 @@ def test_wide_rows_never_run_code_of_narrow_ones(monkeypatch):
     assert Lanes(game.lane_tables, words=32, seed=1).playouts(root, 3000) == interpreted
 
 
-def test_code_that_is_cut_off_is_not_used(monkeypatch):
-    game = ggp.load("tictactoe")
-    script = "import os; os.write(1, bytes([0, 9, *7 * [0], *b'12345678', 9]) + bytes([2, 9, *7 * [0]]))"
-    monkeypatch.setattr(background, "isolated_command", lambda _: [sys.executable, "-c", script])
-    order = background.Order(game.tables, layout_of(game), tuple(Phase), 1, 1.0)
-    assert list(background._compiled(order)) == [(Part.LEGAL, b"12345678\t")]
-
-
 END = """
 import threading, time, ggp
 from ggp.lanes.engine import Lanes
@@ -93,7 +85,7 @@ def test_a_compiling_process_ends_with_its_input():
         """
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        order = background.Order(game.tables, layout_of(game), (Part.LEGAL,), 1, 60.0)
+        order = Order(game.tables, layout_of(game), (Part.LEGAL,), 1, 60.0)
         process.stdin.write(pickle.dumps(order))
         process.stdin.flush()
         assert process.stdout.readline() == b"begun\n"

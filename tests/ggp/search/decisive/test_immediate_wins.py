@@ -19,7 +19,7 @@ from tests.ggp.search.tree.golden import wins_at_once
 def test_the_circuit_sees_what_trying_all_moves_sees(name):
     """All it sees is true; what it misses are wins by moves that won in none of the playouts watched."""
     game = load(name, "lanes")
-    circuits = [Lanes(tables, words=1) for tables in immediate_wins(game)]
+    circuits = [Lanes(side.tables, words=1) for side in immediate_wins(game)]
     rng = random.Random(3)
     wins = found = 0
     for _ in range(12 if name == "pentago" else 40):

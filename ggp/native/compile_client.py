@@ -1,0 +1,164 @@
+"""compile_client: the one process that compiles for this one, and its turn among those of other processes.
+
+Many matches or agents may begin at once. So a process has one compile process at a time, which serves one
+circuit after another and ends when no thread waits for it; and of all processes that share a cache only as
+many have one as there are files to lock: `SLOTS`, half the cores.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from ggp.files import make_private_folder
+from ggp.native.compile_process import HEADER, Answer, Order, Outcome
+from ggp.native.schedule import Part
+from ggp.processes.isolation import isolated_command, isolated_environment
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+MAX_SLOTS = 8
+SLOTS = max(1, min(MAX_SLOTS, (os.cpu_count() or 1) // 2))
+"""Compile processes at a time, of all processes that share a cache."""
+
+
+class CompileError(Exception):
+    """The compile process could not be started, or ended before its order was done.
+
+    part          that it worked on
+    is_out_of_budget   whether it had used up its CPU seconds
+    """
+
+    def __init__(self, part: Part, reason: str, *, is_out_of_budget: bool = False) -> None:
+        super().__init__(reason)
+        self.part, self.is_out_of_budget = part, is_out_of_budget
+
+
+class CompileClient:
+    """Owns the compile process of this process; safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._turn, self._counting = threading.Lock(), threading.Lock()
+        self._threads = 0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._slot: BinaryIO | None = None
+
+    @contextmanager
+    def turn(self, folder: Path | None) -> Iterator[None]:
+        """Wait for a turn to compile: one thread of this process, in at most SLOTS processes.
+
+        folder   of the files that are locked; None: other processes are not waited for
+        """
+        with self._counting:
+            self._threads += 1
+        with self._turn:
+            try:
+                if self._slot is None and folder is not None:
+                    self._slot = _locked_slot(folder)
+                yield
+            finally:
+                with self._counting:
+                    self._threads -= 1
+                    is_last = self._threads == 0
+                if is_last:
+                    self.end()
+                    if self._slot is not None:
+                        self._slot.close()
+                        self._slot = None
+
+    def compile(self, order: Order) -> Iterator[Answer]:
+        """The answers to an order, as they come; during a turn. Raises CompileError."""
+        waiting = list(order.parts)
+        try:
+            process = self._process or self._start()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            with suppress(BrokenPipeError):
+                pickle.dump(order, process.stdin)
+                process.stdin.flush()
+            while waiting:
+                header = process.stdout.read(HEADER.size)
+                if len(header) < HEADER.size:
+                    raise self._ended(process, waiting[0])
+                part, outcome, size, seconds = HEADER.unpack(header)
+                content = process.stdout.read(size)
+                if len(content) < size:
+                    raise self._ended(process, waiting[0])
+                waiting.remove(Part(part))
+                yield Answer(Part(part), Outcome(outcome), content, seconds)
+        except OSError as error:
+            raise CompileError(waiting[0], error.strerror or str(error)) from None
+        finally:
+            if waiting:  # its next words would be about this order
+                self.end()
+
+    def end(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._process = subprocess.Popen(
+            isolated_command("ggp.native.compile_process"),
+            stdin=subprocess.PIPE,  # its end is that of the process
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=isolated_environment(),
+        )
+        return self._process
+
+    @staticmethod
+    def _ended(process: subprocess.Popen[bytes], part: Part) -> CompileError:
+        code = process.wait()
+        if code == -getattr(signal, "SIGXCPU", 0):
+            return CompileError(part, "out of its CPU seconds", is_out_of_budget=True)
+        return CompileError(part, f"its process ended with code {code}")
+
+
+def _locked_slot(folder: Path) -> BinaryIO | None:
+    """A file that only this process has locked, until it is closed; None if files cannot be locked here."""
+    if fcntl is None:
+        return None
+    try:
+        make_private_folder(folder)
+        files = [(folder / f"compiling-{slot}.lock").open("wb") for slot in range(SLOTS)]
+    except OSError:
+        return None
+    mine = files[os.getpid() % SLOTS]
+    try:
+        for file in files:
+            with suppress(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                mine = file
+                break
+        else:
+            fcntl.flock(mine, fcntl.LOCK_EX)
+    except OSError:  # a file system without locks
+        return None
+    finally:
+        for file in files:
+            if file is not mine:
+                file.close()
+    return mine
+
+
+CLIENT = CompileClient()
+atexit.register(CLIENT.end)

@@ -1,0 +1,201 @@
+"""Compiling is never in the way: within its budget, in turn, remembered, and logged if it fails."""
+
+import copy
+import os
+import sys
+import threading
+import time
+
+import pytest
+
+import ggp
+from ggp.engines.compiled import interpreted
+from ggp.jit.checked_store import CheckedStore
+from ggp.jit.compiling import IS_COMPILED
+from ggp.lanes.engine import Lanes
+from ggp.native import background, compile_client
+from ggp.native.compile_client import CLIENT, CompileClient
+from ggp.native.schedule import Part
+from tests.ggp.native.test_native import is_complete
+
+pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels are plain Python")
+
+PROCESS = """
+import os, time, signal
+from ggp.native import compile_process
+from ggp.native.compile_process import *
+real = compile_process.compile_part
+def compile_part(tables, layout, part, words):
+    open({started!r}, "a").write(f"{{part.name}}\\n")
+    {action}
+    return real(tables, layout, part, words)
+compile_process.compile_part = compile_part
+compile_process._run()
+"""
+
+
+@pytest.fixture(autouse=True)
+def cached(tmp_path, monkeypatch):
+    monkeypatch.setenv("GGP_NATIVE", "1")
+    monkeypatch.setattr(background, "CACHE_FOLDER", tmp_path)
+    return tmp_path / "native"
+
+
+@pytest.fixture
+def acting(tmp_path, monkeypatch):
+    """Let compile processes do something before each part; returns the parts that they have begun."""
+    started = tmp_path / "started"
+
+    def use(action: str) -> None:
+        script = PROCESS.format(started=str(started), action=action)
+        monkeypatch.setattr(compile_client, "isolated_command", lambda _: [sys.executable, "-c", script])
+
+    def begun() -> list[str]:
+        names = started.read_text().split() if started.exists() else []
+        started.unlink(missing_ok=True)
+        return names
+
+    return use, begun
+
+
+def compiled(name: str, seconds: float = 20.0) -> bool:
+    """Whether all parts of a fresh game are machine code at the end."""
+    game = ggp.load(name)
+    game = copy.copy(game)
+    game.native.limit.cpu_seconds = seconds
+    game.native.begin(8)
+    return game.native.wait(8)
+
+
+def test_what_exceeds_the_budget_is_remembered(acting, caplog):
+    use, begun = acting
+    caplog.set_level("INFO", "ggp.native")
+    use("while part == Part.NEXT: pass")
+    assert not compiled("tictactoe", 1.0)
+    assert "NEXT" in begun()
+    assert "do not suffice to compile native_next" in caplog.text
+    use("pass")
+    assert not compiled("tictactoe", 0.5)
+    assert begun() == []
+    assert compiled("tictactoe", 20.0) == is_complete(8)
+    assert begun()[0] == "NEXT"
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("raise MemoryError('full')", "MemoryError: full"),
+        ("os._exit(3)", "ended with code 3"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "ended with code -9"),
+        ("os.write(1, HEADER.pack(0, 0, 1000, 0.1) + b'cut'); os._exit(0)", "ended with code 0"),
+    ],
+)
+def test_a_failure_is_one_line_in_the_log_and_is_tried_again(acting, caplog, action, reason):
+    use, _ = acting
+    use(action)
+    assert not compiled("tictactoe")
+    assert "tictactoe: no machine code for native_" in caplog.text
+    assert reason in caplog.text
+    use("pass")
+    assert compiled("tictactoe") == is_complete(8)
+
+
+def test_a_process_that_cannot_start_is_logged(monkeypatch, caplog):
+    monkeypatch.setattr(compile_client, "isolated_command", lambda _: ["/nonexistent/python"])
+    assert not compiled("tictactoe")
+    assert "No such file" in caplog.text
+
+
+def test_code_that_cannot_be_loaded_is_logged_and_not_used(monkeypatch, caplog):
+    def refuse(*_):
+        raise RuntimeError("no memory for code")
+
+    monkeypatch.setattr(background, "LoadedCode", refuse)
+    assert not compiled("tictactoe")
+    assert "tictactoe: no machine code for native_next (not loaded: no memory for code)" in caplog.text
+
+
+def test_one_process_serves_one_thread_after_the_other(monkeypatch):
+    started = []
+    start = CompileClient._start
+    monkeypatch.setattr(CompileClient, "_start", lambda self: started.append(1) or start(self))
+    games = [copy.copy(ggp.load(name)) for name in ("tictactoe", "nim", "connectfour_4x4")]
+    with CLIENT.turn(None):
+        for game in games:
+            game.native.begin(8)
+        time.sleep(0.2)
+        assert not started
+    assert [game.native.wait(8) for game in games] == 3 * [is_complete(8)]
+    assert len(started) == 1
+    assert CLIENT._process is None
+
+
+def test_processes_that_share_a_cache_wait_for_each_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_client, "SLOTS", 2)
+    clients, order = [CompileClient() for _ in range(3)], []
+
+    def third() -> None:
+        with clients[2].turn(tmp_path):
+            order.append("third")
+
+    with clients[0].turn(tmp_path), clients[1].turn(tmp_path):
+        thread = threading.Thread(target=third)
+        thread.start()
+        time.sleep(0.2)
+        order.append("end")
+    thread.join(10)
+    assert order == ["end", "third"]
+
+
+def test_what_another_process_has_compiled_meanwhile_is_loaded(acting):
+    use, begun = acting
+    use("pass")
+    game = copy.copy(ggp.load("tictactoe"))
+    other = copy.copy(game)
+    with CLIENT.turn(None):
+        game.native.begin(8)
+        time.sleep(0.1)
+        other.native._compile(list(Part), 8, 20.0)
+        assert begun() == [part.name for part in Part]
+    assert game.native.wait(8) == is_complete(8)
+    assert begun() == []
+
+
+def test_the_cache_keeps_within_its_size(cached, monkeypatch):
+    monkeypatch.setattr(background, "CACHE_MEBIBYTES", 0)
+    assert compiled("tictactoe") == is_complete(8)
+    assert len(list(cached.glob("*.native"))) == 1
+
+
+def test_shrinking_removes_what_was_used_least_recently(tmp_path):
+    store = CheckedStore(tmp_path)
+    for number, name in enumerate(("a.x", "b.x", "c.x", "other")):
+        store.save(name, bytes(1000))
+        os.utime(tmp_path / name, (number, number))
+    store.touch("a.x")
+    store.shrink(".x", 2200, newest="c.x")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.x", "c.x", "other"}
+
+
+def test_only_this_user_can_read_the_cache(cached):
+    assert compiled("tictactoe") == is_complete(8)
+    assert cached.stat().st_mode & 0o077 == 0
+
+
+def test_a_game_without_machine_code_is_a_copy():
+    game = ggp.load("connectfour_4x4")
+    twin = interpreted(game)
+    assert twin is interpreted(game)
+    game.native.begin(2)
+    twin.native.begin(2)
+    assert game.native.wait(2) == is_complete(2)
+    assert not twin.native.wait(2)
+    root = game.unpack(game.initial_state())
+    found = [Lanes(each.lane_tables, words=2, seed=1).playouts(root, 3000) for each in (game, twin)]
+    assert found[0] == found[1]
+
+
+def test_what_is_in_the_cache_is_loaded_without_any_time():
+    assert compiled("tictactoe") == is_complete(8)
+    assert compiled("tictactoe", 0.0) == is_complete(8)
+    assert not compiled("nim", 0.0)
