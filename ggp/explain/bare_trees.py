@@ -99,7 +99,7 @@ class BareTree:
         return sorted({each for found in goals for each in (found[:1] if len(found) == 2 else found)})
 
     def chance_weights(self, state: Branch) -> Sequence[int]:
-        return state.weights
+        return state.weights or (1,)
 
     def initial_state(self) -> Branch:
         return self.root
