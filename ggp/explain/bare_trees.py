@@ -110,7 +110,8 @@ class BareTree:
     def legal_moves(self, state: Branch, role: Role) -> tuple[Move, ...]:
         if state.mover < 0:
             return ()
-        return state.moves if self.roles[state.mover] == role else (STAY,)
+        is_only = len(state.moves) == 1  # searches then take any role for the one that chooses
+        return state.moves if is_only or self.roles[state.mover] == role else (STAY,)
 
     def next_state(self, state: Branch, joint_move: Sequence[Move]) -> Branch:
         move = joint_move[state.mover]
