@@ -28,7 +28,8 @@ lint: $(VENV)/.development ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(VENV)/.docs ## build the documentation site in site/, links checked
+docs: $(VENV)/.docs ## run docs/lectures.md, write its output and pictures; build the documentation site in site/, links checked
+	$(BIN)/python docs/executed.py docs/lectures.md
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 play: $(VENV)/.runtime ## play connect four against the machine

@@ -15,8 +15,8 @@ from ggp.validation.output import CODES
 from tests.ggp.cli.conftest import all_commands
 from tests.test_layers import FLOORS
 
-TESTED_ELSEWHERE = ("docs/guides/writing-games.md", "docs/api.md")
-"""Pages with tests of their own that compare output (test_writing_games.py, test_api_page.py)."""
+TESTED_ELSEWHERE = ("docs/guides/writing-games.md", "docs/api.md", "docs/lectures.md")
+"""Pages with tests of their own that compare output (test_writing_games.py, and so on)."""
 
 LONGEST_ESSAY = 900
 SLOW_COMMANDS = {"tournament", "match", "solve", "bench", "games"}

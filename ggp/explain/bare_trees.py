@@ -99,7 +99,7 @@ class BareTree:
         return sorted({each for found in goals for each in (found[:1] if len(found) == 2 else found)})
 
     def chance_weights(self, state: Branch) -> Sequence[int]:
-        return state.weights
+        return state.weights or (1,)
 
     def initial_state(self) -> Branch:
         return self.root
@@ -110,7 +110,8 @@ class BareTree:
     def legal_moves(self, state: Branch, role: Role) -> tuple[Move, ...]:
         if state.mover < 0:
             return ()
-        return state.moves if self.roles[state.mover] == role else (STAY,)
+        is_only = len(state.moves) == 1  # searches then take any role for the one that chooses
+        return state.moves if is_only or self.roles[state.mover] == role else (STAY,)
 
     def next_state(self, state: Branch, joint_move: Sequence[Move]) -> Branch:
         move = joint_move[state.mover]

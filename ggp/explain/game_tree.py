@@ -340,6 +340,8 @@ class TreeReader:
         text = f"{place.path}: {self.game.roles[event.mover]} chooses"
         if self.sides.shape(event.mover) is Shape.CHANCE:
             text = f"{place.path}: chance"
+        elif all(len(self.game.legal_moves(event.state, role)) == 1 for role in self.game.roles):
+            text = f"{place.path}: only one move"
         if is_test:
             text = f"{place.path}: is {move_text(event.excluded or STAY)} singular? All other moves"
         if event.depth < MAX_DRAWN_DEPTH and self.sides.has_window:
