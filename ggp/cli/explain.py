@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ggp.cli.options import Count, OutputFile
+from ggp.cli.options import Count, OutputFile, seed_option
 from ggp.cli.progress import load_visibly
 from ggp.files import write_text
 
@@ -20,6 +20,9 @@ _TREE_BYTES = 1 << 20
 @click.option("--state", metavar="FACTS", help="State to search, as facts such as (true (cell 1 1 x)).")
 @click.option("--depth", type=Count(1, 100), help="Plies to search.  [default: 3; a bare tree wholly]")
 @click.option("--nodes", default=200, type=Count(2, 5000), help="Nodes to draw; what is below is folded.")
+@click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts.")
+@click.option("--policy", default="", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
+@seed_option("Random seed of mcts.")
 @click.option("--svg", type=OutputFile(is_replaced=True), help="Draw the tree to this SVG file.")
 @click.option("--html", type=OutputFile(is_replaced=True), help="Write a page with all steps to this file.")
 def command(file: str, by: str, svg: Path | None, html: Path | None, **given: Any) -> None:
@@ -30,8 +33,10 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
       minimax, alphabeta, pvs (Negascout), aspiration, bisection, deepening
       expectimax, expectiminimax, star1      chance, or opponents who move at random
       maxn, paranoid, coalition              three and more roles
+      mcts (uct), mast, to-mast, past, fast, rave
     with settings after a colon: the refinements of the player alphabeta (ggp players), as in
-    alphabeta:killers=on,quiescence=5; in bare trees order=best or worst; for aspiration guess=N.
+    alphabeta:killers=on,quiescence=5; in bare trees order=best or worst; for aspiration guess=N; coalition's
+    roles=1+2; those of the player mcts, as in mcts:c=20,tau=5.
 
     Nodes are positions that were expanded, leaves those that were evaluated.
 

@@ -443,10 +443,10 @@ class TreeReader:
             is_low = sign < 0 or (self.sides.shape(place.mover) is Shape.CHANCE and value[0] <= low)
             bound = low if is_low and sign > 0 else sign * event.beta / SCALE
             note = f"{value_text(value)} {'≤ α' if is_low else '≥ β'} = {value_text([bound])}"
-            why = {
-                EventKind.TABLE_CUTOFF: f"the table knows {place.child(event.move).path}: cutoff, {note}",
-                EventKind.GOAL_CUTOFF: f"goals behind {place.child(event.move).path}: cutoff, {note}",
-            }.get(event.kind, f"cutoff at {place.path}, {note}")
+            why = f"cutoff at {place.path}, {note}"
+            if event.kind is not EventKind.CUTOFF:
+                by = "table" if event.kind is EventKind.TABLE_CUTOFF else "goals"
+                why += f" by the {by} behind {place.child(event.move).path}"
         if not left:
             return
         looks = {each: Look(Status.CUT) for child in left for each in child.below()}

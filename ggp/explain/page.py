@@ -23,7 +23,8 @@ button:disabled { opacity: .5; cursor: default; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 #now { min-height: 1.5em; font-weight: 600; margin: .6rem 0; }
 #frame { overflow: auto; max-height: 70vh; border: 1px solid var(--rule); border-radius: 8px; }
-#frame svg { display: block; margin: auto; }
+#frame svg { display: block; margin: auto; } #frame.fit svg { max-width: 100%; height: auto; }
+[aria-pressed="true"] { border-color: var(--accent); color: var(--accent); }
 .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(14rem, 2fr); gap: 0 2rem; }
 #steps { max-height: 24rem; overflow: auto; padding-left: 3.2rem; margin: 0; color: var(--faint); }
 #steps li { cursor: pointer; } #steps li[aria-current] { color: var(--ink); font-weight: 600; }
@@ -38,7 +39,8 @@ SCRIPT = """
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const list = document.getElementById("steps"), frame = document.getElementById("frame");
-const buttons = Object.fromEntries([...document.querySelectorAll("button")].map(b => [b.dataset.go, b]));
+const fit = document.getElementById("fit");
+const buttons = Object.fromEntries([...document.querySelectorAll("[data-go]")].map(b => [b.dataset.go, b]));
 const names = ["value", "window", "note", "marks"];
 let step = data.steps.length;
 function show(node, look) {
@@ -105,6 +107,10 @@ list.addEventListener("click", event => {
   const line = event.target.closest("li");
   if (line) go([...list.children].indexOf(line) + 1);
 });
+fit.addEventListener("click", () => {
+  const is = frame.classList.toggle("fit");
+  fit.setAttribute("aria-pressed", is);
+});
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in keys)) return;
   event.preventDefault();
@@ -152,6 +158,7 @@ def page_of(found: Explanation) -> str:
 <button data-go="back" aria-label="Step back">‹</button>
 <button data-go="next" aria-label="Next step">›</button>
 <button data-go="last" aria-label="Last step">»</button>
+<button id="fit" aria-pressed="false">Fit width</button>
 <span id="counts"></span>
 <span class="faint">Keys: <kbd>←</kbd> <kbd>→</kbd> a step, <kbd>PgUp</kbd> <kbd>PgDn</kbd> ten,
 <kbd>Home</kbd> <kbd>End</kbd></span></div>

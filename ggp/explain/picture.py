@@ -35,7 +35,7 @@ svg.tree { --ink: #1f2933; --faint: #5c6670; --paper: #fbfbfa; --line: #8792a0; 
 .tree .cut > .edge { stroke-dasharray: 3 3; } .tree .struck > .strike { visibility: visible; }
 .tree .open > .shape { stroke: var(--accent); stroke-width: 2; }
 .tree .best > .edge { stroke: var(--good); stroke-width: 3; }
-.tree .now > .shape { fill: var(--accent); stroke: var(--accent); }
+.tree .now > .shape { fill: var(--accent); stroke: var(--accent); stroke-dasharray: none; }
 .tree .now > .inside { fill: var(--paper); stroke: none; }
 """
 

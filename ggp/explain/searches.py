@@ -14,6 +14,7 @@ from ggp.engines.batches import state_of_facts
 from ggp.explain.bare_trees import BareTree, read_tree
 from ggp.explain.explanation import Explanation, Step, Table, count_text
 from ggp.explain.game_tree import Sides, TreeReader, value_text
+from ggp.explain.simulations import explain_simulations
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.events import Event, EventKind, StoppedError
@@ -24,6 +25,7 @@ from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.budget import Budget
 from ggp.search.option_table import choice, number, refuse_unknown, take_options, text
+from ggp.search.tree.options import MctsOptions, parse_options
 from ggp.solver.members import parse_coalition
 from ggp.suggestions import did_you_mean
 
@@ -40,14 +42,23 @@ WINDOWS: Mapping[str, dict[str, Any]] = {
 """Searches of `ggp.search.alphabeta.reference`: their refinements."""
 ROLES = ("minimax", "expectimax", "expectiminimax", "star1", "maxn", "paranoid", "coalition")
 """Searches of `ggp.search.alphabeta.multi_role`."""
-ALGORITHMS = (*WINDOWS, *ROLES)
-ALIASES = {"negascout": "pvs", "max^n": "maxn", "coalitions": "coalition", "alpha-beta": "alphabeta"}
+SIMULATIONS = ("mcts", "mast", "to-mast", "past", "fast", "rave")
+"""The search of `ggp.search.tree.reference`; all but the first name its policy."""
+ALGORITHMS = (*WINDOWS, *ROLES, *SIMULATIONS)
+ALIASES = {
+    "negascout": "pvs",
+    "max^n": "maxn",
+    "coalitions": "coalition",
+    "alpha-beta": "alphabeta",
+    "uct": "mcts",
+}
 
 GAME_DEPTH = 3
 """Plies that are searched in a game if nothing else is asked for."""
-MAX_SEARCHED = 20_000
-SECONDS = 4.0
+MAX_SEARCHED = 10_000
+SECONDS = 2.5
 """What a search may use before it is stopped, of nodes and of time; each comparison gets a quarter."""
+MAX_FAST_MOVES = 4000
 HORIZON = Estimate(goal_weight=100, mobility_weight=0, lowest=1 - INFINITE, highest=INFINITE - 1)
 """At the horizon counts the goal there; 50 if the rules give none."""
 
@@ -104,6 +115,9 @@ def explain(
     state: Any = None,
     depth: int | None = None,
     nodes: int = 200,
+    simulations: int = 12,
+    policy: str = "",
+    seed: int = 0,
 ) -> Explanation:
     """Run a search and keep its steps.
 
@@ -112,6 +126,8 @@ def explain(
     state   the root; None: the initial state
     depth   plies to search; None: 3 in a game, all of a bare tree
     nodes   how many to draw at most; what is below is folded
+
+    simulations, policy, seed   of mcts; policy as in `mast` or `rave+mast`
 
     Raises ExplainError, OptionError (settings), BareTreeError and GameError.
 
@@ -126,24 +142,47 @@ def explain(
     if name not in ALGORITHMS:
         raise ExplainError(f"unknown algorithm {name!r}.{did_you_mean(name, (*ALGORITHMS, *ALIASES))}")
     given = dict(part.partition("=")[::2] for part in filter(None, rest.split(",")))
+    root = game.initial_state() if state is None else state
+    if game.is_terminal(root):
+        raise ExplainError("the state is terminal: there is nothing to search")
+    if name in SIMULATIONS:
+        options = simulation_options(
+            game, given | ({"policy": policy or name} if policy or name != "mcts" else {})
+        )
+        return explain_simulations(game, root, options, simulations=simulations, nodes=nodes, seed=seed)
+    if policy:
+        raise ExplainError(f"a policy is for mcts, not for {name}")
     settings = take_options(TreeSettings(), given)
     if settings.order != "given":
         if not isinstance(game, BareTree):
             raise ExplainError("order is for bare trees; in games static_order=on sorts moves")
         game = game.ordered(best_first=settings.order == "best")
+        root = game.root
     if depth is None and not isinstance(game, BareTree):
         depth = GAME_DEPTH
-    task = Task(game, game.initial_state() if state is None else state, depth, nodes)
-    if game.is_terminal(task.state):
-        raise ExplainError("the state is terminal: there is nothing to search")
+    task = Task(game, root, depth, nodes)
     if name in WINDOWS:
         return explain_windows(task, name, settings, given)
     refuse_unknown(given, TreeSettings())
     return explain_roles(task, name, settings)
 
 
+def simulation_options(game: Game[Any], given: dict[str, str]) -> MctsOptions:
+    """The options of a tree search. C is 40 for goals from 0 to 100, and in proportion in a bare tree."""
+    defaults = MctsOptions()
+    if isinstance(game, BareTree):
+        goals = game.possible_goals
+        defaults = replace(defaults, exploration=max(0.01, 0.4 * (goals[-1] - goals[0])))
+    options = parse_options(given, defaults)
+    if "fast" in options.policy and sum(map(len, getattr(game, "moves", ()))) > MAX_FAST_MOVES:
+        raise ExplainError(f"fast takes too long to learn from games of over {MAX_FAST_MOVES:,} moves")
+    return options
+
+
 def state_of(game: Game[Any], facts: str) -> Any:
     """The state of facts such as `(true (cell 1 1 x)) (control o)`. Raises GdlSyntaxError and GameError."""
+    if isinstance(game, BareTree):
+        raise ExplainError("a bare tree begins at its root")
     terms = arguments_of(parse_term(f"(state {facts})", name="--state"))
     inner = [
         term.arguments[0] if isinstance(term, Compound) and term.name == "true" else term for term in terms
@@ -235,9 +274,12 @@ def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str
         text = f"the bounds of {run.windows} searches meet: root is {value}"
         found.steps.append(Step(text, 0, 0, {0: look._replace(value=value)}, found.counts))
     found.value = value if run.is_finished else ""
-    lines = [f"value {value}" if run.is_finished else f"stopped after {len(run.events):,} steps"]
+    stopped = (
+        f"stopped at the limit of {MAX_SEARCHED:,} nodes and {SECONDS:g} s: --depth or --state asks for less"
+    )
+    lines = [f"value {value}" if run.is_finished else stopped]
     if found.best_line and run.is_finished:
-        lines.append(f"best line {' '.join(found.best_line)}")
+        lines.append(f"best line {', '.join(found.best_line)}")
     lines.append(
         count_text(found.counts) + (f", {run.windows} windows at the root" if run.windows > 1 else "")
     )

@@ -156,13 +156,18 @@ class Memory:
             )
 
     def children_of(self, node: Node) -> list[Position]:
-        """The children with their scores, in the order of the rules. Raises AlphaBetaError."""
+        """The children with their scores, in the order of the rules.
+
+        Raises AlphaBetaError and StoppedError.
+        """
         children: list[Position] = []
         position = node.position
         for move, state in successors(self.game, position.state, position.mover):
             choice = Choice(position.mover, move) if position.mobility > 1 else None
             if choice is not None and choice == node.excluded:
                 continue
+            if self.budget.is_over():
+                raise StoppedError
             child = position_of(self.game, self.canonical(state), choice)
             if child.end is not None:
                 self._check_sum(child.state)

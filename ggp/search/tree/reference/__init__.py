@@ -2,6 +2,7 @@
 
 search       descend, expand, play out, back up
 tree         nodes, paths and proofs; RAVE and GRAVE
+events       the phases of a simulation, for a listener
 policies     playout policies, one small class each
 randomness   the random numbers that one lane of the kernels sees
 """

@@ -29,6 +29,7 @@ from ggp.search.budget import Budget
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.policy import GRAVE, RAVE
+from ggp.search.tree.reference.events import EdgeTerms, Listener, Phase, SimulationEvent
 from ggp.search.tree.reference.policies import TWINS, Goals, Moves, Step
 from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 from ggp.search.tree.reference.tree import (
@@ -63,6 +64,7 @@ class Search:
 
     find_win      first move, by index, by which the role with that index, the only one with a choice in a
                   state, wins at once; None if there is none. Nodes at which there is one are proven
+    listener      called with an event per phase of each simulation; None: none
     `best_move()` may be called, also from another thread, at any time after `move_to`.
     """
 
@@ -91,6 +93,7 @@ class Search:
         self._opened: dict[Hashable, Node] = {}  # by state, those that a simulation has gone on from
         self.node_count = self.simulation_count = 0
         self.find_win: Callable[[Hashable, int], int | None] | None = None
+        self.listener: Listener | None = None
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._on_progress = on_progress
         self._on_report = on_report
@@ -203,11 +206,13 @@ class Search:
         is_new = node is None
         if node is None:
             node = self.expand(path)
+            self._show(Phase.EXPAND, node, path=path)
         steps = [Step(parent.state, joint_move_of(parent, indices)) for parent, indices in path]
         tree_depth = len(steps)
         if node.proof is not None:
             pass_up(path, node.proof)  # in a graph its path may not have the proof yet
         goals = node.proof or node.goals or self.playout(node, steps, deadline)
+        self._show(Phase.PLAY_OUT, node, steps=steps, goals=goals)
         if is_new and node.goals is not None and self.is_solving:
             self.prove(path, node, node.goals)
         back_up(path, goals)
@@ -219,6 +224,11 @@ class Search:
             back_up_rave(path, steps, goals)
         if self._has_grave:
             back_up_grave(path, steps, goals, self.options.grave_reference)
+        self._show(Phase.BACK_UP, node, path=path, steps=steps, goals=goals)
+
+    def _show(self, phase: Phase, node: Node, **known: Any) -> None:
+        if self.listener is not None:
+            self.listener(SimulationEvent(phase, node, **known))
 
     def descend(self, deadline: float = math.inf) -> tuple[Path, Node | None]:
         """The path taken from the root, and its last node; None if that is not in the tree yet."""
@@ -284,29 +294,37 @@ class Search:
             return self.rng.below(len(counts))
         untried = [m for m, n in enumerate(counts) if n == 0]
         if untried:
-            weights = self.policy.weights(role, [node.moves[role][m] for m in untried], node.state)
-            return untried[self.rng.choose([max(1, weight) for weight in weights])]
+            of_policy = self.policy.weights(role, [node.moves[role][m] for m in untried], node.state)
+            weights = [max(1, weight) for weight in of_policy]
+            chosen = untried[self.rng.choose(weights)]
+            if self.listener is not None:
+                chances = dict(zip(untried, weights, strict=True))
+                terms = [EdgeTerms(n, chance=chances.get(m, 0) / sum(weights)) for m, n in enumerate(counts)]
+                self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
+            return chosen
         all_visits = sum(counts)
         bonus = self.options.exploration * math.sqrt(math.log(all_visits))
         has_amaf = self._has_rave or self._has_grave
         beta = rave_weight(self.options.rave_k, all_visits) if has_amaf else 0.0
-        values = [self._value(node, role, m, bonus / math.sqrt(n), beta, amaf) for m, n in enumerate(counts)]
-        return values.index(max(values))
+        terms = [self._terms(node, role, m, bonus / math.sqrt(n), beta, amaf) for m, n in enumerate(counts)]
+        values = [each.value for each in terms]
+        chosen = values.index(max(values))
+        self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
+        return chosen
 
-    def _value(
+    def _terms(
         self, node: Node, role: int, m: int, bonus: float, beta: float, amaf: AmafTable | None
-    ) -> float:
-        """UCB1 of one move, mixed with its all-moves-as-first mean; or its proven goal."""
+    ) -> EdgeTerms:
+        """UCB1 of one move, its all-moves-as-first mean, or its proven goal."""
         if self.is_solving and (goal := proven_goal(node, role, m)) is not None:
-            return goal
+            return EdgeTerms(node.visits[role][m], proven=goal)
         visits, totals = node.visits[role], node.totals[role]
         if visits[m] > 0:
             mean = totals[m] / visits[m]
         else:
             mean = sum(totals) / sum(visits) if any(visits) else NEUTRAL_GOAL
-        if beta > 0.0 and (seen := amaf_mean(node, role, m, amaf)) is not None:
-            mean = beta * seen + (1.0 - beta) * mean
-        return mean + bonus
+        seen = amaf_mean(node, role, m, amaf) if beta > 0.0 else None
+        return EdgeTerms(visits[m], mean, bonus, seen, beta)
 
     def expand(self, path: Path) -> Node:
         """The node behind the last step of `path`, made now, and added to the tree while there is room."""

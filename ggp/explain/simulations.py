@@ -1,0 +1,384 @@
+"""Events of the readable tree search become steps: the four phases of each simulation, with their tables."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ggp.explain.bare_trees import STAY, BareTree
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode
+from ggp.explain.game_tree import move_text, value_text
+from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.search.budget import Budget
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.policies.policy import PAST_VISITS, RAVE
+from ggp.search.tree.reference.events import EdgeTerms, Phase, SimulationEvent
+from ggp.search.tree.reference.policies import FastPolicy, MastPolicy, Mean, PastPolicy
+from ggp.search.tree.reference.search import Search
+from ggp.search.tree.reference.tree import MoveIndices, Node, joint_move_of, rave_weight
+
+SECONDS = 5.0
+"""What all simulations together may use."""
+MAX_ROWS = 24
+MAX_MOVES = 30
+_Means = Mapping[Any, tuple[int, float]]
+"""Key → visits and mean."""
+
+
+@dataclass
+class Recorder:
+    """A listener that makes steps; `nodes` are numbered in the order in which they join the tree."""
+
+    game: Game[Any]
+    search: Search
+    nodes: list[Node] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    moves: list[str] = field(default_factory=list)
+    number: dict[int, int] = field(default_factory=dict)  # by id of a node, all of which stay alive
+    steps: list[Step] = field(default_factory=list)
+    selected: list[Table] = field(default_factory=list)
+    way: list[int] = field(default_factory=list)
+    before: dict[str, _Means] = field(default_factory=dict)
+    simulation: int = 1
+
+    def __post_init__(self) -> None:
+        assert self.search.root is not None
+        self.join(self.search.root, -1, "root")
+        policy, root = self.search.policy, self.search.root
+        if not isinstance(policy, FastPolicy) or policy.fallback:
+            return
+        tables = []
+        for role, moves in enumerate(root.moves):
+            chances = chances_of(moves, policy.weights(role, moves, root.state))
+            rows = [(move_text(move), percent(chance)) for move, chance in chances.items()]
+            if len(rows) > 1:
+                title = f"FAST of {self.game.roles[role]} at the root"
+                tables.append(limited(Table(title, ("move", "Gibbs"), tuple(rows))))
+        self.add("FAST has learned the values of features; they stay fixed", 0, {}, tables)
+
+    def explanation(self, title: str, limit: int) -> Explanation:
+        """The steps on the first `limit` nodes of the tree."""
+        drawn = [self.tree_node(number) for number in range(min(limit, len(self.nodes)))]
+        for node in drawn[1:]:
+            drawn[node.parent].children.append(node.number)
+        for node in drawn:
+            node.children.sort(key=lambda child: self.place_of(child))
+        hidden = len(self.nodes) - len(drawn)
+        for number in range(len(drawn), len(self.nodes)):
+            parent = self.parents[number]
+            if parent < len(drawn):
+                drawn[parent].folded = "folded"
+        for step in self.steps:
+            while step.node >= len(drawn):
+                step.node = self.parents[step.node]
+            step.looks = {number: look for number, look in step.looks.items() if number < len(drawn)}
+            step.ply = 1 if step.tables or "selection" not in step.text else 0
+        summary = [f"{hidden:,} nodes are folded; --nodes shows more"] if hidden else []
+        return Explanation(title, drawn, self.steps, summary)
+
+    def place_of(self, number: int) -> MoveIndices:
+        """The indices of the moves that lead to a node, for the order of children."""
+        above = self.nodes[self.parents[number]].children
+        return next((way for way, node in above.items() if node is self.nodes[number]), ())
+
+    def tree_node(self, number: int) -> TreeNode:
+        node, shape, player = self.nodes[number], Shape.LEAF, ""
+        if node.goals is None:
+            roles = [r for r, moves in enumerate(node.moves) if len(moves) > 1] or [0]
+            player = "+".join(str(self.game.roles[r]) for r in roles)
+            players = [r for r, role in enumerate(self.game.roles) if role != RANDOM_ROLE]
+            shape = Shape.PLAYER
+            if self.game.roles[roles[0]] == RANDOM_ROLE:
+                shape = Shape.CHANCE
+            elif len(roles) == 1 and len(players) <= 2:
+                shape = (Shape.MAX, Shape.MIN)[players.index(roles[0])]
+        move = self.moves[number] if number else ""
+        return TreeNode(number, self.parents[number], self.paths[number], move, shape, player)
+
+    def join(self, node: Node, parent: int, move: str) -> int:
+        """A node joins the tree."""
+        above = self.paths[parent] if parent > 0 else ""
+        self.number[id(node)] = len(self.nodes)
+        self.nodes.append(node)
+        self.parents.append(parent)
+        self.moves.append(move)
+        self.paths.append(f"{above}{', ' if ' ' in above + move else '.'}{move}" if above else move)
+        return len(self.nodes) - 1
+
+    def add(self, text: str, node: int, looks: dict[int, Look], tables: Sequence[Table] = ()) -> None:
+        counts = len(self.nodes) - 1, self.simulation - 1
+        self.steps.append(Step(text, node, 0, looks, counts, tuple(tables)))
+
+    def __call__(self, event: SimulationEvent) -> None:
+        if event.phase is Phase.SELECT:
+            number = self.number[id(event.node)]
+            self.way += [number] * (number not in self.way)
+            self.selected.append(self.terms_table(event))
+        elif event.phase is Phase.EXPAND:
+            self.select([node for node, _ in event.path])
+            parent, indices = event.path[-1]
+            move = move_of(self.game, joint_move_of(parent, indices), parent)
+            number = self.join(event.node, self.number[id(parent)], move)
+            end = " (terminal)" if event.node.goals is not None else ""
+            self.add(f"expansion: {self.paths[number]}{end}", number, {number: Look(Status.OPEN)})
+        elif event.phase is Phase.PLAY_OUT:
+            self.play_out(event)
+        else:
+            self.back_up(event)
+
+    def select(self, nodes: Sequence[Node]) -> None:
+        """The step of all selections of a simulation."""
+        numbers = [self.number[id(node)] for node in nodes]
+        looks = {number: self.look_of(number)._replace(status=Status.OPEN) for number in numbers}
+        text = f"simulation {self.simulation}, selection: {' → '.join(self.paths[n] for n in numbers)}"
+        self.add(text, numbers[-1] if numbers else 0, looks, self.selected)
+        self.selected, self.way = [], []
+
+    def terms_table(self, event: SimulationEvent) -> Table:
+        """The terms of UCB1 of every move of a role in a node; of untried moves the chances to be drawn."""
+        role, terms = self.game.roles[event.role], event.terms
+        title = f"{self.paths[self.number[id(event.node)]]}: {role} selects"
+        names = [
+            ("▸ " if m == event.chosen else "") + move_text(move)
+            for m, move in enumerate(event.node.moves[event.role])
+        ]
+        if any(each.chance for each in terms):
+            rows = [
+                (name, str(each.visits), percent(each.chance))
+                for name, each in zip(names, terms, strict=True)
+            ]
+            return limited(Table(f"{title} an untried move", ("move", "visits", "chance"), tuple(rows)))
+        has_amaf = any(each.amaf is not None for each in terms)
+        head = ("move", "visits", "mean", *(("AMAF", "β") if has_amaf else ()), "bonus", "sum")
+        rows_of = [
+            (name, *terms_row(each, has_amaf=has_amaf)) for name, each in zip(names, terms, strict=True)
+        ]
+        return limited(Table(title, head, tuple(rows_of)))
+
+    def play_out(self, event: SimulationEvent) -> None:
+        number = self.number.get(id(event.node), 0)
+        if self.selected:  # the descent ended at a node of the tree
+            self.select([self.nodes[each] for each in self.way])
+        played = [move_of(self.game, step.joint_move, None) for step in event.steps]
+        goals = value_text(self.shown(event.goals))
+        is_end = event.node.goals is not None
+        moves = list(played[self.depth(number) :])
+        shown = ", ".join(moves[:MAX_MOVES]) + (f", … ({len(moves)} moves)" if len(moves) > MAX_MOVES else "")
+        text = f"terminal: goals {goals}" if is_end else f"playout: {shown or 'no moves'}: goals {goals}"
+        self.add(text, number, {number: Look(Status.OPEN, "", f"→ {goals}")})
+
+    def depth(self, number: int) -> int:
+        return 0 if number == 0 else 1 + self.depth(self.parents[number])
+
+    def back_up(self, event: SimulationEvent) -> None:
+        numbers = [self.number[id(node)] for node, _ in event.path]
+        last = self.number.get(id(event.node), 0)
+        looks = {number: self.look_of(number) for number in dict.fromkeys([*numbers, last])}
+        goals = value_text(self.shown(event.goals))
+        changed = [f"{self.paths[n]} {looks[n].value}" for n in [*numbers[1:], last] if looks[n].value]
+        text = f"back-up of {goals}: {', '.join(dict.fromkeys(changed)) or 'root'}"
+        tables = list(self.policy_tables(event.path))
+        self.simulation += 1
+        self.add(text, numbers[0] if numbers else 0, looks, tables)
+
+    def shown(self, goals: Sequence[float]) -> list[float]:
+        """The goals without chance's; of a bare tree for max and min the first."""
+        players = [goal for goal, role in zip(goals, self.game.roles, strict=True) if role != RANDOM_ROLE]
+        is_zero_sum = isinstance(self.game, BareTree) and len(players) == 2 and sum(players) == 0
+        return players[:1] if is_zero_sum else players
+
+    def look_of(self, number: int) -> Look:
+        """The mean of the goals behind a node for the role that moved there, and its visits."""
+        parent = self.parents[number]
+        if parent < 0:
+            return Look(Status.DONE, f"({self.nodes[0].visit_count})")
+        above = self.nodes[parent]
+        way = next((way for way, node in above.children.items() if node is self.nodes[number]), None)
+        if way is None:
+            return Look(Status.DONE)
+        roles = [r for r, moves in enumerate(above.moves) if len(moves) > 1] or [0]
+        visits = [above.visits[r][way[r]] for r in roles]
+        means = [above.totals[r][way[r]] / max(1, n) for r, n in zip(roles, visits, strict=True)]
+        return Look(Status.DONE, f"{value_text([round(mean, 2) for mean in means])} ({min(visits)})")
+
+    # Tables of the policies
+
+    def policy_tables(self, path: Sequence[tuple[Node, MoveIndices]]) -> Iterator[Table]:
+        """What the simulation changed of the tables of the playout policy and of RAVE."""
+        policy, root = self.search.policy, self.nodes[0]
+        for role, name in enumerate(self.game.roles):
+            if name == RANDOM_ROLE or not root.moves:
+                continue
+            if isinstance(policy, MastPolicy) and not isinstance(policy, FastPolicy):
+                weights = policy.weights(role, root.moves[role], root.state)
+                chances = chances_of(root.moves[role], weights) if len(weights) > 1 else {}
+                label = "TO-MAST" if policy._learns_in_tree else "MAST"
+                yield from self.means_table(f"{label} of {name}", policy.means[role], chances)
+            if isinstance(policy, PastPolicy):
+                yield from self.past_tables(policy, role, str(name))
+            if self.search.options.parsed_policy.mixes_in == RAVE and len(root.moves[role]) > 1:
+                yield from self.rave_table(role, str(name))
+
+    def means_table(
+        self, title: str, means: Mapping[Move, Mean], chances: Mapping[Move, float]
+    ) -> Iterator[Table]:
+        """Means before and after; and the Gibbs probability of the moves that are legal at the root."""
+        means = {move: mean for move, mean in means.items() if move != STAY}
+        if not means:
+            return
+        rows = [
+            (*row, percent(chances[key]) if key in chances else "")
+            for key, row in self.changes(title, {k: (mean.visits, mean.value) for k, mean in means.items()})
+        ]
+        yield limited(
+            Table(title, ("move", "visits", "mean before", "mean", "Gibbs at the root"), tuple(rows))
+        )
+
+    def changes(self, table: str, after: _Means) -> Iterator[tuple[Any, tuple[str, str, str, str]]]:
+        """Of each key: text, visits, mean before and after; in the order of the texts."""
+        before, self.before[table] = self.before.get(table, {}), after
+        for key, (visits, mean) in sorted(after.items(), key=lambda each: str(each[0])):
+            name = " with ".join(map(move_text, key)) if isinstance(key, tuple) else move_text(key)
+            earlier = number_text(before[key][1]) if key in before else ""
+            yield key, (name, str(visits), earlier, number_text(mean))
+
+    def past_tables(self, policy: PastPolicy, role: int, name: str) -> Iterator[Table]:
+        """Pairs of a move and a fact that count, and what they make of the root's moves."""
+        root, title = self.nodes[0], f"PAST of {name}: pairs with {PAST_VISITS} visits and more"
+        pairs = {(m, f): (p.visits, p.value) for (f, m), p in policy.pairs[role].items() if m != STAY}
+        rows = [
+            row
+            for key, row in self.changes(title, {k: v for k, v in pairs.items() if v[0] >= PAST_VISITS})
+            if row[2] != row[3]
+        ]
+        if rows:
+            yield limited(Table(title, ("move with fact", "visits", "mean before", "mean"), tuple(rows)))
+        if len(root.moves[role]) > 1:
+            facts = self.game.facts(root.state)
+            values = [policy.value(role, move, facts) for move in root.moves[role]]
+            tau = policy.options.gibbs_temperature
+            weights = [math.exp((value - max(values)) / tau) for value in values]
+            rows_at = [
+                (move_text(move), number_text(value), percent(weight / sum(weights)))
+                for move, value, weight in zip(root.moves[role], values, weights, strict=True)
+            ]
+            head = ("move", "largest mean", "Gibbs")
+            yield limited(Table(f"PAST of {name} at the root", head, tuple(rows_at)))
+
+    def rave_table(self, role: int, name: str) -> Iterator[Table]:
+        """All-moves-as-first means at the root before and after, next to the moves' own."""
+        root, title = self.nodes[0], f"RAVE of {name} at the root"
+        n = sum(root.visits[role])
+        title += f", β({n}) = {rave_weight(self.search.options.rave_k, n):.3f}"
+        seen = {
+            move: (visits, root.rave_totals[role][m] / visits)
+            for m, (move, visits) in enumerate(zip(root.moves[role], root.rave_visits[role], strict=True))
+            if visits
+        }
+        rows = []
+        for key, row in self.changes(f"RAVE {name}", seen):
+            m = root.moves[role].index(key)
+            own = root.visits[role][m]
+            rows.append((*row, str(own), number_text(root.totals[role][m] / own) if own else ""))
+        head = ("move", "AMAF visits", "AMAF before", "AMAF", "own visits", "own mean")
+        yield limited(Table(title, head, tuple(rows)))
+
+
+def explain_simulations(
+    game: Game[Any],
+    state: Any,
+    options: MctsOptions,
+    *,
+    simulations: int,
+    nodes: int,
+    seed: int,
+) -> Explanation:
+    """The steps of a number of simulations, next to those of uniform playouts and plain UCT."""
+    search, recorder = simulated(game, state, options, simulations, seed)
+    label = f"mcts with {options.policy} playouts"
+    found = recorder.explanation(f"{game.name}: {label}", nodes)
+    finished = recorder.simulation - 1
+    best = max(search._root_moves(), key=lambda each: (each.visits, each.mean))
+    found.value, found.best_line = number_text(best.mean), (move_text(best.move),)
+    found.summary[:0] = [
+        f"{finished} simulations" + (f" of {simulations}: out of time" if finished < simulations else ""),
+        f"best move {found.best_line[0]}: {best.visits} visits, mean {found.value}",
+        f"{len(recorder.nodes) - 1} nodes expanded, {finished} playouts",
+    ]
+    if search.policy.fallback:
+        found.summary.append(f"no features in this game: {search.policy.fallback} instead of FAST")
+    compared = [(label, search)]
+    if options.policy != "uniform":
+        plain = replace(options, policy="uniform", temperature=None)
+        compared.insert(0, ("uniform", simulated(game, state, plain, finished, seed)[0]))
+    rows = [
+        (name, move_text(each.move), str(each.visits), number_text(each.mean))
+        for name, of in compared
+        for each in sorted(of._root_moves(), key=lambda each: -each.visits)[:3]
+        if each.visits
+    ]
+    found.comparison = Table("Most visited moves", ("policy", "move", "visits", "mean"), tuple(rows))
+    return found
+
+
+def simulated(
+    game: Game[Any], state: Any, options: MctsOptions, simulations: int, seed: int
+) -> tuple[Search, Recorder]:
+    """Run simulations for the first role that has a choice."""
+    players = [role for role in game.roles if role != RANDOM_ROLE]
+    choosing = [role for role in players if len(game.legal_moves(state, role)) > 1] or players
+    search = Search(game, choosing[0], seed=seed, options=options)
+    search.move_to(state, None)
+    search.policy.prepare(SECONDS / 2)
+    recorder = Recorder(game, search)
+    search.listener = recorder
+    search.run(Budget(time.monotonic() + SECONDS / 2, simulations))
+    return search, recorder
+
+
+def terms_row(terms: EdgeTerms, *, has_amaf: bool) -> tuple[str, ...]:
+    if terms.proven is not None:
+        return (str(terms.visits), *[""] * (3 if has_amaf else 1), "proven", number_text(terms.proven))
+    amaf = ("" if terms.amaf is None else number_text(terms.amaf), f"{terms.beta:.3f}") if has_amaf else ()
+    return (
+        str(terms.visits),
+        number_text(terms.mean),
+        *amaf,
+        number_text(terms.bonus),
+        number_text(terms.value),
+    )
+
+
+def number_text(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def chances_of(moves: Sequence[Move], weights: Sequence[int]) -> dict[Move, float]:
+    """The probabilities of moves that are drawn by their weights."""
+    return {move: weight / sum(weights) for move, weight in zip(moves, weights, strict=True)}
+
+
+def limited(table: Table) -> Table:
+    """A table of at most MAX_ROWS rows; the last one says how many are left out."""
+    more = len(table.rows) - MAX_ROWS
+    if more <= 0:
+        return table
+    last = (f"… {more} more", *[""] * (len(table.head) - 1))
+    return table._replace(rows=(*table.rows[:MAX_ROWS], last))
+
+
+def move_of(game: Game[Any], joint_move: Sequence[Move], node: Node | None) -> str:
+    """A joint move as text: the moves of the roles that choose, as far as that is known."""
+    chosen = list(joint_move)
+    if node is not None and any(len(moves) > 1 for moves in node.moves):
+        chosen = [move for move, moves in zip(joint_move, node.moves, strict=True) if len(moves) > 1]
+    moving = [move for move in chosen if move != STAY] or chosen[:1]
+    return " + ".join(map(move_text, moving))

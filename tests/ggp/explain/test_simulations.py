@@ -1,0 +1,113 @@
+"""Simulations explained: the four phases, the terms of UCB1, and the tables of the policies."""
+
+import math
+from itertools import pairwise
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.explain.page import page_of
+from ggp.explain.searches import ExplainError, explain
+from ggp.explain.text import text_of
+from ggp.search.option_table import OptionError
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.reference.events import EdgeTerms, Phase
+from ggp.search.tree.reference.search import Search
+
+TREE = "[[3,12,8],[2,4,6],[14,5,2]]"
+
+
+def tables_of(found, beginning):
+    return [table for step in found.steps for table in step.tables if table.title.startswith(beginning)]
+
+
+def test_simulations_have_four_phases():
+    found = explain(TREE, "mcts", simulations=5)
+    phases = [step.text.partition(":")[0].partition(", ")[2] or step.text.split()[0] for step in found.steps]
+    assert phases[:4] == ["selection", "expansion:", "playout:", "back-up"]
+    assert len([phase for phase in phases if phase == "selection"]) == 5
+    assert found.summary[0] == "5 simulations"
+
+
+def test_terms_of_ucb1_add_up():
+    found = explain(TREE, "mcts:c=7", simulations=12)
+    shown = [table for table in tables_of(found, "root: max selects") if "bonus" in table.head]
+    assert len(shown) == 12 - 3
+    for n, table in enumerate(shown, 3):
+        assert table.head == ("move", "visits", "mean", "bonus", "sum")
+        assert sum(int(row[1]) for row in table.rows) == n
+        for _, visits, mean, bonus, total in table.rows:
+            assert float(bonus) == pytest.approx(7 * math.sqrt(math.log(n) / int(visits)), abs=0.005)
+            assert float(total) == pytest.approx(float(mean) + float(bonus), abs=0.011)
+        best = max(table.rows, key=lambda row: float(row[4]))
+        assert best[0].startswith("▸")
+
+
+def test_mast_shows_means_before_and_after_and_gibbs_probabilities():
+    found = explain(TREE, "mast:tau=2", simulations=6)
+    shown = tables_of(found, "MAST of max")
+    for earlier, later in pairwise(shown):
+        before = {row[0]: row[3] for row in earlier.rows}
+        assert {row[0]: row[2] for row in later.rows if row[2]} == before
+    means = [float(row[3]) for row in shown[-1].rows]
+    weights = [math.exp(mean / 2) for mean in means]
+    shares = [float(row[4].rstrip(" %")) for row in shown[-1].rows]
+    assert shares == pytest.approx([100 * weight / sum(weights) for weight in weights], abs=0.06)
+
+
+def test_to_mast_learns_in_the_tree_only():
+    game = load("tictactoe", "reasoner")
+    counted = {}
+    for policy in ("mast", "to-mast"):
+        last = tables_of(explain(game, policy, simulations=6), f"{policy.upper()} of x")[-1]
+        counted[policy] = sum(int(row[1]) for row in last.rows)
+    # Each simulation has one of x's moves in the tree as long as the root has untried ones.
+    assert counted["to-mast"] == 6 < counted["mast"]
+
+
+@pytest.mark.parametrize(("policy", "title"), [("past", "PAST of first"), ("rave", "RAVE of first")])
+def test_other_policies_show_their_tables(policy, title):
+    found = explain(load("nim", "reasoner"), policy, simulations=20)
+    assert tables_of(found, title)
+    assert found.comparison.rows[0][0] == "uniform"
+
+
+def test_listening_changes_nothing():
+    game = load("tictactoe", "reasoner")
+    trees = []
+    for listens in (False, True):
+        search, events = Search(game, game.roles[0], seed=3, options=MctsOptions("rave+mast")), []
+        search.listener = events.append if listens else None
+        search.move_to(game.initial_state(), None)
+        for _ in range(30):
+            search.simulate()
+        trees.append((search.root.visits, search.root.totals, search.node_count))
+        assert {event.phase for event in events} == (set(Phase) if listens else set())
+    assert trees[0] == trees[1]
+
+
+def test_a_proven_goal_is_the_value_of_an_edge():
+    assert EdgeTerms(4, 30.0, 5.0, proven=100.0).value == 100.0
+    assert EdgeTerms(4, 30.0, 5.0, amaf=60.0, beta=0.5).value == 50.0
+
+
+def test_simulations_of_chance_and_of_three_players():
+    assert "chance" in {node.shape for node in explain("[0.5: [1,2], 0.5: 3]", "mcts").nodes}
+    assert explain("[(9,2,3), [(4,0,1), (2,2,2)]]", "uct", simulations=40).best_line == ("a",)
+
+
+def test_larger_trees_are_folded():
+    found = explain(load("tictactoe", "reasoner"), "mcts", simulations=30, nodes=8)
+    assert len(found.nodes) == 8
+    assert "23 nodes are folded; --nodes shows more" in found.summary
+    assert "folded" in page_of(found)
+    assert len(text_of(found).splitlines()) > 100
+
+
+@pytest.mark.parametrize(
+    ("by", "policy", "error"),
+    [("mcts", "mist", OptionError), ("alphabeta", "mast", ExplainError), ("mcts:x=1", "", OptionError)],
+)
+def test_wrong_settings_are_refused(by, policy, error):
+    with pytest.raises(error):
+        explain(TREE, by, policy=policy)
