@@ -1,4 +1,4 @@
-"""Temporal differences, update by update: what `ggp.features.learning` does in batches, to read and to follow.
+"""Temporal differences, update by update: what `ggp.features.learning` does in batches, to read.
 
 A linear value V(s) = w·φ(s) is pulled towards the reward on the way and the value of the next state:
 
@@ -6,13 +6,14 @@ A linear value V(s) = w·φ(s) is pulled towards the reward on the way and the v
 
 Sources: Samuel, "Some studies in machine learning using the game of checkers" (1959); Sutton, "Learning to
 predict by the methods of temporal differences" (1988), whose TD(0) this is; Tesauro, "Temporal difference
-learning and TD-Gammon" (1995). Departures of `learning`: λ-returns (0.8), whole batches of games at a time, and
+learning and TD-Gammon" (1995). Departures of `learning`: λ-returns (0.8), whole batches of games, and
 features that are centered and scaled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 Vector: TypeAlias = tuple[float, ...]
@@ -47,7 +48,7 @@ def td_updates(
     Update(features=(1.0,), prediction=0.0, target=10.0, weights=(5.0,))
     """
     for episode in episodes:
-        for (features, reward), (following, _) in zip(episode, episode[1:], strict=False):
+        for (features, reward), (following, _) in pairwise(episode):
             prediction = value(weights, features)
             target = reward + discount * value(weights, following)
             pull = step * (target - prediction)

@@ -36,7 +36,7 @@ class Refinements:
     killers: bool = _on("killers", "Then search the two moves that last caused cutoffs at the same ply.")
     history: bool = _off("history", "Then search moves in the order of how often they caused cutoffs.")
     static_order: bool = _on("static_order", "Order moves by certain and static scores.")
-    principal_variation: bool = _on("principal_variation", "Null windows around all moves but the first.")
+    principal_variation: bool = _on("principal_variation", "Negascout: null windows after the first move.")
     iterative_deepening: bool = _on("iterative_deepening", "Search to depths 1, 2, ... until a proof.")
     symmetries: bool = _on("symmetries", "Let symmetric positions share their table entries.")
     enhanced_cutoffs: bool = _on("enhanced_cutoffs", "Look up all children before searching one.")
