@@ -9,6 +9,7 @@ from gdl.program import Program
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, layout, legend
 from ggp.analysis.board_finder import find_board
+from ggp.analysis.board_style import find_style
 from ggp.analysis.figure_finder import find_figures, find_map
 from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text
 from ggp.analysis.notation import Notation, find_notation
@@ -93,6 +94,15 @@ class Picture:
             *map(str, self.rest(facts)),
         ]
 
+    def kept(self, before: Sequence[Term], facts: Sequence[Term]) -> tuple[Term, ...]:
+        """The facts of a final state, with pieces of the state `before` of which the end says nothing more.
+
+        Rules need not say where the cyclists of tron are after a crash.
+        """
+        layers = () if self.board is None else self.board.layers[1:]
+        gone = [layer for layer in layers if not any(layer.place(fact) for fact in facts)]
+        return (*facts, *(fact for fact in before if any(layer.place(fact) for layer in gone)))
+
     def changed_cells(self, before: Sequence[Term], after: Sequence[Term]) -> frozenset[Cell]:
         """The cells whose contents differ; none if that is most of the board."""
         if self.board is None:
@@ -150,4 +160,7 @@ def find_picture(program: Program, facts: Sequence[Term], notation: str = "short
         plain = (replace(each, has_letters=False) if isinstance(each, Lines) else each for each in figures)
         return Picture(board, tuple(plain), Notation(is_kif=True))
     found = find_notation(program, board, figures)
-    return Picture(None if found.reading is None else found.reading.board, figures, found)
+    if found.reading is None:
+        return Picture(None, figures, found)
+    style = find_style(program, found.reading, facts)
+    return Picture(replace(found.reading.board, style=style), figures, found)

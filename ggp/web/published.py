@@ -62,7 +62,7 @@ _WHISKER_WIDTH = 150
 def write_pages(store: Store, run: Run, folder: Path) -> Path:
     """Write all pages of a run; returns the first one. Raises StoreError, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("base.css", "match.css", "tournament.css", "published.css"):
+    for name in ("base.css", "board.css", "match.css", "tournament.css", "published.css"):
         write_text(folder / name, (_STATIC / name).read_text(encoding="utf-8"))
     for name, parts in (("replay.js", ("page.js", "replay.js")), ("filter.js", ("filter.js",))):
         scripts = [(_STATIC / part).read_text(encoding="utf-8").replace("export ", "") for part in parts]
