@@ -21,14 +21,14 @@ class Step:
 
     joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
-    texts        the moves in notation, once they have been asked for
+    notes        of each move notation, KIF and clicks, once they have been asked for
     """
 
     joint_move: tuple[Any, ...]
     state: Hashable
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
-    texts: tuple[str | None, ...] | None = None
+    notes: tuple[tuple[str, str, str] | None, ...] | None = None
 
 
 @dataclass

@@ -95,31 +95,33 @@ def legal_moves_view(
 def moves_view(
     history: MatchHistory, picture: Picture, person: Role | None
 ) -> dict[str, list[list[str | None]]]:
-    """The joint moves in role order, in notation (`history`) and in KIF (`terms`).
+    """The joint moves in role order: in notation (`history`), in KIF (`terms`), and their clicks (`trails`).
 
     person   if given, only the moves of this role: those of others are hidden, None
     """
-    notation = picture.notation
     for number, step in enumerate(history.steps):
-        if step.texts is None:
+        if step.notes is None:
             facts = history.facts(number) if person is None else None
-            step.texts = tuple(
-                None if each is None else notation.text(each, facts) for each in step.joint_move
+            step.notes = tuple(
+                None
+                if move is None
+                else (picture.notation.text(move, facts), str(move), trail(picture, move))
+                for move in step.joint_move
             )
     seen = [person in (None, role) for role in history.game.roles]
+    rows = [
+        [note if is_seen else None for is_seen, note in zip(seen, step.notes or (), strict=True)]
+        for step in history.steps
+    ]
     return {
-        "history": [
-            [text if is_seen else None for is_seen, text in zip(seen, step.texts or (), strict=True)]
-            for step in history.steps
-        ],
-        "terms": [
-            [
-                str(move) if is_seen and move is not None else None
-                for is_seen, move in zip(seen, step.joint_move, strict=True)
-            ]
-            for step in history.steps
-        ],
+        name: [[None if note is None else note[place] for note in row] for row in rows]
+        for place, name in enumerate(("history", "terms", "trails"))
     }
+
+
+def trail(picture: Picture, move: Term) -> str:
+    """The clicks of one move, as the paths of `legal_moves_view`."""
+    return legal_moves_view(picture, (move,))["paths"][0]
 
 
 def report_view(notation: Notation, report: Mapping[str, Any], facts: Sequence[Term]) -> dict[str, Any]:

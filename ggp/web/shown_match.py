@@ -184,6 +184,7 @@ class ShownMatch:
             "about": list(comment.rules),
             "roles": [str(role) for role in game.roles],
             "seats": list(self._seats),
+            "turned": [] if self._picture.board is None else list(self._picture.board.style.turned),
             "is_hidden": hides_information(game),
             "is_blind": self._viewer is not None,
             "is_replay": self._mode is Mode.REPLAYED,
