@@ -53,7 +53,7 @@ def board_markup(
 def _fallen(grid: Grid, cell: Cell, stack: Sequence[Values], is_new: bool) -> str:
     """A disc behind the frame; a new one falls from the top."""
     x, y = grid.middle(cell)
-    fall = f' style="--fall: {grid.top - y:g}px"' if is_new else ""
+    fall = f' data-fall="{grid.top - y:g}px"' if is_new else ""
     kind = "fallen new" if is_new else "fallen"
     return (
         f'<g class="{kind}" data-x="{x:g}" data-y="{y:g}"{fall}>{stack_markup(grid.board, stack, x, y)}</g>'

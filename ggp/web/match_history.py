@@ -21,6 +21,7 @@ class Step:
 
     joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
+    decided_by   the cells that decide the match, once a page has shown its end
     notes        of each move notation, KIF and clicks, once they have been asked for
     """
 
@@ -28,6 +29,7 @@ class Step:
     state: Hashable
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
+    decided_by: frozenset[tuple[int, int]] | None = None
     notes: tuple[tuple[str, str, str] | None, ...] | None = None
 
 

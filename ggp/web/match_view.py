@@ -6,11 +6,12 @@ is shown only in matches without a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from gdl.terms import Term
+from ggp.analysis.board import Cell
 from ggp.analysis.figures import words_of
 from ggp.analysis.notation import Notation
 from ggp.analysis.picture import Picture
@@ -24,9 +25,16 @@ FACT_LIMIT = 400
 
 
 def state_view(
-    picture: Picture, facts: Sequence[Term], before: Sequence[Term] | None, *, is_over: bool
+    picture: Picture,
+    facts: Sequence[Term],
+    before: Sequence[Term] | None,
+    *,
+    is_over: bool,
+    won: Collection[Cell] = (),
 ) -> dict[str, Any]:
     """Board, or lines between dots, as SVG; figures and remaining facts of a state.
+
+    won   the cells that decide it
 
     >>> import ggp
     >>> game = ggp.load("nim", engine="reasoner")
@@ -38,7 +46,7 @@ def state_view(
     if picture.board is not None:
         facts = facts if before is None or not is_over else picture.kept(before, facts)
         changed = frozenset() if before is None else picture.changed_cells(before, facts)
-        board = board_markup(picture.board, facts, changed)
+        board = board_markup(picture.board, facts, changed, won)
     elif picture.lattice is not None:
         board = lines_markup(picture.lattice, facts, before or ())
     rest = [words_of(fact) for fact in picture.rest(facts)]
@@ -60,7 +68,17 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     facts = history.facts(step)
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
-    return state_view(picture, facts, before, is_over=is_over)
+    won = deciding_cells(history, picture) if is_over and step and not history.is_cut else ()
+    return state_view(picture, facts, before, is_over=is_over, won=won)
+
+
+def deciding_cells(history: MatchHistory, picture: Picture) -> Collection[Cell]:
+    """The cells that decide a match that is over; they are found once."""
+    last = history.steps[-1]
+    if last.decided_by is None:
+        goals = dict(zip(history.game.roles, history.goals() or (), strict=False))
+        last.decided_by = picture.deciding_cells(history.game.program, history.facts(), goals)
+    return last.decided_by
 
 
 def legal_moves_view(

@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, showArrow, turn } from "./board.js";
 import { certainty, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { showMoves } from "./log.js";
-import { capital, element, find, merged, request, showState, whyNot } from "./page.js";
+import { capital, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -185,6 +185,7 @@ function showPosition(state) {
   else showState(place, state, about.roles);
   turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
   find("status").textContent = statusText();
+  showGoals();
   find("step").max = live.step;
   find("step").value = shown ?? live.step;
   find("step-text").textContent = `${shown ?? live.step} of ${live.step}`;
@@ -199,6 +200,16 @@ function showPosition(state) {
   showThought(thoughts.get(placeOf()));
   study();
   if (focused) place.querySelector(`[data-cell="${focused}"]`)?.focus();
+}
+
+/** The goals beside the result, each with its role's name. */
+function showGoals() {
+  const isShown = isLive() && live.is_over && Boolean(live.goals?.length);
+  find("goals").hidden = !isShown;
+  find("status").classList.toggle("result", isLive() && live.is_over);
+  if (!isShown) return;
+  find("goals").replaceChildren(...about.roles.flatMap((role, index) => role === "random" ? [] :
+    [element("span", {}, element("b", { class: `by-${inkOf(role, about.roles)}` }, role), ` ${live.goals[index] ?? "–"}`)]));
 }
 
 function percepts() {

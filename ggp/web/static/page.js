@@ -65,6 +65,7 @@ export function showState(place, state, roles = []) {
   const parts = [];
   if (state.board) {
     const svg = new DOMParser().parseFromString(state.board, "image/svg+xml").documentElement;
+    for (const disc of svg.querySelectorAll("[data-fall]")) disc.style.setProperty("--fall", disc.dataset.fall);
     parts.push(document.importNode(svg, true));
   }
   if (state.lines?.length) {
