@@ -7,7 +7,7 @@ rule denies has no facts. (Provenance of Datalog, here one minimal-depth derivat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gdl.dependencies import DISTINCT, TRUE, Dependencies
@@ -50,6 +50,22 @@ def goal_support(program: Program, facts: Sequence[Term], role: Term, goal: int)
     of_fact = {(_table(fact, is_fact=True), arguments_of(fact)): fact for fact in facts}
     sources = derivation.sources((("goal", 2, False), (role, Symbol(str(goal)))))
     return frozenset(of_fact[atom] for atom in sources if atom in of_fact)
+
+
+def deciding_facts(
+    program: Program, facts: Sequence[Term], goals: Mapping[Term, int | None]
+) -> frozenset[Term]:
+    """The support of the best goal. goals: by role, of the final state `facts`; nothing decides a draw.
+
+    >>> from gdl.syntax.parser import parse, parse_term
+    >>> program = parse("(role p) (role q) (<= (goal p 100) (true a)) (<= (goal q 0) (true a))")
+    >>> p, q, a = map(parse_term, ("p", "q", "a"))
+    >>> deciding_facts(program, [a], {p: 100, q: 0}), deciding_facts(program, [a], {p: 50, q: 50})
+    (frozenset({Symbol('a')}), frozenset())
+    """
+    best = max((goal for goal in goals.values() if goal is not None), default=0)
+    winners = [role for role, goal in goals.items() if goal == best]
+    return goal_support(program, facts, winners[0], best) if best and len(winners) == 1 else frozenset()
 
 
 class _Derivation:

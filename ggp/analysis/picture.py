@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gdl.program import Program
@@ -12,7 +12,6 @@ from ggp.analysis.board_finder import find_board
 from ggp.analysis.board_style import find_style
 from ggp.analysis.figure_finder import find_figures, find_map
 from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text
-from ggp.analysis.goal_support import goal_support
 from ggp.analysis.notation import Notation, find_notation
 from ggp.analysis.sheet_comment import read_comment
 
@@ -104,21 +103,17 @@ class Picture:
         gone = [layer for layer in layers if not any(layer.place(fact) for fact in facts)]
         return (*facts, *(fact for fact in before if any(layer.place(fact) for layer in gone)))
 
-    def deciding_cells(
-        self, program: Program, facts: Sequence[Term], goals: Mapping[Term, int | None]
-    ) -> frozenset[Cell]:
-        """The cells with pieces from which the rules derive the best goal; none if they are too many.
-
-        goals   by role, of the final state `facts`; a draw is decided by nothing
-        """
-        best = max((goal for goal in goals.values() if goal is not None), default=0)
-        winners = [role for role, goal in goals.items() if goal == best]
-        if self.board is None or best == 0 or len(winners) > 1:
+    def few_cells(self, facts: Collection[Term]) -> frozenset[Cell]:
+        """The cells with pieces that `facts` name; none if they are most of the board."""
+        if self.board is None:
             return frozenset()
-        support = goal_support(program, facts, winners[0], best)
-        cells = frozenset(self.board.contents(support))
+        cells = frozenset(self.board.contents(facts))
         count = len(self.board.across.values) * len(self.board.down.values)
         return cells if len(cells) <= MARKED_SHARE * count else frozenset()
+
+    def is_turn(self, fact: Term) -> bool:
+        """Whether a fact says whose turn it is."""
+        return any(isinstance(figure, Turn) and figure.takes(fact) for figure in self.figures)
 
     def changed_cells(self, before: Sequence[Term], after: Sequence[Term]) -> frozenset[Cell]:
         """The cells whose contents differ; none if that is most of the board."""

@@ -78,7 +78,7 @@ def _cell(grid: Grid, cell: Cell, stack: Sequence[Values], marks: Sequence[str])
     kinds += ["hole"] if cell in board.holes else []
     square, piece = grid.outline(cell, 'class="square"') + grid.hole(cell), ""
     if board.style.kind == "frame":
-        square = f'<circle class="under" cx="{x:g}" cy="{y:g}" r="18"/>{_frame_markup(grid, cell)}'
+        square = f'{_frame_markup(grid, cell)}<circle class="under" cx="{x:g}" cy="{y:g}" r="17"/>'
     elif stack:
         piece = stack_markup(board, stack, x, y)
     return (

@@ -21,7 +21,7 @@ class Step:
 
     joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
-    decided_by   the cells that decide the match, once a page has shown its end
+    decided_by   the facts that decide the match, once a page has shown its end
     notes        of each move notation, KIF and clicks, once they have been asked for
     """
 
@@ -29,7 +29,7 @@ class Step:
     state: Hashable
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
-    decided_by: frozenset[tuple[int, int]] | None = None
+    decided_by: frozenset[Term] | None = None
     notes: tuple[tuple[str, str, str] | None, ...] | None = None
 
 
@@ -113,6 +113,11 @@ class MatchHistory:
         moves = tuple(own_move if is_own else None for is_own in seats)
         seen = tuple(percepts if is_own else () for is_own in seats)
         self.steps.append(Step(moves, self.game.initial_state(), seen, nothing))
+
+    def forget_notes(self) -> None:
+        """Let the notations of moves be made again, with what has become known."""
+        for step in self.steps:
+            step.notes = None
 
     def undo(self, count: int) -> None:
         """Take back the last `count` joint moves and what is committed."""

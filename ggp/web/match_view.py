@@ -1,7 +1,7 @@
 """One state of a match as JSON for the page, without what the rules hide from the person.
 
-In a game with `sees` rules a person gets percepts and own moves, at every step and after the end; the state
-is shown only in matches without a person.
+In a game with `sees` rules a person gets percepts and own moves until the end of the match; the state is
+shown only then, and in matches without a person.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from gdl.terms import Term
 from ggp.analysis.board import Cell
 from ggp.analysis.figures import words_of
+from ggp.analysis.goal_support import deciding_facts as deciding_facts_of
 from ggp.analysis.notation import Notation
 from ggp.analysis.picture import Picture
 from ggp.game import Role
@@ -68,17 +69,24 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     facts = history.facts(step)
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
-    won = deciding_cells(history, picture) if is_over and step and not history.is_cut else ()
+    won = picture.few_cells(_deciding(history)) if is_over and step else ()
     return state_view(picture, facts, before, is_over=is_over, won=won)
 
 
-def deciding_cells(history: MatchHistory, picture: Picture) -> Collection[Cell]:
-    """The cells that decide a match that is over; they are found once."""
+def _deciding(history: MatchHistory) -> Collection[Term]:
+    """The facts that decide a match that is over; they are looked for once."""
     last = history.steps[-1]
     if last.decided_by is None:
         goals = dict(zip(history.game.roles, history.goals() or (), strict=False))
-        last.decided_by = picture.deciding_cells(history.game.program, history.facts(), goals)
+        last.decided_by = deciding_facts_of(history.game.program, history.facts(), goals)
     return last.decided_by
+
+
+def deciding_facts(history: MatchHistory, picture: Picture) -> list[str]:
+    """What decides a match that is over besides pieces on the board, in words."""
+    facts = _deciding(history) if history.steps and history.is_over else ()
+    off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
+    return sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
 
 
 def legal_moves_view(

@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 from gdl.program import Program
 from gdl.terms import Symbol, Term
+from ggp.analysis.goal_support import deciding_facts
 from ggp.analysis.svg import svg_text
 from ggp.files import PACKAGE, write_text
 from ggp.match.outcome import outcome_text
@@ -104,7 +105,8 @@ def _match_data(replay: Replay) -> dict[str, Any]:
     before: dict[str, Any] = {}
     for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
         is_over = number == len(states) - 1 and record.is_completed
-        won = picture.deciding_cells(replay.program, facts, _goals_by_role(replay)) if is_over else ()
+        deciding = deciding_facts(replay.program, facts, _goals_by_role(replay)) if is_over else ()
+        won = picture.few_cells(deciding)
         view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over, won=won)
         changed, before = changes(before, view), view
         faults = ["" if fault is None else reason_of(fault) for fault in step.faults]

@@ -134,6 +134,7 @@ function showChoice() {
   markCells(boardHere(), { chosen: clicks, played, hinted });
   find("how").classList.remove("wrong");
   find("how").textContent = howText(next, moves, entry);
+  find("how").title = find("how").textContent;
   find("how").classList.toggle("idle", !persons().length && !review);
 }
 
@@ -141,6 +142,7 @@ function showChoice() {
 function howText(next, moves, entry) {
   if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
   if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
+  if (isLive() && live.is_over && live.because.length) return `Decided by: ${live.because.join(" · ")}`;
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
@@ -437,6 +439,7 @@ function receive(event) {
     if (live?.step !== event.step) { best = null; clicks = []; }
     if (live && event.step < live.step) thoughts.clear(); // moves were taken back
     const isFirst = live === null;
+    about.is_blind = event.is_blind;
     live = { ...event, moves: asMoves(event) };
     if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;

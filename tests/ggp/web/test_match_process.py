@@ -258,6 +258,30 @@ def test_person_sees_percepts_and_own_moves_only():
             refused()
 
 
+def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
+    match = open_match("kuhn_poker", ["person", "random"])
+    while not match.snapshot()["is_over"]:
+        shown = match.snapshot()
+        assert shown["is_blind"]
+        assert not {"board", "lines", "facts"} & shown.keys()
+        assert shown["because"] == []
+        if shown["person"] is None:
+            (task,) = match._agents.tasks
+            match.take(Finding(task, match.history.legal(task.role)[0]))
+            match._agents.tasks.clear()
+        else:
+            play(match, "first", shown["moves"][0])
+        match.run_on()
+    end = match.snapshot()
+    assert not end["is_blind"]
+    assert end["history"][0][2].startswith("deal ")
+    assert any("holds" in line[0]["text"] for line in end["lines"])
+    assert end["because"]
+    assert json.loads(match.record())["moves"]
+    with pytest.raises(RequestError, match="no move of yours"):
+        match.undo()
+
+
 def test_searches_of_an_opponent_with_hidden_cards_are_not_shown():
     match = open_match("kuhn_poker", ["person", "mcts"], [("first", "bet")])
     (task,) = match._agents.tasks
