@@ -79,6 +79,7 @@ class BoardStyle:
     edges    side (left, right, top, bottom) and the role that has to connect it
     turned   roles whose pieces stand at the top: for them the board is turned
     roles    of the game
+    pieces   content and role of the pieces in the initial state, with their number
     """
 
     kind: str = "plain"
@@ -86,6 +87,7 @@ class BoardStyle:
     edges: tuple[tuple[str, str], ...] = ()
     turned: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    pieces: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ No game is known by its name. A sheet may choose, in its opening comment:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -99,7 +100,10 @@ def find_style(program: Program, reading: MoveReading, facts: Sequence[Term]) ->
     stated = fields.get("board", "")
     kind = stated if stated in ("plain", "checkered", "frame", "holes", "discs") else evidence.kind()
     edges = _read_edges(fields["edges"], roles) if "edges" in fields else _find_edges(program, board, roles)
-    return BoardStyle(kind, evidence.parity(), edges, evidence.turned(), tuple(sorted(roles)))
+    counts = Counter(pieces.values())
+    owners = {each: owner_of(each, roles) for each in counts}
+    owned = tuple((each, owner, counts[each]) for each, owner in sorted(owners.items()) if owner is not None)
+    return BoardStyle(kind, evidence.parity(), edges, evidence.turned(), tuple(sorted(roles)), owned)
 
 
 def _read_edges(text: str, roles: frozenset[str]) -> tuple[tuple[str, str], ...]:

@@ -330,6 +330,19 @@ def piece_markup(board: Board, content: Values, x: float, y: float) -> str:
     return _label_markup(board, content, x, y)
 
 
+def piece_glyph(content: str) -> str:
+    """A character for a piece in a line of text.
+
+    >>> piece_glyph("wn"), piece_glyph("black_pawn"), piece_glyph("white_man"), piece_glyph("red")
+    ('♘', '♟', '○', '●')
+    """
+    words = _words((content,))
+    figure = chess_figure(words)
+    if figure is not None and "man" not in words:
+        return chr(ord(figure[1]) - 6) if figure[0] == "white" else figure[1]
+    return "○" if words[0] == "white" else "●"
+
+
 def _disc_markup(words: Sequence[str], x: float, y: float, *, has_men: bool) -> str:
     """A disc of a color; men have a ring, kings a crown."""
     fill, crown = DISCS[words[0]], words[1:] == ["king"]

@@ -10,9 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from gdl.program import arguments_of
 from gdl.terms import Term
 from ggp.analysis.board import Cell
-from ggp.analysis.figures import words_of
+from ggp.analysis.figures import Lines, drawing_of, words_of
 from ggp.analysis.goal_support import deciding_facts as deciding_facts_of
 from ggp.analysis.notation import Notation
 from ggp.analysis.picture import Picture
@@ -32,10 +33,12 @@ def state_view(
     *,
     is_over: bool,
     won: Collection[Cell] = (),
+    owners: Mapping[Cell, tuple[int, str]] | None = None,
 ) -> dict[str, Any]:
     """Board, or lines between dots, as SVG; figures and remaining facts of a state.
 
-    won   the cells that decide it
+    won      the cells that decide it
+    owners   of boxes between dots: number and name of the role
 
     >>> import ggp
     >>> game = ggp.load("nim", engine="reasoner")
@@ -49,14 +52,17 @@ def state_view(
         changed = frozenset() if before is None else picture.changed_cells(before, facts)
         board = board_markup(picture.board, facts, changed, won)
     elif picture.lattice is not None:
-        board = lines_markup(picture.lattice, facts, before or ())
+        board = lines_markup(picture.lattice, facts, before or (), owners)
     rest = [words_of(fact) for fact in picture.rest(facts)]
     lines = picture.figure_lines(facts, is_over=is_over, has_lattice=False)
     return {
         "board": board,
         "key": [list(pair) for pair in picture.key(facts)],
         "lines": [
-            [{"text": piece.text, "name": piece.name, "dim": piece.is_dim} for piece in line]
+            [
+                {"text": piece.text, "name": piece.name, "dim": piece.is_dim, "drawn": piece.drawn}
+                for piece in line
+            ]
             for line in lines
         ],
         "facts": rest[:FACT_LIMIT],
@@ -70,7 +76,27 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
     won = picture.few_cells(_deciding(history)) if is_over and step else ()
-    return state_view(picture, facts, before, is_over=is_over, won=won)
+    owners = box_owners(history, picture, step)
+    return state_view(picture, facts, before, is_over=is_over, won=won, owners=owners)
+
+
+def box_owners(history: MatchHistory, picture: Picture, step: int) -> Mapping[Cell, tuple[int, str]]:
+    """Who closed each box between dots up to `step`; empty in other games."""
+    lattice, owners = picture.lattice, dict[Cell, tuple[int, str]]()
+    for number, each in enumerate(history.steps[:step] if lattice is not None else (), start=1):
+        if each.owners is None and lattice is not None:
+            roles = [str(role) for role in history.game.roles]
+            boxes = lattice.boxes(history.facts(number)) - owners.keys()
+            each.owners = {**owners, **dict.fromkeys(boxes, closer_of(lattice, roles, each.joint_move))}
+        owners = dict(each.owners or {})
+    return owners
+
+
+def closer_of(lattice: Lines, roles: Sequence[str], joint_move: Sequence[Term | None]) -> tuple[int, str]:
+    """Number and name of the first role that drew a line in a joint move."""
+    moves = enumerate(zip(roles, joint_move, strict=False))
+    drew = ((n, role) for n, (role, move) in moves if move is not None and lattice.find_move(move))
+    return next(drew, (-1, ""))
 
 
 def _deciding(history: MatchHistory) -> Collection[Term]:
@@ -143,6 +169,22 @@ def moves_view(
         name: [[None if note is None else note[place] for note in row] for row in rows]
         for place, name in enumerate(("history", "terms", "trails"))
     }
+
+
+def percept_view(term: Term, roles: Collection[str] = ()) -> dict[str, str]:
+    """A percept as a piece of a line: its text, and what a page may draw of it.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> percept_view(parse_term("(card king)")), percept_view(parse_term("(move north fold)"), ["north"])
+    ({'label': 'card', 'text': 'king', 'drawn': 'card'}, {'label': '', 'text': 'north: fold', 'drawn': ''})
+    """
+    arguments = arguments_of(term)
+    if len(arguments) > 1 and str(arguments[0]) in roles:
+        said = " ".join(words_of(argument) for argument in arguments[1:])
+        return {"label": "", "text": f"{arguments[0]}: {said}", "drawn": ""}
+    value = str(arguments[-1]) if len(arguments) == 1 else ""
+    drawn = drawing_of(term.name, value) if value else ""
+    return {"label": term.name if drawn else "", "text": value if drawn else words_of(term), "drawn": drawn}
 
 
 def trail(picture: Picture, move: Term) -> str:

@@ -30,7 +30,14 @@ from ggp.web.changes import changes
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
-from ggp.web.match_view import deciding_facts, legal_moves_view, moves_view, report_view, shown_state
+from ggp.web.match_view import (
+    deciding_facts,
+    legal_moves_view,
+    moves_view,
+    percept_view,
+    report_view,
+    shown_state,
+)
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -228,6 +235,7 @@ class ShownMatch:
     def snapshot(self) -> dict[str, Any]:
         """The last state and the roles whose choice is awaited."""
         history, viewer, is_over = self.history, self._blind, self._is_over
+        roles = list(map(str, history.game.roles))
         if self._viewer is not None and viewer is None and not self._is_revealed:
             self._is_revealed = True
             history.forget_notes()  # they were made without what was hidden
@@ -236,7 +244,7 @@ class ShownMatch:
         is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
         settled = self._settlement.verdict
         goals = self._settlement.goals if settled else history.goals() if is_over else None
-        result = settled or outcome_text(list(map(str, history.game.roles)), goals)
+        result = settled or outcome_text(roles, goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
         return {
             "step": last,
@@ -259,6 +267,11 @@ class ShownMatch:
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
             "percepts": [
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
+            ],
+            "drawn": [
+                [percept_view(term, roles) for term in step.percepts[seat]]
+                for step in history.steps
+                if seat is not None
             ],
             "can_undo": self._undo_count() > 0,
             **self._settlement.view(),

@@ -8,13 +8,13 @@ export function rounds(history) {
   const rows = [];
   history.forEach((row, index) => {
     const known = row.map((text, place) => ({ step: index + 1, place, text })).filter(({ text }) => text !== null);
-    const made = known.filter(({ text }) => text !== WAITS);
-    const shown = made.length ? made : known.slice(0, 1);
+    const shown = known.filter(({ text }) => text !== WAITS);
+    if (!shown.length) return;
     const last = rows.at(-1);
     if (!last || shown.some(({ place }) => place <= last.at(-1).place)) rows.push(shown);
     else last.push(...shown);
   });
-  return rows.filter((row) => row.length);
+  return rows;
 }
 
 /** Draws the list. `lostAt(step)`: points that a move cost, `open(step)` follows a click, `point(step, place)` a pointer. */

@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, showArrow, turn } from "./board.js";
 import { certainty, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { showMoves } from "./log.js";
-import { capital, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
+import { capital, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -185,6 +185,7 @@ function showPosition(state) {
   const focused = document.activeElement?.dataset?.cell;
   if (about.is_blind) place.replaceChildren(percepts());
   else showState(place, state, about.roles);
+  find("flip").hidden = !boardHere()?.dataset.area;
   turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
   find("status").textContent = statusText();
   showGoals();
@@ -215,11 +216,17 @@ function showGoals() {
 }
 
 function percepts() {
-  const rows = live.percepts.map((seen, index) => element("li", {},
+  const sees = about.own_role ? "sees" : "you see";
+  const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
+  const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move) => move !== null) ?? ""), " ",
-    element("span", { class: "faint" }, `${about.own_role ? "sees" : "you see"}${seen.length ? `: ${seen.join("; ")}` : " nothing"}`)));
+    element("span", { class: "faint" }, seen.length ? `${sees}: ` : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
-  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`),
+  const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
+  const others = about.roles.filter((role) => role !== "random" && !(about.own_role ? [about.own_role] : persons()).includes(role));
+  const table = !cards.length ? [] : [element("p", { class: "hands" }, element("b", {}, "seen "), ...cards.flatMap((each) => drawn(each)),
+    ...(cards.some((each) => each.drawn === "card") ? others.flatMap((role) => [element("b", {}, ` ${role} `), ...drawn({ text: "", drawn: "back" })]) : []))];
+  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`), ...table,
     element("p", { class: "faint" }, "You cannot see everything. These are the moves made and the percepts after each."), element("ol", {}, ...rows));
 }
 

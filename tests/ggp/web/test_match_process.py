@@ -119,10 +119,11 @@ def test_lines_between_dots_are_drawn_by_clicks():
     line = next(part for part in after["board"].split("<g") if 'data-cell="upright 3,0"' in part)
     assert 'class="wall"' in line
     assert "changed" in line
-    assert '"box"' not in after["board"]
+    assert 'class="box' not in after["board"]
     for move in ("(across 3 1)", "(across 3 2)", "(upright 3 1)"):
         play(match, match.snapshot()["person"], f"(draw {move})")
-    assert match.snapshot()["board"].count('"box"') == 1
+    assert match.snapshot()["board"].count('class="box owned ink-1"') == 1
+    assert 'class="owner">S</text>' in match.snapshot()["board"]
 
 
 def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
