@@ -4,9 +4,11 @@ fluent_domains   values of each argument of a fluent, judged from the rules
 board_finder     recognizes a board from the rules and the initial state
 board_shape      hexagons, blocks and outlines of boards, from the rules
 walls            walls between cells, recognized from names and values of fluents
+board_style      the look of a board: frame, holes, felt, checkered cells, owned edges
 board            the board as data, and its text
 figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
 figure_finder    recognizes figures, and maps, from the rules and the initial state
+goal_support     the facts from which the rules derive a goal
 move_reading     what the arguments of moves mean on a board
 notation         moves as players write them, and what is typed back to moves
 picture          board, figures and remaining facts together

@@ -71,6 +71,26 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class BoardStyle:
+    """The look of a board, see `board_style`.
+
+    kind     plain, checkered, frame (discs fall into it), holes (pegs stand in them) or discs (on felt)
+    parity   of the sum of column and row of the dark cells of a checkered board
+    edges    side (left, right, top, bottom) and the role that has to connect it
+    turned   roles whose pieces stand at the top: for them the board is turned
+    roles    of the game
+    pieces   content and role of the pieces in the initial state, with their number
+    """
+
+    kind: str = "plain"
+    parity: int = 0
+    edges: tuple[tuple[str, str], ...] = ()
+    turned: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    pieces: tuple[tuple[str, str, int], ...] = ()
+
+
+@dataclass(frozen=True)
 class Board:
     """How to draw the states of one game.
 
@@ -84,6 +104,7 @@ class Board:
     blocks      cells across and down of the blocks of which the board consists; 0: none
     walls       fluents that name walls between cells
     has_letters whether columns are shown as letters, although the rules number them
+    style       its look
     """
 
     layers: tuple[Layer, ...]
@@ -96,6 +117,11 @@ class Board:
     blocks: tuple[int, int] = (0, 0)
     walls: tuple[WallFamily, ...] = ()
     has_letters: bool = False
+    style: BoardStyle = BoardStyle()
+
+    def is_dark(self, cell: Cell) -> bool:
+        """Whether a cell is one of the dark ones of a checkered board."""
+        return self.style.kind == "checkered" and sum(cell) % 2 == self.style.parity
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:

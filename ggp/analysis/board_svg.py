@@ -5,7 +5,8 @@ Pieces carry a class for a stylesheet and colors for pictures that stand alone; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values, legend
@@ -37,11 +38,26 @@ DISCS = {
 INKS = ("#1f4fa3", "#b3261e", "#2e7d32", "#8a5a00", "#6a1b9a", "#00695c", "#222222")
 """Colors of text, in the order of the board's labels; the last for unlabeled contents."""
 
+_Line: TypeAlias = tuple[tuple[float, float], tuple[float, float]]
+"""A side of a cell, from corner to corner, in pixels."""
 _CHESS = {"king": "♚", "queen": "♛", "rook": "♜", "bishop": "♝", "knight": "♞", "pawn": "♟"}
 _COLORS = {"w": "white", "b": "black"}
 _CHESS_LETTERS = {"k": "king", "q": "queen", "r": "rook", "b": "bishop", "n": "knight", "p": "pawn"}
 _CHESS_COLORS = {"white": 'fill="#fdfdfb" stroke="#3a3a3a"', "black": 'fill="#24262b" stroke="#9a9a9a"'}
 _OBSTACLES = ("arrow", "wall", "rock", "stone", "block", "blocked", "burnt")
+
+
+FILLS = {
+    "plain": ("#f7f3e8", "#f7f3e8", "#b9ae94"),
+    "checkered": ("#eadfc6", "#b9976b", "#9c7f58"),
+    "discs": ("#3f8a5c", "#3f8a5c", "#2c6644"),
+    "frame": ("#2f66b8", "#2f66b8", "#2f66b8"),
+    "holes": ("#e6d3ae", "#e6d3ae", "#e6d3ae"),
+}
+"""Kind of board → fill of light and dark cells, and their outline."""
+PEG = "#8a4b1f"
+EDGE_INKS = ("#1f4fa3", "#b3261e")
+"""Colors of edges of roles that are not named after a color, in the order of the roles."""
 
 
 class Grid:
@@ -83,21 +99,98 @@ class Grid:
         x, y = self.corner(cell)
         if not self.board.row_shifts:
             return f'<rect x="{x:g}" y="{y:g}" width="{SIDE}" height="{SIDE}" {style}/>'
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self.rim(cell))
+        return f'<polygon points="{points}" {style}/>'
+
+    def rim(self, cell: Cell) -> list[tuple[float, float]]:
+        """The corners of a cell, clockwise."""
+        x, y = self.corner(cell)
+        if not self.board.row_shifts:
+            return [(x, y), (x + SIDE, y), (x + SIDE, y + SIDE), (x, y + SIDE)]
         half, radius = SIDE / 2, HEXAGON_PITCH / 1.5
         x, y = x + half, y + half
         rim = [(0, -radius), (half, -radius / 2), (half, radius / 2), (0, radius)]
         rim += [(-half, radius / 2), (-half, -radius / 2)]
-        points = " ".join(f"{x + right:.1f},{y + below:.1f}" for right, below in rim)
-        return f'<polygon points="{points}" {style}/>'
+        return [(x + right, y + below) for right, below in rim]
+
+    def hole(self, cell: Cell) -> str:
+        """The hole of a cell in which a disc or a peg shows; nothing on other kinds of boards."""
+        kind = self.board.style.kind
+        if kind not in ("frame", "holes") or cell in self.board.holes:
+            return ""
+        x, y = self.middle(cell)
+        radius, fill = (
+            (18, "#dfe7f3") if kind == "frame" else (8 if not self.board.row_shifts else 13, "#b79b6c")
+        )
+        return f'<circle class="hollow" cx="{x:g}" cy="{y:g}" r="{radius}" fill="{fill}"/>'
+
+    def edges(self) -> list[str]:
+        """The sides of the board in the colors of the roles that have to connect them."""
+        if not self.board.style.edges:
+            return []
+        last_column, last_row = len(self.board.across.values) - 1, len(self.board.down.values) - 1
+        level = ("bottom", "top") if self.board.is_upward else ("top", "bottom")
+        lines: dict[frozenset[tuple[int, int]], list[tuple[Cell, _Line]]] = {}
+        for cell in self.cells():
+            rim = self.rim(cell)
+            for one, other in zip(rim, [*rim[1:], rim[0]], strict=True):
+                key = frozenset((round(x), round(y)) for x, y in (one, other))
+                lines.setdefault(key, []).append((cell, (one, other)))
+        outer = [found[0] for found in lines.values() if len(found) == 1]
+        sides: dict[str, list[tuple[Cell, _Line]]] = {}
+        for cell, line in outer:
+            column, row = cell
+            places = {"left": column == 0, "right": column == last_column}
+            places |= {level[0]: row == 0, level[1]: row == last_row}
+            for side in (side for side, is_there in places.items() if is_there):
+                sides.setdefault(side, []).append((cell, line))
+        owners, drawn = dict(self.board.style.edges), []
+        for side, found in sides.items():
+            own = [line for cell, line in found if self._faces(cell, line, side, sides)]
+            path = "".join(f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for (a, b), (c, d) in own)
+            if side in owners:
+                kind, color = self._edge_color(owners[side])
+                style = f'class="edge {kind}" stroke="{color}" stroke-width="6" stroke-linecap="round"'
+                drawn.append(f'<path d="{path}" {style} fill="none"/>')
+        return drawn
+
+    def _faces(
+        self, cell: Cell, line: _Line, side: str, sides: Mapping[str, Sequence[tuple[Cell, _Line]]]
+    ) -> bool:
+        """Whether an outer line belongs to `side`: at a corner, to the side that it faces more."""
+        rivals = [each for each, found in sides.items() if (cell, line) in found]
+        return side == max(rivals, key=lambda each: self._towards(cell, line, each, sides))
+
+    def _towards(
+        self, cell: Cell, line: _Line, side: str, sides: Mapping[str, Sequence[tuple[Cell, _Line]]]
+    ) -> float:
+        """How far a line faces the direction of a side, which is that of its lines away from corners."""
+        others = (found for each, found in sides.items() if each != side)
+        shared = {item for found in others for item in found}
+        own = [self._outwards(*item) for item in sides[side] if item not in shared]
+        x, y = self._outwards(cell, line)
+        return sum(x * right + y * below for right, below in own) / max(1, len(own))
+
+    def _outwards(self, cell: Cell, line: _Line) -> tuple[float, float]:
+        """From the middle of a cell to that of one of its lines."""
+        (a, b), (c, d), (x, y) = *line, self.middle(cell)
+        return (a + c) / 2 - x, (b + d) / 2 - y
+
+    def _edge_color(self, role: str) -> tuple[str, str]:
+        """Class and color of the edge of a role."""
+        if role in DISCS:
+            return f"edge-{role}", DISCS[role]
+        ink = self.board.style.roles.index(role) % len(EDGE_INKS) if role in self.board.style.roles else 0
+        return f"ink-{ink}", EDGE_INKS[ink]
 
     def empty_cells(self) -> list[str]:
         """All cells without contents, in their colors."""
         drawn = []
+        light, dark, line = FILLS[self.board.style.kind]
         for cell in self.cells():
-            light = "#f7f3e8" if sum(cell) % 2 or self.board.row_shifts else "#ece5d3"
-            fill = "#777" if cell in self.board.holes else light
-            drawn.append(self.outline(cell, f'fill="{fill}" stroke="#999"'))
-        return drawn
+            fill = "#777" if cell in self.board.holes else dark if self.board.is_dark(cell) else light
+            drawn.append(self.outline(cell, f'fill="{fill}" stroke="{line}"') + self.hole(cell))
+        return [*drawn, *self.edges()]
 
     def walls(self, facts: Iterable[Term]) -> list[str]:
         """The walls of a state."""
@@ -178,7 +271,14 @@ def _lines(board: Board, facts: tuple[Term, ...]) -> list[str]:
 
 
 def stack_markup(board: Board, stack: Sequence[Values], x: float, y: float) -> str:
-    """The topmost content of a cell with its middle at (x, y) pixels; a dot on it if more lies below."""
+    """The topmost content of a cell with its middle at (x, y) pixels; a dot on it if more lies below.
+
+    Where pieces of roles move over what they leave behind, as in tron, that is a block.
+    """
+    words = stack[0]
+    if len(board.layers) > 1 and len(stack) == 1 and words[-1] in DISCS and words[-1] in board.style.roles:
+        corner = f'x="{x - 17:g}" y="{y - 17:g}" width="34" height="34" rx="5"'
+        return f'<rect class="piece trail" {corner} fill="{DISCS[words[-1]]}" opacity="0.75"/>'
     markup = piece_markup(board, stack[0], x, y)
     if len(stack) > 1:
         markup += f'<circle class="piece top" cx="{x:g}" cy="{y:g}" r="5" fill="#fff" stroke="#444"/>'
@@ -205,15 +305,18 @@ def _words(content: Values) -> list[str]:
 
 def piece_markup(board: Board, content: Values, x: float, y: float) -> str:
     """`content` around the middle of a cell at (x, y) pixels."""
-    words = _words(content)
-    if _is_disc(words):
-        fill = DISCS[words[0]]
-        return f'<circle class="piece disc" cx="{x:g}" cy="{y:g}" r="16" fill="{fill}" stroke="#444"/>'
+    words, style = _words(content), board.style
+    has_men = any(label.endswith("_man") for label in board.labels)
+    is_crowned = has_men and words[0] in DISCS and words[1:] == ["king"]
+    if _is_disc(words) or is_crowned:
+        return _disc_markup(words, x, y, has_men=has_men)
+    if style.kind == "holes" and content == (board.layers[0].name,):
+        return f'<circle class="piece disc peg" cx="{x:g}" cy="{y:g}" r="14" fill="{PEG}" stroke="#4d2a12"/>'
     figure = chess_figure(words)
     if figure is not None:
         color, glyph = figure
-        style = f' class="piece chess {color}" font-size="34" {_CHESS_COLORS[color]}'
-        return svg_text(x, y + 12, glyph, "middle", style)
+        kind = f' class="piece chess {color}" font-size="34" {_CHESS_COLORS[color]}'
+        return svg_text(x, y + 12, glyph, "middle", kind)
     if len(words) == 1 and words[0] in _OBSTACLES:
         corner = f'x="{x - 13:g}" y="{y - 13:g}" width="26" height="26" rx="4"'
         return f'<rect class="piece obstacle" {corner} fill="#8a8276" stroke="#5a5348"/>'
@@ -224,12 +327,49 @@ def piece_markup(board: Board, content: Values, x: float, y: float) -> str:
     if words == ["o"]:
         circle = f'cx="{x:g}" cy="{y:g}" r="12"'
         return f'<circle class="piece stroke ink-1" {circle} stroke="{INKS[1]}" {stroke}/>'
+    return _label_markup(board, content, x, y)
+
+
+def piece_glyph(content: str) -> str:
+    """A character for a piece in a line of text.
+
+    >>> piece_glyph("wn"), piece_glyph("black_pawn"), piece_glyph("white_man"), piece_glyph("red")
+    ('♘', '♟', '○', '●')
+    """
+    words = _words((content,))
+    figure = chess_figure(words)
+    if figure is not None and "man" not in words:
+        return chr(ord(figure[1]) - 6) if figure[0] == "white" else figure[1]
+    return "○" if words[0] == "white" else "●"
+
+
+def _disc_markup(words: Sequence[str], x: float, y: float, *, has_men: bool) -> str:
+    """A disc of a color; men have a ring, kings a crown."""
+    fill, crown = DISCS[words[0]], words[1:] == ["king"]
+    markup = (
+        f'<circle class="piece disc {words[0]}" cx="{x:g}" cy="{y:g}" r="16" fill="{fill}" stroke="#444"/>'
+    )
+    line = "#777" if words[0] in ("black", "white") else "#0006"
+    if has_men:
+        markup += f'<circle class="groove" cx="{x:g}" cy="{y:g}" r="11" fill="none" stroke="{line}"/>'
+    if crown:
+        ink = "#222" if words[0] in ("white", "yellow") else "#f2c230"
+        markup += svg_text(x, y + 6, "♛", "middle", f' class="crown" font-size="18" fill="{ink}"')
+    return markup
+
+
+def _label_markup(board: Board, content: Values, x: float, y: float) -> str:
+    """The label of a content; on a checkered board, where letters would not stand out, on a disc."""
     names = tuple(board.labels)
     ink = names.index(content[-1]) % 6 if content[-1] in names else 6
     label = board.label(content)
     size = 20 if len(label) < 3 else 14
-    style = f' class="piece ink-{ink}" font-size="{size}" font-weight="bold" fill="{INKS[ink]}"'
-    return svg_text(x, y + size * 0.35, label, "middle", style)
+    disc, fill, kind = "", INKS[ink], f"piece ink-{ink}"
+    if board.style.kind in ("checkered", "discs", "frame", "holes"):
+        disc = f'<circle class="disc token" cx="{x:g}" cy="{y:g}" r="16" fill="{INKS[ink]}" stroke="#444"/>'
+        fill, size, kind = "#ffffff", min(size, 17), "piece label"
+    style = f' class="{kind}" font-size="{size}" font-weight="bold" fill="{fill}"'
+    return disc + svg_text(x, y + size * 0.35, label, "middle", style)
 
 
 def chess_figure(words: Sequence[str]) -> tuple[str, str] | None:

@@ -25,6 +25,7 @@ from ggp.analysis.figures import (
     Track,
     Turn,
     axis_of,
+    is_card,
     natural_order,
 )
 from ggp.analysis.fluent_domains import fluent_domains, nested_domains, stated_relations
@@ -64,7 +65,7 @@ def find_figures(program: Program, facts: Sequence[Term], board: Board | None = 
         if arity == 1 and positions:
             turns += [Turn(name)] if len(own) == 1 and _decides_who_moves(program, name) else []
         elif arity == 1:
-            counters += [name] if all(map(_is_number, values[0])) else []
+            counters += [name] if all(map(_is_number, values[0])) or is_card(name) else []
         elif arity == 2 and len(positions) == 1:
             holdings.append(Holdings(name, positions[0], roles))
         else:

@@ -26,11 +26,15 @@ ROW_CHARACTERS = 76
 
 
 class Piece(NamedTuple):
-    """A piece of a line. `name` chooses its color; pieces without one are plain or dim."""
+    """A piece of a line. `name` chooses its color; pieces without one are plain or dim.
+
+    drawn   what a page may draw instead of the text: a card, die, chip or pile; or ""
+    """
 
     text: str
     name: str = ""
     is_dim: bool = False
+    drawn: str = ""
 
 
 Line = list[Piece]
@@ -46,6 +50,29 @@ class Figure(Protocol):
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         """The drawing of `facts`, all of which this figure takes."""
         ...
+
+
+_CARDS = frozenset({"card", "cards", "hand", "holds", "held", "public", "dealt", "upcard"})
+_DICE = frozenset({"die", "dice", "roll", "rolled"})
+_CHIPS = frozenset({"score", "stake", "pot", "points", "coins", "chips"})
+
+
+def drawing_of(name: str, value: str) -> str:
+    """What is drawn for a value of a fluent or percept with this name: a card, die or chip; or "".
+
+    >>> [drawing_of(name, "3") for name in ("hand", "rolled", "score", "car")]
+    ['card', 'die', 'chip', '']
+    """
+    if name in _DICE and value in ("1", "2", "3", "4", "5", "6"):
+        return "die"
+    if name in _CHIPS and value.isdigit():
+        return "chip"
+    return "card" if name in _CARDS else ""
+
+
+def is_card(name: str) -> bool:
+    """Whether the values of a fluent or percept with this name are cards."""
+    return name in _CARDS
 
 
 def line_text(line: Line) -> str:
@@ -108,7 +135,13 @@ class Holdings(_OfFluent):
             held.setdefault(str(arguments[self.position]), []).append(str(arguments[1 - self.position]))
         roles = [*self.roles, *(role for role in held if role not in self.roles)]
         rows: list[Line] = [
-            [Piece(role, role), *(Piece(f" {value}") for value in sorted(held[role], key=natural_key))]
+            [
+                Piece(role, role),
+                *(
+                    Piece(f" {value}", drawn=drawing_of(self.name, value))
+                    for value in sorted(held[role], key=natural_key)
+                ),
+            ]
             for role in roles
             if role in held
         ]
@@ -132,7 +165,8 @@ class Counters:
         pieces: Line = []
         for fact in facts:
             pieces += [Piece("  ") if pieces else Piece(""), Piece(f"{fact.name} ", is_dim=True)]
-            pieces.append(Piece(str(arguments_of(fact)[0])))
+            value = str(arguments_of(fact)[0])
+            pieces.append(Piece(value, drawn=drawing_of(fact.name, value)))
         return [pieces] if pieces else []
 
 
@@ -147,7 +181,7 @@ class Piles(_OfFluent):
         lines = []
         for name, count in sorted(rows, key=lambda row: natural_key(row[0])):
             pieces = " ".join("o" * int(count)) if count.isdigit() else ""
-            lines.append([Piece(f"{name:<{width}}  {count:>{digits}}  "), Piece(pieces, name)])
+            lines.append([Piece(f"{name:<{width}}  {count:>{digits}}  "), Piece(pieces, name, drawn="pile")])
         return lines
 
 
@@ -292,6 +326,17 @@ class Lines:
         ends = ((column, row), (column + (not is_upright), row + is_upright))
         rows = [value[-1] for value in self.level.down.values]
         return "edge " + "–".join(f"{self.column_names[x]}{rows[y]}" for x, y in ends)
+
+    def boxes(self, facts: Iterable[Term]) -> frozenset[tuple[int, int]]:
+        """Column and row of the boxes that have all four sides."""
+        facts = tuple(facts)
+        families = (self.level, self.upright)
+        level, upright = ({place for fact in facts if (place := own.find(fact))} for own in families)
+        return frozenset(
+            (column, row)
+            for column, row in level
+            if (column, row + 1) in level and {(column, row), (column + 1, row)} <= upright
+        )
 
     def takes(self, fact: Term) -> bool:
         return self.level.find(fact) is not None or self.upright.find(fact) is not None

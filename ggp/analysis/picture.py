@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from gdl.program import Program
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, layout, legend
 from ggp.analysis.board_finder import find_board
+from ggp.analysis.board_style import find_style, owner_of
+from ggp.analysis.board_svg import piece_glyph
 from ggp.analysis.figure_finder import find_figures, find_map
 from ggp.analysis.figures import Figure, Line, Lines, Piece, Turn, line_text
 from ggp.analysis.notation import Notation, find_notation
@@ -69,12 +72,35 @@ class Picture:
     ) -> list[Line]:
         """The figures, without the turn when the match is over."""
         lines: list[Line] = []
+        facts = tuple(facts)
         for figure, own in self._split(facts)[0]:
             if isinstance(figure, Lines) and not has_lattice:
                 continue
             is_shown = not is_over if isinstance(figure, Turn) else own or isinstance(figure, Lines)
             lines += figure.lines(own) if is_shown else []
-        return lines
+        return [*lines, *self._tally(facts)]
+
+    def _tally(self, facts: Sequence[Term]) -> list[Line]:
+        """The discs of each role, if they may change sides; the pieces that were captured, if pieces move."""
+        if self.board is None or self.board.style.kind not in ("discs", "checkered"):
+            return []
+        style = self.board.style
+        found = Counter(stack[0][-1] for stack in self.board.contents(facts).values())
+        line: Line = []
+        roles = frozenset(style.roles)
+        for role in dict.fromkeys(role for _, role, _ in style.pieces):
+            own = {content: count for content, owner, count in style.pieces if owner == role}
+            total = sum(count for each, count in found.items() if owner_of(each, roles) == role)
+            if style.kind == "discs":
+                line += [Piece("  "), Piece(role, role), Piece(f" {total}")]
+                continue
+            # Of the missing pieces, as many as are gone: the others, of the most common kind, were promoted.
+            rare_first = sorted(own, key=lambda each: own[each])
+            missing = "".join(piece_glyph(each) * max(0, own[each] - found[each]) for each in rare_first)
+            gone = missing[: max(0, sum(own.values()) - total)]
+            line += [Piece("  "), Piece(gone, role)] if gone else []
+        label = "discs" if style.kind == "discs" else "captured"
+        return [[Piece(label, is_dim=True), *line]] if line else []
 
     def key(self, facts: Sequence[Term]) -> list[tuple[str, str]]:
         """(label, full name) of everything on the board that is drawn abbreviated."""
@@ -92,6 +118,27 @@ class Picture:
             *map(line_text, self.figure_lines(facts, is_over=is_over)),
             *map(str, self.rest(facts)),
         ]
+
+    def kept(self, before: Sequence[Term], facts: Sequence[Term]) -> tuple[Term, ...]:
+        """The facts of a final state, with pieces of the state `before` of which the end says nothing more.
+
+        Rules need not say where the cyclists of tron are after a crash.
+        """
+        layers = () if self.board is None else self.board.layers[1:]
+        gone = [layer for layer in layers if not any(layer.place(fact) for fact in facts)]
+        return (*facts, *(fact for fact in before if any(layer.place(fact) for layer in gone)))
+
+    def few_cells(self, facts: Collection[Term]) -> frozenset[Cell]:
+        """The cells with pieces that `facts` name; none if they are most of the board."""
+        if self.board is None:
+            return frozenset()
+        cells = frozenset(self.board.contents(facts))
+        count = len(self.board.across.values) * len(self.board.down.values)
+        return cells if len(cells) <= MARKED_SHARE * count else frozenset()
+
+    def is_turn(self, fact: Term) -> bool:
+        """Whether a fact says whose turn it is."""
+        return any(isinstance(figure, Turn) and figure.takes(fact) for figure in self.figures)
 
     def changed_cells(self, before: Sequence[Term], after: Sequence[Term]) -> frozenset[Cell]:
         """The cells whose contents differ; none if that is most of the board."""
@@ -150,4 +197,7 @@ def find_picture(program: Program, facts: Sequence[Term], notation: str = "short
         plain = (replace(each, has_letters=False) if isinstance(each, Lines) else each for each in figures)
         return Picture(board, tuple(plain), Notation(is_kif=True))
     found = find_notation(program, board, figures)
-    return Picture(None if found.reading is None else found.reading.board, figures, found)
+    if found.reading is None:
+        return Picture(None, figures, found)
+    style = find_style(program, found.reading, facts)
+    return Picture(replace(found.reading.board, style=style), figures, found)

@@ -5,7 +5,7 @@ Lines carry `data-cell`, as the cells of `board_markup` do: `level 0,1`, `uprigh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from gdl.terms import Term
@@ -31,10 +31,16 @@ def _name(kind: str, place: _Place) -> str:
     return f"{kind} {place[0]},{place[1]}"
 
 
-def lines_markup(lines: Lines, facts: Sequence[Term], before: Sequence[Term] = ()) -> str:
+def lines_markup(
+    lines: Lines,
+    facts: Sequence[Term],
+    before: Sequence[Term] = (),
+    owners: Mapping[_Place, tuple[int, str]] | None = None,
+) -> str:
     """The state `facts` as an SVG element; boxes with four sides are filled.
 
     before   the facts of the state before: lines that are new since are marked
+    owners   of boxes, if they are known: number and name of the role
     """
     level, upright = _drawn(lines.level, facts), _drawn(lines.upright, facts)
     old = _drawn(lines.level, before), _drawn(lines.upright, before)
@@ -44,10 +50,13 @@ def lines_markup(lines: Lines, facts: Sequence[Term], before: Sequence[Term] = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board" width="{2 * width}" '
         f'viewBox="0 0 {width} {height}" role="group" aria-label="board">'
     ]
-    for column, row in product(range(columns - 1), range(rows - 1)):
-        if {(column, row), (column, row + 1)} <= level and {(column, row), (column + 1, row)} <= upright:
-            x, y = _dot((column, row + 1), rows)
-            parts.append(f'<rect class="box" x="{x}" y="{y}" width="{_PITCH}" height="{_PITCH}"/>')
+    for column, row in sorted(lines.boxes(facts)):
+        x, y = _dot((column, row + 1), rows)
+        number, name = (owners or {}).get((column, row), (-1, ""))
+        kind = "box" if number < 0 else f"box owned ink-{number % 6}"
+        parts.append(f'<rect class="{kind}" x="{x}" y="{y}" width="{_PITCH}" height="{_PITCH}"/>')
+        style = ' class="owner"'
+        parts.append(svg_text(x + _PITCH / 2, y + _PITCH / 2 + 7, name[:1].upper(), "middle", style))
     spans = (product(range(columns - 1), range(rows)), product(range(columns), range(rows - 1)))
     for kind, span, drawn, known in zip(("level", "upright"), spans, (level, upright), old, strict=True):
         new = drawn - known if before else set()
@@ -60,7 +69,7 @@ def lines_markup(lines: Lines, facts: Sequence[Term], before: Sequence[Term] = (
     ]
     for column, text in enumerate(lines.column_names):
         names.append(svg_text(_dot((column, 0), rows)[0], height - 6, text, "middle"))
-    return "\n".join([*parts, '<g class="names">', *names, "</g></svg>"])
+    return "\n".join([*parts, '<g class="names">', *names, '</g><g class="marks"></g></svg>'])
 
 
 def _drawn(family: LineFamily, facts: Iterable[Term]) -> set[_Place]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,14 +21,18 @@ class Step:
 
     joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
-    texts        the moves in notation, once they have been asked for
+    decided_by   the facts that decide the match, once a page has shown its end
+    owners       of the boxes between dots: number and name of the role, once a page has shown them
+    notes        of each move notation, KIF and clicks, once they have been asked for
     """
 
     joint_move: tuple[Any, ...]
     state: Hashable
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
-    texts: tuple[str | None, ...] | None = None
+    decided_by: frozenset[Term] | None = None
+    owners: Mapping[tuple[int, int], tuple[int, str]] | None = None
+    notes: tuple[tuple[str, str, str] | None, ...] | None = None
 
 
 @dataclass
@@ -111,6 +115,11 @@ class MatchHistory:
         moves = tuple(own_move if is_own else None for is_own in seats)
         seen = tuple(percepts if is_own else () for is_own in seats)
         self.steps.append(Step(moves, self.game.initial_state(), seen, nothing))
+
+    def forget_notes(self) -> None:
+        """Let the notations of moves be made again, with what has become known."""
+        for step in self.steps:
+            step.notes = None
 
     def undo(self, count: int) -> None:
         """Take back the last `count` joint moves and what is committed."""

@@ -1,17 +1,20 @@
 """One state of a match as JSON for the page, without what the rules hide from the person.
 
-In a game with `sees` rules a person gets percepts and own moves, at every step and after the end; the state
-is shown only in matches without a person.
+In a game with `sees` rules a person gets percepts and own moves until the end of the match; the state is
+shown only then, and in matches without a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from gdl.program import arguments_of
 from gdl.terms import Term
-from ggp.analysis.figures import words_of
+from ggp.analysis.board import Cell
+from ggp.analysis.figures import Lines, drawing_of, words_of
+from ggp.analysis.goal_support import deciding_facts as deciding_facts_of
 from ggp.analysis.notation import Notation
 from ggp.analysis.picture import Picture
 from ggp.game import Role
@@ -24,9 +27,18 @@ FACT_LIMIT = 400
 
 
 def state_view(
-    picture: Picture, facts: Sequence[Term], before: Sequence[Term] | None, *, is_over: bool
+    picture: Picture,
+    facts: Sequence[Term],
+    before: Sequence[Term] | None,
+    *,
+    is_over: bool,
+    won: Collection[Cell] = (),
+    owners: Mapping[Cell, tuple[int, str]] | None = None,
 ) -> dict[str, Any]:
     """Board, or lines between dots, as SVG; figures and remaining facts of a state.
+
+    won      the cells that decide it
+    owners   of boxes between dots: number and name of the role
 
     >>> import ggp
     >>> game = ggp.load("nim", engine="reasoner")
@@ -36,17 +48,21 @@ def state_view(
     """
     board = ""
     if picture.board is not None:
+        facts = facts if before is None or not is_over else picture.kept(before, facts)
         changed = frozenset() if before is None else picture.changed_cells(before, facts)
-        board = board_markup(picture.board, facts, changed)
+        board = board_markup(picture.board, facts, changed, won)
     elif picture.lattice is not None:
-        board = lines_markup(picture.lattice, facts, before or ())
+        board = lines_markup(picture.lattice, facts, before or (), owners)
     rest = [words_of(fact) for fact in picture.rest(facts)]
     lines = picture.figure_lines(facts, is_over=is_over, has_lattice=False)
     return {
         "board": board,
         "key": [list(pair) for pair in picture.key(facts)],
         "lines": [
-            [{"text": piece.text, "name": piece.name, "dim": piece.is_dim} for piece in line]
+            [
+                {"text": piece.text, "name": piece.name, "dim": piece.is_dim, "drawn": piece.drawn}
+                for piece in line
+            ]
             for line in lines
         ],
         "facts": rest[:FACT_LIMIT],
@@ -59,7 +75,44 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     facts = history.facts(step)
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
-    return state_view(picture, facts, before, is_over=is_over)
+    won = picture.few_cells(_deciding(history)) if is_over and step else ()
+    owners = box_owners(history, picture, step)
+    return state_view(picture, facts, before, is_over=is_over, won=won, owners=owners)
+
+
+def box_owners(history: MatchHistory, picture: Picture, step: int) -> Mapping[Cell, tuple[int, str]]:
+    """Who closed each box between dots up to `step`; empty in other games."""
+    lattice, owners = picture.lattice, dict[Cell, tuple[int, str]]()
+    for number, each in enumerate(history.steps[:step] if lattice is not None else (), start=1):
+        if each.owners is None and lattice is not None:
+            roles = [str(role) for role in history.game.roles]
+            boxes = lattice.boxes(history.facts(number)) - owners.keys()
+            each.owners = {**owners, **dict.fromkeys(boxes, closer_of(lattice, roles, each.joint_move))}
+        owners = dict(each.owners or {})
+    return owners
+
+
+def closer_of(lattice: Lines, roles: Sequence[str], joint_move: Sequence[Term | None]) -> tuple[int, str]:
+    """Number and name of the first role that drew a line in a joint move."""
+    moves = enumerate(zip(roles, joint_move, strict=False))
+    drew = ((n, role) for n, (role, move) in moves if move is not None and lattice.find_move(move))
+    return next(drew, (-1, ""))
+
+
+def _deciding(history: MatchHistory) -> Collection[Term]:
+    """The facts that decide a match that is over; they are looked for once."""
+    last = history.steps[-1]
+    if last.decided_by is None:
+        goals = dict(zip(history.game.roles, history.goals() or (), strict=False))
+        last.decided_by = deciding_facts_of(history.game.program, history.facts(), goals)
+    return last.decided_by
+
+
+def deciding_facts(history: MatchHistory, picture: Picture) -> list[str]:
+    """What decides a match that is over besides pieces on the board, in words."""
+    facts = _deciding(history) if history.steps and history.is_over else ()
+    off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
+    return sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
 
 
 def legal_moves_view(
@@ -94,31 +147,49 @@ def legal_moves_view(
 def moves_view(
     history: MatchHistory, picture: Picture, person: Role | None
 ) -> dict[str, list[list[str | None]]]:
-    """The joint moves in role order, in notation (`history`) and in KIF (`terms`).
+    """The joint moves in role order: in notation (`history`), in KIF (`terms`), and their clicks (`trails`).
 
     person   if given, only the moves of this role: those of others are hidden, None
     """
-    notation = picture.notation
     for number, step in enumerate(history.steps):
-        if step.texts is None:
+        if step.notes is None:
             facts = history.facts(number) if person is None else None
-            step.texts = tuple(
-                None if each is None else notation.text(each, facts) for each in step.joint_move
+            step.notes = tuple(
+                None
+                if move is None
+                else (picture.notation.text(move, facts), str(move), trail(picture, move))
+                for move in step.joint_move
             )
     seen = [person in (None, role) for role in history.game.roles]
+    rows = [
+        [note if is_seen else None for is_seen, note in zip(seen, step.notes or (), strict=True)]
+        for step in history.steps
+    ]
     return {
-        "history": [
-            [text if is_seen else None for is_seen, text in zip(seen, step.texts or (), strict=True)]
-            for step in history.steps
-        ],
-        "terms": [
-            [
-                str(move) if is_seen and move is not None else None
-                for is_seen, move in zip(seen, step.joint_move, strict=True)
-            ]
-            for step in history.steps
-        ],
+        name: [[None if note is None else note[place] for note in row] for row in rows]
+        for place, name in enumerate(("history", "terms", "trails"))
     }
+
+
+def percept_view(term: Term, roles: Collection[str] = ()) -> dict[str, str]:
+    """A percept as a piece of a line: its text, and what a page may draw of it.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> percept_view(parse_term("(card king)")), percept_view(parse_term("(move north fold)"), ["north"])
+    ({'label': 'card', 'text': 'king', 'drawn': 'card'}, {'label': '', 'text': 'north: fold', 'drawn': ''})
+    """
+    arguments = arguments_of(term)
+    if len(arguments) > 1 and str(arguments[0]) in roles:
+        said = " ".join(words_of(argument) for argument in arguments[1:])
+        return {"label": "", "text": f"{arguments[0]}: {said}", "drawn": ""}
+    value = str(arguments[-1]) if len(arguments) == 1 else ""
+    drawn = drawing_of(term.name, value) if value else ""
+    return {"label": term.name if drawn else "", "text": value if drawn else words_of(term), "drawn": drawn}
+
+
+def trail(picture: Picture, move: Term) -> str:
+    """The clicks of one move, as the paths of `legal_moves_view`."""
+    return legal_moves_view(picture, (move,))["paths"][0]
 
 
 def report_view(notation: Notation, report: Mapping[str, Any], facts: Sequence[Term]) -> dict[str, Any]:

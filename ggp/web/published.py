@@ -21,6 +21,8 @@ from typing import Any
 from urllib.parse import quote
 
 from gdl.program import Program
+from gdl.terms import Symbol, Term
+from ggp.analysis.goal_support import deciding_facts
 from ggp.analysis.svg import svg_text
 from ggp.files import PACKAGE, write_text
 from ggp.match.outcome import outcome_text
@@ -62,7 +64,7 @@ _WHISKER_WIDTH = 150
 def write_pages(store: Store, run: Run, folder: Path) -> Path:
     """Write all pages of a run; returns the first one. Raises StoreError, OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("base.css", "match.css", "tournament.css", "published.css"):
+    for name in ("base.css", "board.css", "match.css", "tournament.css", "published.css"):
         write_text(folder / name, (_STATIC / name).read_text(encoding="utf-8"))
     for name, parts in (("replay.js", ("page.js", "replay.js")), ("filter.js", ("filter.js",))):
         scripts = [(_STATIC / part).read_text(encoding="utf-8").replace("export ", "") for part in parts]
@@ -103,7 +105,9 @@ def _match_data(replay: Replay) -> dict[str, Any]:
     before: dict[str, Any] = {}
     for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
         is_over = number == len(states) - 1 and record.is_completed
-        view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over)
+        deciding = deciding_facts(replay.program, facts, _goals_by_role(replay)) if is_over else ()
+        won = picture.few_cells(deciding)
+        view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over, won=won)
         changed, before = changes(before, view), view
         faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
         known = states[max(0, number - 1)]
@@ -116,6 +120,13 @@ def _match_data(replay: Replay) -> dict[str, Any]:
         "steps": steps,
         "outcome": f"aborted: {record.fault}" if record.is_aborted else outcome,
     }
+
+
+def _goals_by_role(replay: Replay) -> dict[Term, int | None]:
+    """The goals of a record by role; empty if they are not as they should be."""
+    goals = [goal if isinstance(goal, int) else None for goal in replay.record.goals or ()]
+    roles = [Symbol(role) for role in replay.roles]
+    return dict(zip(roles, goals, strict=True)) if len(goals) == len(roles) else {}
 
 
 class Pages:

@@ -30,7 +30,14 @@ from ggp.web.changes import changes
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
-from ggp.web.match_view import legal_moves_view, moves_view, report_view, shown_state
+from ggp.web.match_view import (
+    deciding_facts,
+    legal_moves_view,
+    moves_view,
+    percept_view,
+    report_view,
+    shown_state,
+)
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -73,12 +80,12 @@ class ShownMatch:
         self._seats: tuple[str, ...] = ()
         self._seconds = 0.0
         self._viewer: Role | None = None
-        """The role whose view is shown, if the rules hide the state."""
+        """The role whose view is shown, if the rules hide the state; until the end of a match played here."""
         self._asked: set[Role] = set()
         """Roles whose moves are awaited, from a search or another process."""
         self._review: MatchReview | None = None
         self._shown: dict[str, Any] = {}
-        self._is_changed = self._is_stopped = self._is_lost = False
+        self._is_changed = self._is_stopped = self._is_lost = self._is_revealed = False
         self._next_pace = 0.0
         self._fault = self._note = ""
 
@@ -184,8 +191,9 @@ class ShownMatch:
             "about": list(comment.rules),
             "roles": [str(role) for role in game.roles],
             "seats": list(self._seats),
+            "turned": [] if self._picture.board is None else list(self._picture.board.style.turned),
             "is_hidden": hides_information(game),
-            "is_blind": self._viewer is not None,
+            "is_blind": self._blind is not None,
             "is_replay": self._mode is Mode.REPLAYED,
             "is_live": self._mode is Mode.FOLLOWED,
             "seconds": self._seconds,
@@ -206,6 +214,11 @@ class ShownMatch:
         is_known = self._mode is not Mode.FOLLOWED or self._viewer is None
         return bool(self._settlement.verdict) or (is_known and self.history.is_over)
 
+    @property
+    def _blind(self) -> Role | None:
+        """The role to whose knowledge the page is limited: at the end everything is turned over."""
+        return None if self._mode is Mode.PLAYED and self._is_over else self._viewer
+
     # --- what is shown ----------------------------------------------------------------------------
 
     def show(self) -> None:
@@ -221,18 +234,24 @@ class ShownMatch:
 
     def snapshot(self) -> dict[str, Any]:
         """The last state and the roles whose choice is awaited."""
-        history, viewer, is_over = self.history, self._viewer, self._is_over
+        history, viewer, is_over = self.history, self._blind, self._is_over
+        roles = list(map(str, history.game.roles))
+        if self._viewer is not None and viewer is None and not self._is_revealed:
+            self._is_revealed = True
+            history.forget_notes()  # they were made without what was hidden
         person, last = self._next_person(), len(self.history.steps)
         is_played = self._mode is Mode.PLAYED
         is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
         settled = self._settlement.verdict
         goals = self._settlement.goals if settled else history.goals() if is_over else None
-        result = settled or outcome_text(list(map(str, history.game.roles)), goals)
+        result = settled or outcome_text(roles, goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
         return {
             "step": last,
             **({} if viewer is not None else shown_state(history, self._picture, last)),
             "is_over": is_over,
+            "is_blind": viewer is not None,
+            "because": deciding_facts(history, self._picture) if is_over and viewer is None else [],
             "outcome": "" if not is_over else _CUT if history.is_cut else result,
             "goals": goals,
             "person": None if person is None else str(person),
@@ -249,13 +268,18 @@ class ShownMatch:
             "percepts": [
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
             ],
+            "drawn": [
+                [percept_view(term, roles) for term in step.percepts[seat]]
+                for step in history.steps
+                if seat is not None
+            ],
             "can_undo": self._undo_count() > 0,
             **self._settlement.view(),
             "review": None if self._review is None else self._review.view(),
         }
 
     def _require_seen(self, what: str) -> None:
-        if self._viewer is not None:
+        if self._blind is not None:
             raise RequestError(f"{what} would show what the rules hide")
 
     def _require_reached(self, step: int) -> None:

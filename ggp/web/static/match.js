@@ -1,7 +1,9 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
+import { connectBoard, describe, markCells, showArrow, turn } from "./board.js";
 import { certainty, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
-import { capital, element, find, merged, request, showState, whyNot } from "./page.js";
+import { showMoves } from "./log.js";
+import { capital, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -22,6 +24,9 @@ let studyTimer = 0;
 const thoughts = new Map(); // analyses by position, as events `think`
 const variants = new Variants(id);
 let explored = null; // the position on the board, if it is not the last one: its choices, and moves chosen for it
+let isTurned = null; // whether the board is turned; null: as the only person sits
+let linePlays = 0; // the best line that plays, by number; a later one or any other position ends it
+const LINE_MS = 900;
 let review = null; // what searches expected at every choice: entries, number of steps
 
 const seatHere = new URLSearchParams(location.search).get("seat"); // the only role that is played in this browser
@@ -68,8 +73,31 @@ function click(cell) {
     clicks = next.length === 2 && clicks[0] === cell ? [] : next;
     return showChoice();
   }
+  const why = whyWrong(cell);
   clicks = [];
   showChoice();
+  say(why, cell);
+}
+
+const boardHere = () => document.querySelector("#state svg.board");
+
+/** Says why a click does nothing, and marks the cell. */
+function say(text, cell) {
+  find("how").textContent = text;
+  find("how").classList.add("wrong");
+  markCells(boardHere(), { wrong: [cell] });
+}
+
+function whyWrong(cell) {
+  const { place, content } = describe(boardHere(), cell);
+  if (clicks.length) {
+    const from = describe(boardHere(), clicks.at(-1)).place;
+    return `${from} cannot go to ${place}: choose a marked place.`;
+  }
+  const moves = offered();
+  if (!moves.some((move) => move.path.length)) return "No move is made on the board now: choose under Your moves.";
+  const mustCapture = moves.every((move) => move.text.includes("×")) ? " A capture must be made." : "";
+  return content ? `${content} on ${place} has no move now.${mustCapture}` : `No move goes to ${place} now.${mustCapture}`;
 }
 
 async function play(move) {
@@ -82,7 +110,7 @@ async function play(move) {
 function showChoice() {
   const moves = candidates();
   const items = moves.slice(0, LISTED).map((move) =>
-    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move) }, move.text)));
+    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), onpointerenter: () => showArrow(boardHere(), move.path), onpointerleave: () => showArrow(boardHere(), null) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
   find("moves").replaceChildren(...items);
   const clickable = offered().filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []);
@@ -103,7 +131,10 @@ function showChoice() {
     if (can) { cell.setAttribute("tabindex", "0"); cell.setAttribute("role", "button"); }
     else { cell.removeAttribute("tabindex"); cell.setAttribute("role", "img"); }
   }
+  markCells(boardHere(), { chosen: clicks, played, hinted });
+  find("how").classList.remove("wrong");
   find("how").textContent = howText(next, moves, entry);
+  find("how").title = find("how").textContent;
   find("how").classList.toggle("idle", !persons().length && !review);
 }
 
@@ -111,6 +142,7 @@ function showChoice() {
 function howText(next, moves, entry) {
   if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
   if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
+  if (isLive() && live.is_over && live.because.length) return `Decided by: ${live.because.join(" · ")}`;
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
@@ -153,7 +185,10 @@ function showPosition(state) {
   const focused = document.activeElement?.dataset?.cell;
   if (about.is_blind) place.replaceChildren(percepts());
   else showState(place, state, about.roles);
+  find("flip").hidden = !boardHere()?.dataset.area;
+  turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
   find("status").textContent = statusText();
+  showGoals();
   find("step").max = live.step;
   find("step").value = shown ?? live.step;
   find("step-text").textContent = `${shown ?? live.step} of ${live.step}`;
@@ -170,12 +205,28 @@ function showPosition(state) {
   if (focused) place.querySelector(`[data-cell="${focused}"]`)?.focus();
 }
 
+/** The goals beside the result, each with its role's name. */
+function showGoals() {
+  const isShown = isLive() && live.is_over && Boolean(live.goals?.length);
+  find("goals").hidden = !isShown;
+  find("status").classList.toggle("result", isLive() && live.is_over);
+  if (!isShown) return;
+  find("goals").replaceChildren(...about.roles.flatMap((role, index) => role === "random" ? [] :
+    [element("span", {}, element("b", { class: `by-${inkOf(role, about.roles)}` }, role), ` ${live.goals[index] ?? "–"}`)]));
+}
+
 function percepts() {
-  const rows = live.percepts.map((seen, index) => element("li", {},
+  const sees = about.own_role ? "sees" : "you see";
+  const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
+  const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move) => move !== null) ?? ""), " ",
-    element("span", { class: "faint" }, `${about.own_role ? "sees" : "you see"}${seen.length ? `: ${seen.join("; ")}` : " nothing"}`)));
+    element("span", { class: "faint" }, seen.length ? `${sees}: ` : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
-  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`),
+  const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
+  const others = about.roles.filter((role) => role !== "random" && !(about.own_role ? [about.own_role] : persons()).includes(role));
+  const table = !cards.length ? [] : [element("p", { class: "hands" }, element("b", {}, "seen "), ...cards.flatMap((each) => drawn(each)),
+    ...(cards.some((each) => each.drawn === "card") ? others.flatMap((role) => [element("b", {}, ` ${role} `), ...drawn({ text: "", drawn: "back" })]) : []))];
+  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`), ...table,
     element("p", { class: "faint" }, "You cannot see everything. These are the moves made and the percepts after each."), element("ol", {}, ...rows));
 }
 
@@ -244,17 +295,23 @@ function showVariants() {
 }
 
 function showLog() {
-  const log = find("log");
-  const items = live.history.map((row, index) => {
-    const told = row.filter((move) => move !== null && move !== WAITS).join(" · ") || row.find((move) => move !== null) || "…";
-    const here = (shown ?? live.step) === index + 1;
-    const lost = lostAt(index);
-    return element("li", { class: here ? "here" : "" }, element("button", { type: "button", title: live.terms[index].filter((move) => move !== null).join(" "), onclick: () => goTo(index + 1) }, told),
-      lost ? element("span", { class: "lost", title: `cost ${lost.toFixed(0)} expected points` }, `−${lost.toFixed(0)}`) : "");
-  });
-  log.replaceChildren(...items);
-  const here = log.querySelector(".here");
-  if (here) log.scrollTop = here.offsetTop - log.offsetTop - log.clientHeight / 2;
+  const point = (step, place) => showArrow(boardHere(), step === null ? null : pathOf(live.trails[step - 1][place] ?? ""));
+  showMoves({ live, roles: about.roles, at: variants.here ? null : shown ?? live.step, lostAt, open: goTo, point });
+}
+
+/** Plays the best line of an analysis on the board, as a line of one's own. */
+async function playLine() {
+  const event = thoughts.get(placeOf()), number = ++linePlays;
+  if (!event) return;
+  if (isLive()) await explore(live.step, []);
+  for (const [index, moves] of event.report.line_terms.entries()) {
+    if (index) await new Promise((done) => setTimeout(done, LINE_MS));
+    if (number !== linePlays) return;
+    const texts = event.report.line[index].filter((text) => text !== WAITS);
+    variants.add(shown, moves, texts.join(" · ") || WAITS);
+    const { step, line } = variants.line();
+    await explore(step, line);
+  }
 }
 
 // --- the search ---
@@ -283,6 +340,7 @@ function showThought(event) {
   showBar(event, about);
   showTable(event, about, about.is_hidden || about.is_live ? null : openMove);
   showValues(event?.is_yours ? event : null, offered());
+  find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
   find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "";
   find("line").title = event?.report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ") ?? "";
   find("effort").textContent = event ? effort(event.report) : "";
@@ -388,6 +446,7 @@ function receive(event) {
     if (live?.step !== event.step) { best = null; clicks = []; }
     if (live && event.step < live.step) thoughts.clear(); // moves were taken back
     const isFirst = live === null;
+    about.is_blind = event.is_blind;
     live = { ...event, moves: asMoves(event) };
     if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;
@@ -477,6 +536,8 @@ document.addEventListener("keydown", (event) => {
   if (cell && event.key.startsWith("Arrow")) { event.preventDefault(); moveFocus(cell, event.key); return; }
   if (live && event.key === "ArrowLeft") go(-1);
   if (live && event.key === "ArrowRight") go(1);
+  if (live && event.key === "Home") { event.preventDefault(); goTo(0); }
+  if (live && event.key === "End") { event.preventDefault(); goTo(live.step); }
 });
 
 /** The nearest cell that can be chosen in the direction of an arrow key. */
@@ -494,15 +555,25 @@ function moveFocus(from, key) {
   nearest?.focus();
 }
 
-// A drag begins where a move begins, and ends where one clicks second.
-let pressed = null;
-find("state").addEventListener("pointerdown", (event) => { pressed = event.target.closest("[data-cell]")?.dataset.cell ?? null; });
-find("state").addEventListener("pointerup", (event) => {
-  const target = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-cell]")?.dataset.cell;
-  if (!target) return;
-  if (pressed && pressed !== target) click(pressed);
-  click(target);
+connectBoard(find("state"), {
+  begin: (cell) => {
+    if (!offered().some((move) => fits(move, [cell]) && move.path.length > 1)) return false;
+    clicks = [cell];
+    showChoice();
+    return true;
+  },
+  drop: (cell) => {
+    if (cell) click(cell);
+    else { clicks = []; showChoice(); }
+  },
+  tap: click,
 });
+find("flip").addEventListener("click", () => {
+  isTurned = !(isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
+  showPosition(variants.here || !isLive() ? explored : live);
+});
+find("line").addEventListener("click", playLine);
+for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, (event) => { if (!event.target.closest?.("#line")) linePlays += 1; });
 find("filter").addEventListener("input", showChoice);
 find("filter").addEventListener("keydown", (event) => {
   const moves = candidates();

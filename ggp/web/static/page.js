@@ -60,21 +60,36 @@ const INKS = { blue: 0, red: 1, green: 2, yellow: 3, white: -1, black: -1 };
 /** The number of the ink of a role, by its name if that is a color; -1: plain. */
 export const inkOf = (name, roles) => INKS[name] ?? (roles.includes(name) ? roles.indexOf(name) % 6 : 5);
 
+const FACES = "⚀⚁⚂⚃⚄⚅";
+
+/** A piece of a line: its text, or a card, die, chips or a pile as a person would see them. */
+export function drawn({ text, drawn: what }, kind = "") {
+  const word = text.trim();
+  if (what === "card") return [" ", element("span", { class: "card-face", title: word }, /^[a-z]/.test(word) ? capital(word).slice(0, word.length > 5 ? 6 : 5) : word)];
+  if (what === "back") return [" ", element("span", { class: "card-face back", role: "img", "aria-label": "a hidden card" })];
+  if (what === "die") return [" ", element("span", { class: "die", role: "img", "aria-label": word }, FACES[word - 1])];
+  if (what === "chip") return [" ", element("span", { class: "chip" }, word)];
+  if (what === "pile") return word.split(" ").filter(Boolean).map(() => element("span", { class: `pile-piece ${kind}` }));
+  return [element("span", kind ? { class: kind } : {}, text)];
+}
+
 /** Puts board, figures and facts of a state into `place`. */
 export function showState(place, state, roles = []) {
   const parts = [];
   if (state.board) {
     const svg = new DOMParser().parseFromString(state.board, "image/svg+xml").documentElement;
+    for (const disc of svg.querySelectorAll("[data-fall]")) disc.style.setProperty("--fall", disc.dataset.fall);
     parts.push(document.importNode(svg, true));
   }
   if (state.lines?.length) {
     const lines = element("div", { class: "figures" });
     for (const line of state.lines) {
+      const row = element("span", line.some((piece) => ["card", "chip", "die"].includes(piece.drawn)) ? { class: "wraps" } : {});
       for (const piece of line) {
         const kind = piece.dim ? "dim" : piece.name ? `name-${inkOf(piece.name, roles)}` : "";
-        lines.append(element("span", kind ? { class: kind } : {}, piece.text));
+        row.append(...drawn(piece, kind));
       }
-      lines.append("\n");
+      lines.append(row, "\n");
     }
     parts.push(lines);
   }

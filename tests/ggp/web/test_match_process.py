@@ -119,10 +119,11 @@ def test_lines_between_dots_are_drawn_by_clicks():
     line = next(part for part in after["board"].split("<g") if 'data-cell="upright 3,0"' in part)
     assert 'class="wall"' in line
     assert "changed" in line
-    assert '"box"' not in after["board"]
+    assert 'class="box' not in after["board"]
     for move in ("(across 3 1)", "(across 3 2)", "(upright 3 1)"):
         play(match, match.snapshot()["person"], f"(draw {move})")
-    assert match.snapshot()["board"].count('"box"') == 1
+    assert match.snapshot()["board"].count('class="box owned ink-1"') == 1
+    assert 'class="owner">S</text>' in match.snapshot()["board"]
 
 
 def test_every_position_of_a_match_can_be_analyzed_also_after_the_end():
@@ -256,6 +257,30 @@ def test_person_sees_percepts_and_own_moves_only():
     for refused in (lambda: match.view(0), match.record, match.animation):
         with pytest.raises(RequestError, match="hide"):
             refused()
+
+
+def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
+    match = open_match("kuhn_poker", ["person", "random"])
+    while not match.snapshot()["is_over"]:
+        shown = match.snapshot()
+        assert shown["is_blind"]
+        assert not {"board", "lines", "facts"} & shown.keys()
+        assert shown["because"] == []
+        if shown["person"] is None:
+            (task,) = match._agents.tasks
+            match.take(Finding(task, match.history.legal(task.role)[0]))
+            match._agents.tasks.clear()
+        else:
+            play(match, "first", shown["moves"][0])
+        match.run_on()
+    end = match.snapshot()
+    assert not end["is_blind"]
+    assert end["history"][0][2].startswith("deal ")
+    assert any("holds" in line[0]["text"] for line in end["lines"])
+    assert end["because"]
+    assert json.loads(match.record())["moves"]
+    with pytest.raises(RequestError, match="no move of yours"):
+        match.undo()
 
 
 def test_searches_of_an_opponent_with_hidden_cards_are_not_shown():
