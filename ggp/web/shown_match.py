@@ -261,6 +261,7 @@ class ShownMatch:
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
             ],
             "can_undo": self._undo_count() > 0,
+            "book": None if hides_information(history.game) else self._exploration.book_entry(history),
             **self._settlement.view(),
             "review": None if self._review is None else self._review.view(),
         }
