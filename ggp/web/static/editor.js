@@ -218,8 +218,9 @@ export class Editor {
     const dialog = find("rename"), field = find("new-name");
     find("old-name").textContent = word.text;
     field.value = word.text;
-    dialog.querySelector("form").onsubmit = () => {
-      const name = field.value.trim();
+    let name = "";
+    dialog.querySelector("form").onsubmit = () => { name = field.value.trim(); };
+    dialog.onclose = () => { // not before: behind an open dialog nothing has the focus
       if (/^[^\s();]+$/.test(name) && name.startsWith("?") === word.text.startsWith("?")) this.set(renamed(this.text, word.text, name, from, to), true);
     };
     dialog.showModal();

@@ -454,7 +454,7 @@ function receive(event) {
     live = { ...event, moves: asMoves(event) };
     if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;
-    find("choice").hidden = !persons().length;
+    find("choice").hidden = find("undo").hidden = find("hint").hidden = !persons().length;
     document.body.classList.toggle("over", event.is_over);
     find("choice-title").textContent = event.is_over ? "The match is over" : "Your moves";
     showControls(event, about, persons(), live.person);
@@ -634,9 +634,10 @@ find("save-svg").addEventListener("click", () => {
 
 try {
   about = await request(api);
-  document.title = about.name;
-  find("title").textContent = about.name;
-  const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index];
+  document.title = about.short;
+  find("title").textContent = about.short;
+  find("title").title = about.title || about.name;
+  const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index].replace(/^mcts:level=/, "computer, ");
   const isTimed = !about.is_replay && about.seconds && about.seats.some((each) => !["person", "chance"].includes(each));
   find("seats").textContent = [...about.roles.map((role, index) => seat(index) ? `${role}: ${seat(index)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
   find("about").hidden = !about.about?.length;

@@ -174,7 +174,7 @@ async function load(read) {
   try {
     loaded = await read();
     editor.set(loaded);
-    find("paint").parentElement.scrollTop = 0;
+    document.querySelector(".editor").scrollTop = 0;
     changed();
   } catch (error) {
     status(error.message);
