@@ -26,16 +26,16 @@ PORT = 8791
 TOKEN = "pictures-of-the-pages"
 ADDRESS = f"http://127.0.0.1:{PORT}"
 WAIT_MS = 120_000
-WIDTH, HEIGHT = 1180, 860
+WIDTH, HEIGHT = 1280, 800
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 COLORS = 128
 
 
 def show_games(page: Page) -> None:
-    """The list of games."""
+    """The front page."""
     page.goto(ADDRESS)
-    expect(page.locator("#games li").first).to_be_visible(timeout=WAIT_MS)
-    page.wait_for_load_state("networkidle")
+    expect(page.locator("#featured svg.board")).to_have_count(8, timeout=WAIT_MS)
+    expect(page.locator("#hero-board svg")).to_be_visible(timeout=WAIT_MS)
 
 
 def open_match(page: Page, game: str, seats: Sequence[str]) -> None:
@@ -57,8 +57,8 @@ def show_play(page: Page) -> None:
         expect(page.locator("#state .next")).to_have_count(0)
     expect(page.locator("#status")).to_contain_text("it is your move", timeout=WAIT_MS)
     page.click("#think")
-    expect(page.locator("#effort")).to_contain_text("playouts", timeout=WAIT_MS)
-    expect(page.locator("#thought-title")).to_contain_text("Search for you", timeout=WAIT_MS)
+    expect(page.locator("#effort")).to_contain_text("games simulated", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_contain_text("Analysis for", timeout=WAIT_MS)
 
 
 def show_watch(page: Page) -> None:
@@ -86,12 +86,10 @@ def show_replay(page: Page) -> None:
 
 
 def show_workbench(page: Page) -> None:
-    """A sheet with a typing error."""
-    page.goto(f"{ADDRESS}/workbench")
-    expect(page.locator("#findings")).to_contain_text("No findings", timeout=WAIT_MS)
-    rules = page.locator("#rules")
-    rules.fill(rules.input_value().replace("(true (heap ?n)) (minus", "(true (heap ?n) (minus", 1))
-    expect(page.locator("#findings .error").first).to_be_visible(timeout=WAIT_MS)
+    """A small game, and who wins it."""
+    page.goto(ADDRESS)
+    page.click("#write")
+    expect(page.locator("#sentence")).to_have_text("White wins for certain", timeout=WAIT_MS)
 
 
 VIEWS = (show_games, show_play, show_watch, show_replay, show_tournament, show_workbench)

@@ -55,6 +55,7 @@ def command(
     The page listens on this machine only, and opens with the token in its address.
     """
     from ggp.web.access import Access
+    from ggp.web.kept_matches import matches_folder
     from ggp.web.server import WebServer, run_app
     from ggp.web.sessions import SessionLimits
 
@@ -86,7 +87,7 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            app = WebServer(access, of_session, stores).make_app()
+            app = WebServer(access, of_session, stores, kept=matches_folder()).make_app()
             asyncio.run(run_app(app, access, report_ready))
     except OSError as error:
         raise click.ClickException(

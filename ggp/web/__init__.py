@@ -24,8 +24,10 @@ live_server       their page
 match_view        one state of a match as JSON, without hidden information
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
+kept_matches      records of matches that have ended, for their addresses
 stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
+conclusion        who wins with best play, in words
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each
 """

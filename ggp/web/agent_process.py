@@ -26,7 +26,8 @@ from ggp.processes.child import Child, ChildError
 from ggp.processes.child_end import Parent, guard_group, serve
 from ggp.web.agent_thread import AgentThread, Finding, Task
 
-_NICENESS = 5
+_NICENESS = 2
+"""Enough for clicks to come first; more would starve searches on a busy machine."""
 _GONE = "its search was stopped: it needed too much memory"
 
 

@@ -39,6 +39,7 @@ from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets
 from ggp.web.connections import Connections, listeners
+from ggp.web.kept_matches import KeptMatches
 from ggp.web.seats import described_agents
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
@@ -61,9 +62,11 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
     "check": None,
     "format": None,
     "prove": 60.0,
+    "conclude": 60.0,
     "validate": None,
     "evaluate": 180.0,
     "picture": _PICTURE_SECONDS,
+    "scene": _PICTURE_SECONDS,
 }
 """Requests about a sheet → time limit in seconds, for evaluations with compiling; None: the default."""
 
@@ -96,6 +99,7 @@ class WebServer:
 
     stores   files of tournaments that the pages show
     clock    seconds, for idle sessions
+    kept     folder for the records of matches that have ended; None: they are forgotten
     """
 
     def __init__(
@@ -104,11 +108,15 @@ class WebServer:
         limits: SessionLimits,
         stores: Sequence[Path] = (),
         clock: Callable[[], float] = time.monotonic,
+        kept: Path | None = None,
     ) -> None:
         self.access = access
         self.limits = limits
         self.sessions = Sessions(limits, clock)
         self.stores = Stores(stores)
+        self._kept = KeptMatches(kept)
+        self._reviving = asyncio.Lock()
+        self._keeping: set[asyncio.Task[None]] = set()
         self._pictures: dict[str, str] = {}
         self._scenes: dict[str, Any] = {}
         self._programs = ""
@@ -296,8 +304,33 @@ class WebServer:
         return await self._open(request, "open", {**opened, "seats": seats, "seed": _new_seed()})
 
     async def _open(self, request: web.Request, do: str, arguments: Mapping[str, Any]) -> web.Response:
-        match = await self.sessions.open_match(self._session(request), do, arguments)
+        session = self._session(request)
+        match = await self.sessions.open_match(session, do, arguments, on_over=self._keep_later)
+        if do == "replay":
+            await asyncio.to_thread(self._kept.keep, match.name, arguments["text"])
         return web.json_response({"id": match.name})
+
+    def _keep_later(self, match: OpenMatch) -> None:
+        """Keep the record of a match that is over, if it shows nothing that is hidden."""
+
+        async def keep() -> None:
+            with contextlib.suppress(ChildError):
+                record = await match.ask("record", {}, self.limits.answer_seconds)
+                await asyncio.to_thread(self._kept.keep, match.name, record)
+
+        task = asyncio.create_task(keep())
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
+
+    async def _revive(self, request: web.Request) -> None:
+        """Open the replay of a match that has ended and was kept, at its old address."""
+        session, name = self._session(request), request.match_info["id"]
+        async with self._reviving:
+            if self.sessions.find_match(session, name) is not None:
+                return
+            record = await asyncio.to_thread(self._kept.record, name)
+            if record is not None:
+                await self.sessions.open_match(session, "replay", {"text": record}, name=name)
 
     async def _stored_record(self, data: dict[str, Any]) -> str:
         run, match = _field(data, "run", str), _field(data, "match", str)
@@ -314,10 +347,12 @@ class WebServer:
         return web.json_response(await asyncio.to_thread(self.stores.report, number, run))
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
+        await self._revive(request)
         self._find(request)
         return await page("match")(request)
 
     async def match(self, request: web.Request) -> web.Response:
+        await self._revive(request)
         return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
@@ -380,7 +415,7 @@ class WebServer:
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
-        match = self._session(request).matches.get(name) or self.sessions.shared.get(name)
+        match = self.sessions.find_match(self._session(request), name)
         if match is None:
             raise web.HTTPNotFound(text="this match has ended")
         return match

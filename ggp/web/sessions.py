@@ -16,6 +16,7 @@ from ggp.web.changes import merged
 
 MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"
+PROOFS = ("prove", "conclude")
 _ABORT_SECONDS = 2.0
 _FOLLOWER_EVENTS = 64
 """Maximum number of events waiting for a slow page; beyond that it is disconnected."""
@@ -50,6 +51,7 @@ class OpenMatch:
     about    what does not change
     opened   the request that opened it, to play the same again; empty for records
     state    the last state as data; empty before there is one
+    on_over  called when the match is over
     """
 
     name: str
@@ -58,11 +60,15 @@ class OpenMatch:
     opened: Mapping[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
+    on_over: Callable[[OpenMatch], None] = lambda match: None
 
     def receive(self, event: dict[str, Any], text: str) -> None:
         """Pass an event, and its JSON, on to every page."""
         if event["event"] == "state":
+            was_over = self.state.get("is_over", False)
             self.state = merged(self.state, event)
+            if self.state.get("is_over") and not was_over:
+                self.on_over(self)
         for follower in tuple(self.followers):
             if follower.qsize() >= _FOLLOWER_EVENTS:
                 self.followers.discard(follower)
@@ -102,14 +108,23 @@ class OpenMatch:
 
 
 @dataclass(eq=False)
+class SheetProcess:
+    """A process for rule sheets, one request at a time; `role` is its second argument."""
+
+    role: str
+    child: Child | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(eq=False)
 class Session:
-    """One browser: its matches, the oldest first, and its process for rule sheets."""
+    """One browser: its matches, the oldest first, and its processes for rule sheets and for proofs."""
 
     name: str
     used: float
     matches: OrderedDict[str, OpenMatch] = field(default_factory=OrderedDict)
-    sheets: Child | None = None
-    sheet_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sheets: SheetProcess = field(default_factory=lambda: SheetProcess("sheets"))
+    proofs: SheetProcess = field(default_factory=lambda: SheetProcess("proofs"))
     has_ended: bool = False
 
     def require_open(self) -> None:
@@ -120,7 +135,8 @@ class Session:
     async def close(self) -> None:
         """End all processes."""
         self.has_ended = True
-        children = [match.child for match in self.matches.values()] + [self.sheets]
+        children = [match.child for match in self.matches.values()]
+        children += [self.sheets.child, self.proofs.child]
         await asyncio.gather(*(child.aclose() for child in children if child is not None))
         self.matches.clear()
 
@@ -161,12 +177,29 @@ class Sessions:
             self._keep_ready()
             return session
 
-    async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
-        """Open a match and start its process. Raises ChildError without opening the match."""
+    def find_match(self, session: Session, name: str) -> OpenMatch | None:
+        """A match by its address: the session's, a shared one, or one of another browser of this user."""
+        homes = [session.matches, self.shared, *(each.matches for each in self._sessions.values())]
+        return next((home[name] for home in homes if name in home), None)
+
+    async def open_match(
+        self,
+        session: Session,
+        do: str,
+        arguments: Mapping[str, Any],
+        *,
+        name: str = "",
+        on_over: Callable[[OpenMatch], None] = lambda match: None,
+    ) -> OpenMatch:
+        """Open a match and start its process. Raises ChildError without opening the match.
+
+        name   of a match that was kept; empty: a new one
+        """
         while len(session.matches) >= self.limits.matches:
             await session.matches.popitem(last=False)[1].close()
         session.require_open()
-        match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
+        opened = arguments if do == "open" else {}
+        match = OpenMatch(name or secrets.token_urlsafe(9), opened=opened, on_over=on_over)
         session.matches[match.name] = match
         try:
             await match.open(self._new_process(), do, arguments, self.limits.answer_seconds)
@@ -196,12 +229,16 @@ class Sessions:
     async def ask_sheets(
         self, session: Session, do: str, rules: str, seconds: float, **arguments: Any
     ) -> Any:
-        """Ask the session's process for rule sheets; a killed one is replaced. Raises ChildError."""
-        async with session.sheet_lock:
+        """Ask a process of the session for rule sheets; a killed one is replaced. Raises ChildError.
+
+        Proofs have their own process of lower priority, so that sheets are checked meanwhile.
+        """
+        process = session.proofs if do in PROOFS else session.sheets
+        async with process.lock:
             session.require_open()
-            if session.sheets is None or session.sheets.is_gone:
-                session.sheets = Child(SHEET_MODULE, str(self.limits.sheet_mebibytes))
-            return await session.sheets.answer(session.sheets.ask(do, rules=rules, **arguments), seconds)
+            if process.child is None or process.child.is_gone:
+                process.child = Child(SHEET_MODULE, str(self.limits.sheet_mebibytes), process.role)
+            return await process.child.answer(process.child.ask(do, rules=rules, **arguments), seconds)
 
     async def evaluate(self, rules: str, seconds: float) -> Any:
         """Evaluate a sheet in a separate process, one at a time. Raises ChildError.

@@ -3,6 +3,7 @@
 check     rules       findings, roles, and the initial state
 format    rules       the sheet, formatted
 prove     rules       findings of random matches and of all reachable states
+conclude  rules       who wins with best play, in words, with a match that shows it
 picture   rules       the initial state as an SVG document
 scene     rules moves a position in the middle of a match
 validate  rules       findings as `ggp validate --format json` gives them, with what a repair needs
@@ -12,6 +13,7 @@ evaluate  rules       figures of self-play: balance, depth and so on
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
 import time
@@ -33,9 +35,12 @@ from ggp.game import GameError
 from ggp.processes.child_end import Parent, serve
 from ggp.validation.output import SheetReport, to_json
 from ggp.validation.sheet import validate
+from ggp.web.conclusion import conclude
 from ggp.web.match_view import state_view
 
 _FINDING_LIMIT = 200
+_NICENESS = 2
+"""Of the process for proofs."""
 _PROOF_SECONDS = 10.0
 _SCENE_SECONDS, _SCENE_STEPS = 0.4, 60
 _PICTURE_LINES, _PICTURE_CHARACTERS = 9, 32
@@ -105,7 +110,7 @@ def picture(rules: str) -> str:
     return svg_document(width, 20 * len(lines) + 14, texts, font="monospace")
 
 
-def scene(rules: str, moves: list[list[str]] | None) -> dict[str, Any]:
+def scene(rules: str, moves: list[list[str]] | None = None) -> dict[str, Any]:
     """A position in the middle of a match, as in matches: after `moves`, or else of random ones.
 
     Random matches are cut after a while, and their first half is played.
@@ -145,6 +150,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "check": check,
     "format": lambda rules: format_kif(rules),
     "prove": prove,
+    "conclude": conclude,
     "picture": picture,
     "scene": scene,
     "validate": lambda rules: json.loads(to_json([validate(rules + "\n")])),
@@ -153,4 +159,6 @@ _METHODS: dict[str, Callable[..., Any]] = {
 
 
 if __name__ == "__main__":
+    if sys.argv[2:] == ["proofs"] and hasattr(os, "nice"):
+        os.nice(_NICENESS)
     serve(Parent(), _METHODS, (GdlError, GameError), int(sys.argv[1]))

@@ -26,6 +26,7 @@ from ggp.processes.child_end import RequestError
 from ggp.protocol.client import ABORT_SECONDS, RemotePlayer
 from ggp.web.agent_process import AgentProcess
 from ggp.web.agent_thread import Finding, Task
+from ggp.web.catalog import short_title
 from ggp.web.changes import changes
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
@@ -188,6 +189,7 @@ class ShownMatch:
         return {
             "name": game.name,
             "title": comment.title,
+            "short": short_title(comment.title) or game.name,
             "about": list(comment.rules),
             "roles": [str(role) for role in game.roles],
             "seats": list(self._seats),
@@ -274,6 +276,7 @@ class ShownMatch:
                 if seat is not None
             ],
             "can_undo": self._undo_count() > 0,
+            "book": None if hides_information(history.game) else self._exploration.book_entry(history),
             **self._settlement.view(),
             "review": None if self._review is None else self._review.view(),
         }

@@ -221,6 +221,11 @@ try {
   const featured = games.filter((game) => game.featured !== null).sort((one, other) => one.featured - other.featured);
   find("featured").replaceChildren(...featured.map((game) => card([game])));
   showGames();
+  request("/static/small.kif").then((rules) => request("/api/sheet/scene", { rules })).then((state) => {
+    const place = element("span", { class: "picture" });
+    drawScene(place, state);
+    find("hero-board").replaceChildren(place, "“White wins for certain.”");
+  }).catch(() => null); // an ornament
   find("tournament").hidden = !(await request("/api/stores")).length;
 } catch (error) {
   find("message").textContent = error.message;

@@ -1,6 +1,6 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
 import { connectBoard, describe, markCells, showArrow, turn } from "./board.js";
-import { certainty, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
+import { certainty, chance, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { showMoves } from "./log.js";
 import { capital, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
@@ -29,7 +29,7 @@ let linePlays = 0; // the best line that plays, by number; a later one or any ot
 const LINE_MS = 900;
 let review = null; // what searches expected at every choice: entries, number of steps
 
-const seatHere = new URLSearchParams(location.search).get("seat"); // the only role that is played in this browser
+let seatHere = new URLSearchParams(location.search).get("seat"); // the only role that is played in this browser
 const problem = (text) => { find("problem").textContent = text; };
 
 async function ask(what, body = {}) {
@@ -198,6 +198,7 @@ function showPosition(state) {
   showChart();
   showChoice();
   showVariants();
+  showBook(isLive() ? live.book : explored?.book);
   find("leave").hidden = !variants.here;
   history.replaceState(null, "", isLive() ? location.pathname + location.search : `#${shown}`);
   showThought(thoughts.get(placeOf()));
@@ -346,6 +347,16 @@ function showThought(event) {
   find("effort").textContent = event ? effort(event.report) : "";
 }
 
+/** The move of the opening book for the position on the board; a click shows the position after it. */
+function showBook(book) {
+  find("book").hidden = !book;
+  if (!book) return;
+  const button = find("book").querySelector("button");
+  button.textContent = `${book.text}, ${book.goal === null ? chance(book.mean, about) : certainty(book.role, book.goal, about)}`;
+  button.title = `from a search of ${book.seconds.toFixed(0)} s: see the position after it`;
+  button.onclick = () => openMove(book.move);
+}
+
 /** While the analysis is on, it follows the board. */
 function study() {
   clearTimeout(studyTimer);
@@ -450,7 +461,7 @@ function receive(event) {
     live = { ...event, moves: asMoves(event) };
     if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;
-    find("choice").hidden = !persons().length;
+    find("choice").hidden = find("undo").hidden = find("hint").hidden = !persons().length;
     document.body.classList.toggle("over", event.is_over);
     find("choice-title").textContent = event.is_over ? "The match is over" : "Your moves";
     showControls(event, about, persons(), live.person);
@@ -590,6 +601,20 @@ find("review").addEventListener("click", () => {
   showChart();
 });
 connect(ask, () => live.person);
+
+/** For two persons at two browsers: the address for the other seat; this page keeps the others. */
+function showInvitations() {
+  const own = persons();
+  if (own.length !== 2 || seatHere) return;
+  find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which only ${role} is played`, onclick: async () => {
+    seatHere = own[1 - index];
+    history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
+    const text = `${location.origin}${location.pathname}?seat=${encodeURIComponent(role)}`;
+    const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
+    find("invite").replaceChildren(element("span", {}, isCopied ? `Copied; here you play ${seatHere}.` : text));
+  } }, `Invite ${role}`)));
+}
+
 let chartWidth = 0;
 new ResizeObserver(() => {
   if (!live || find("chart").clientWidth === chartWidth) return;
@@ -616,9 +641,10 @@ find("save-svg").addEventListener("click", () => {
 
 try {
   about = await request(api);
-  document.title = about.name;
-  find("title").textContent = about.name;
-  const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index];
+  document.title = about.short;
+  find("title").textContent = about.short;
+  find("title").title = about.title || about.name;
+  const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index].replace(/^mcts:level=/, "computer, ");
   const isTimed = !about.is_replay && about.seconds && about.seats.some((each) => !["person", "chance"].includes(each));
   find("seats").textContent = [...about.roles.map((role, index) => seat(index) ? `${role}: ${seat(index)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
   find("about").hidden = !about.about?.length;
@@ -627,6 +653,7 @@ try {
   showTable(null, about, null);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden;
+  showInvitations();
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
   follow();
 } catch (error) {

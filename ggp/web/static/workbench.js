@@ -1,125 +1,66 @@
-// The workbench: a rule sheet on the left, the findings and the initial state on the right.
+// The workbench: a rule sheet on the left; what is proven, the findings and the initial state on the right.
+import { Editor } from "./editor.js";
 import { element, find, request, showState } from "./page.js";
 
-const PAUSE_MS = 350;
-const EXAMPLE = `; Take away.
-;
-; A heap of seven; each takes one or two in turn. Who takes the last one wins.
-;
-; roles: first, second
-; kind: turn-taking, zero-sum
-
-; Who plays, and what is true at the start
-
-(role first) (role second)
-(init (heap 7)) (init (control first))
-
-; Numbers are names, so say what they mean; (minus ?n ?k ?m): n - k = m
-
-(succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6) (succ 6 7)
-(<= (minus ?n 1 ?m) (succ ?m ?n))
-(<= (minus ?n 2 ?m) (succ ?m ?k) (succ ?k ?n))
-
-; What each may do; one that waits needs a move too. A variable whose value does not matter begins with ?_
-
-(<= (legal ?p (take ?k)) (true (control ?p)) (true (heap ?n)) (minus ?n ?k ?_m))
-(<= (legal first noop) (true (control second)))
-(<= (legal second noop) (true (control first)))
-
-; What is true after the moves
-
-(<= (next (heap ?m)) (true (heap ?n)) (does ?_p (take ?k)) (minus ?n ?k ?m))
-(<= (next (control first)) (true (control second)))
-(<= (next (control second)) (true (control first)))
-
-; When it is over, and what that is worth: here the other one took the last
-
-(<= terminal (true (heap 0)))
-(<= (goal first 100) (true (heap 0)) (true (control second)))
-(<= (goal first 0) (true (heap 0)) (true (control first)))
-(<= (goal second 100) (true (heap 0)) (true (control first)))
-(<= (goal second 0) (true (heap 0)) (true (control second)))
-(<= (goal ?p 50) (role ?p) (not terminal))
-`;
-const EMPTY = `; Title.
-;
-; How it is played.
-;
-; roles: first, second
-; kind: turn-taking, zero-sum
-
-; Who plays, and what is true at the start
-
-(role first) (role second)
-(init (control first))
-
-; What each may do; one that waits needs a move too
-
-(<= (legal ?p noop) (role ?p) (not (true (control ?p))))
-
-; What is true after the moves
-
-(<= (next (control first)) (true (control second)))
-(<= (next (control second)) (true (control first)))
-
-; When it is over, and what that is worth
-
-`;
-const rules = find("rules");
+const PAUSE_MS = 350, PROOF_PAUSE_MS = 900;
+const CHANGE = /^; *(change .*)$/i; // the line after such a comment has its own field
+const MISSING = "GDL214"; // no rules for a keyword: still to be written
 let timer = 0;
+let proofTimer = 0;
 let latest = 0;
-let loaded = EXAMPLE; // the sheet as it was put there, to ask before edits are lost
+let proving = 0;
+let isProving = location.hash === "#small" || sessionStorage.getItem("proving") === "on"; // prove again after every change
+let concluded = null; // the sheet that was proven last
+let loaded = ""; // the sheet as it was put there, to ask before edits are lost
+let record = null; // the match that shows what was proven
+const editor = new Editor(find("rules"), find("paint"), changed);
 
 const status = (text) => { find("status").textContent = text; };
+const plainSheet = (name) => request(`/static/${name}.kif`);
 
-function showNumbers(findings = []) {
-  const bad = new Set(findings.filter((each) => each.severity === "error").map((each) => each.line));
-  const count = rules.value.split("\n").length;
-  const lines = [];
-  for (let number = 1; number <= count; number++) lines.push(bad.has(number) ? element("span", { class: "bad" }, String(number)) : String(number), "\n");
-  find("numbers").replaceChildren(...lines);
-  find("numbers").scrollTop = rules.scrollTop;
+// --- findings ---
+
+function item(each, explained) {
+  const isNew = each.explanation && !explained.has(each.code);
+  explained.add(each.code);
+  return element("li", { class: each.severity },
+    element("button", { type: "button", onclick: () => each.line ? editor.goTo(each.line, each.column) : editor.goTo(editor.text.split("\n").length, 1) },
+      element("b", {}, `${each.severity} ${each.code}`), each.line ? ` line ${each.line}, column ${each.column}: ` : " ", each.text),
+    isNew ? element("small", { class: "faint" }, each.explanation.replaceAll("`", "")) : "");
 }
 
-function goTo(line, column) {
-  const lines = rules.value.split("\n");
-  const at = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0) + column - 1;
-  rules.focus();
-  rules.setSelectionRange(at, at + 1);
-  rules.scrollTop = Math.max(0, (line - 8) * 21);
-}
-
+/** Mistakes first, then what is still to be written, then warnings and notes. */
 function showFindings(findings, note) {
   const explained = new Set();
-  const errorsFirst = [...findings].sort((a, b) => (b.severity === "error") - (a.severity === "error"));
-  const items = errorsFirst.map((each) => {
-    const isNew = each.explanation && !explained.has(each.code);
-    explained.add(each.code);
-    return element("li", { class: each.severity },
-      element("button", { type: "button", onclick: () => each.line && goTo(each.line, each.column) },
-        element("b", {}, `${each.severity} ${each.code}`), each.line ? ` line ${each.line}, column ${each.column}: ` : " ", each.text),
-      isNew ? element("small", { class: "faint" }, each.explanation.replaceAll("`", "")) : "");
-  });
-  if (note) items.push(element("li", { class: "error" }, element("b", {}, note)));
+  const groups = [
+    ["", findings.filter((each) => each.severity === "error" && each.code !== MISSING)],
+    ["Still to be written", findings.filter((each) => each.code === MISSING)],
+    ["Worth a look", findings.filter((each) => each.severity !== "error" && each.code !== MISSING)],
+  ];
+  const items = groups.flatMap(([title, group]) => group.length ? [title ? element("li", { class: "title" }, title) : "", ...group.map((each) => item(each, explained))] : []).filter(Boolean);
+  if (note) items.unshift(element("li", { class: "error" }, element("b", {}, note)));
   if (!items.length) items.push(element("li", { class: "good" }, "No findings."));
   find("findings").replaceChildren(...items);
-  showNumbers(findings);
+  editor.showBad(findings.filter((each) => each.severity === "error" && each.line).map((each) => each.line));
 }
 
 async function check() {
   const number = ++latest;
   status("checking …");
   try {
-    const result = await request("/api/sheet/check", { rules: rules.value });
+    const result = await request("/api/sheet/check", { rules: editor.text });
     if (number !== latest) return;
     showFindings(result.findings, result.note);
     find("title").textContent = result.title;
-    find("play").disabled = !result.state || result.has_errors;
-    find("prove").disabled = result.has_errors;
+    for (const [name, isOff] of [["play", !result.state || result.has_errors], ["prove", result.has_errors]]) {
+      find(name).disabled = isOff;
+      find(name).title = isOff ? "Correct the errors first" : "";
+    }
     if (result.state) showState(find("state"), result.state, result.roles);
-    else find("state").replaceChildren(element("p", { class: "faint" }, "Fix the errors to see the board."));
+    else find("state").replaceChildren(element("p", { class: "faint" }, "Correct the errors to see the board."));
     find("moves").replaceChildren(...Object.entries(result.moves).map(([role, moves]) => element("div", {}, `${role}: ${moves.slice(0, 30).join(", ")}${moves.length > 30 ? ` … ${moves.length} in all` : ""}`)));
     status("");
+    if (isProving && !result.has_errors && concluded !== editor.text) proofTimer = setTimeout(conclude, PROOF_PAUSE_MS);
   } catch (error) {
     if (number !== latest) return;
     showFindings([], error.message);
@@ -130,13 +71,81 @@ async function check() {
   }
 }
 
+// --- proofs ---
+
+function conclusion(sentence, detail, kind = "") {
+  find("conclusion").hidden = false;
+  find("sentence").textContent = sentence;
+  find("sentence").className = kind;
+  find("detail").textContent = detail;
+}
+
+/** Who wins with best play, with a match that shows it. */
+async function conclude() {
+  const number = ++proving;
+  concluded = editor.text;
+  conclusion("Proving …", "Every position of the game is looked at.", "faint");
+  find("witness").hidden = true;
+  try {
+    const found = await request("/api/sheet/conclude", { rules: editor.text });
+    if (number !== proving) return;
+    conclusion(found.sentence, found.detail, found.record ? "good" : "");
+    record = found.record;
+    find("witness").hidden = !record;
+  } catch (error) {
+    if (number === proving) conclusion("Not proven", error.message);
+  }
+}
+
+async function prove() {
+  isProving = true;
+  sessionStorage.setItem("proving", "on");
+  clearTimeout(proofTimer);
+  const { text } = editor;
+  await conclude();
+  status("proving more …");
+  try {
+    const result = await request("/api/sheet/prove", { rules: text });
+    if (text !== editor.text) return;
+    showFindings(result.findings, "");
+    find("proof").textContent = result.text;
+    find("proof-box").hidden = false;
+    status("");
+  } catch (error) {
+    status(error.message);
+  }
+}
+
 function changed() {
-  sessionStorage.setItem("sheet", rules.value);
-  showNumbers();
-  find("proof").hidden = true;
+  sessionStorage.setItem("sheet", editor.text);
+  showChange();
+  proving += 1;
+  if (isProving && !find("conclusion").hidden) conclusion("…", "The rules have changed.", "faint");
+  else find("conclusion").hidden = true;
+  find("proof-box").hidden = find("witness").hidden = true;
   clearTimeout(timer);
+  clearTimeout(proofTimer);
   timer = setTimeout(check, PAUSE_MS);
 }
+
+// --- one rule in a field of its own ---
+
+const changeLine = () => editor.text.split("\n").findIndex((line) => CHANGE.test(line));
+
+function showChange() {
+  const lines = editor.text.split("\n"), at = changeLine();
+  find("try").hidden = at < 0 || at + 1 >= lines.length;
+  if (find("try").hidden || document.activeElement === find("rule")) return;
+  find("try-text").textContent = `${CHANGE.exec(lines[at])[1]}:`;
+  find("rule").value = lines[at + 1];
+}
+
+find("rule").addEventListener("input", () => {
+  const lines = editor.text.split("\n");
+  lines[changeLine() + 1] = find("rule").value;
+  editor.set(lines.join("\n"));
+  changed();
+});
 
 // A link holds the sheet behind `#`, which browsers do not send to servers.
 async function packed(text) {
@@ -159,52 +168,67 @@ async function unpacked(text) {
   }
 }
 
-rules.addEventListener("input", changed);
-rules.addEventListener("scroll", () => { find("numbers").scrollTop = rules.scrollTop; });
-find("play").addEventListener("click", async () => {
-  status("opening …");
+/** Puts a sheet into the editor, unless changes would be lost. */
+async function load(read) {
+  if (editor.text !== loaded && editor.text.trim() && !confirm("Replace the sheet that you have changed?")) return;
   try {
-    const { id } = await request("/api/matches", { rules: rules.value });
-    location.href = `/match/${id}`;
-  } catch (error) {
-    status(error.message);
-  }
-});
-find("prove").addEventListener("click", async () => {
-  status("proving …");
-  try {
-    const result = await request("/api/sheet/prove", { rules: rules.value });
-    showFindings(result.findings, "");
-    find("proof").textContent = result.text;
-    find("proof").hidden = false;
-    status("");
-  } catch (error) {
-    status(error.message);
-  }
-});
-find("sheets").addEventListener("change", async () => {
-  const wanted = find("sheets").value;
-  find("sheets").value = "";
-  if (rules.value !== loaded && rules.value.trim() && !confirm("Replace the sheet that you have changed?")) return;
-  try {
-    loaded = { "+example": EXAMPLE, "+empty": EMPTY }[wanted] ?? (await request(`/api/games/${encodeURIComponent(wanted)}/rules`));
-    rules.value = loaded;
-    rules.scrollTop = rules.scrollLeft = 0;
+    loaded = await read();
+    editor.set(loaded);
+    document.querySelector(".editor").scrollTop = 0;
     changed();
   } catch (error) {
     status(error.message);
   }
+}
+
+function save() {
+  const title = (find("title").textContent || "game").toLowerCase().replace(/[^a-z0-9]+/g, "_").slice(0, 40);
+  const link = element("a", { href: URL.createObjectURL(new Blob([editor.text], { type: "text/plain" })), download: `${title}.kif` });
+  link.click();
+  URL.revokeObjectURL(link.href);
+  loaded = editor.text;
+}
+
+async function open(body) {
+  status("opening …");
+  try {
+    const { id } = await request("/api/matches", body);
+    location.href = `/match/${id}`;
+  } catch (error) {
+    status(error.message);
+  }
+}
+
+find("play").addEventListener("click", () => open({ rules: editor.text }));
+find("witness").addEventListener("click", () => open({ record }));
+find("prove").addEventListener("click", prove);
+find("sheets").addEventListener("change", () => {
+  const wanted = find("sheets").value;
+  find("sheets").value = "";
+  load(() => wanted.startsWith("+") ? plainSheet(wanted.slice(1)) : request(`/api/games/${encodeURIComponent(wanted)}/rules`));
+});
+find("file").addEventListener("change", (event) => {
+  const [file] = event.target.files;
+  if (file) load(() => file.text());
+  event.target.value = "";
+});
+find("store").addEventListener("click", save);
+find("renaming").addEventListener("click", () => status(editor.rename()));
+find("no-rename").addEventListener("click", () => find("rename").close());
+document.addEventListener("keydown", (event) => {
+  if (event.key === "F2") { event.preventDefault(); status(editor.rename()); }
+  if (event.key === "s" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); save(); }
 });
 find("format").addEventListener("click", async () => {
   try {
-    rules.value = await request("/api/sheet/format", { rules: rules.value });
+    editor.set(await request("/api/sheet/format", { rules: editor.text }), true);
     changed();
   } catch (error) {
     status(error.message);
   }
 });
 find("link").addEventListener("click", async () => {
-  location.hash = await packed(rules.value);
+  location.hash = await packed(editor.text);
   try {
     await navigator.clipboard.writeText(location.href);
     status("copied");
@@ -213,14 +237,21 @@ find("link").addEventListener("click", async () => {
   }
 });
 
+const kept = sessionStorage.getItem("sheet");
 try {
-  rules.value = location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : sessionStorage.getItem("sheet") ?? EXAMPLE;
+  const isSmall = location.hash === "#small";
+  loaded = await plainSheet(isSmall ? "small" : "example");
+  editor.set(isSmall ? loaded : location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : kept ?? loaded);
+  if (isSmall) { // so that coming back finds the changes
+    history.replaceState(null, "", location.pathname);
+    sessionStorage.setItem("sheet", loaded);
+    sessionStorage.setItem("proving", "on");
+  }
 } catch (error) {
   status(`the link holds no sheet (${error.message})`);
 }
-loaded = rules.value === EXAMPLE ? EXAMPLE : "";
-find("help").open = innerWidth > 960;
-showNumbers();
+find("help").open = innerWidth > 960 && !isProving;
+showChange();
 check();
 try {
   find("sheets").append(...(await request("/api/games")).map((game) => element("option", { value: game.name }, game.name)));

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 from aiohttp.test_utils import unused_port
@@ -43,7 +44,8 @@ def store(tmp_path_factory):
 def serving(port, *options):
     """A server, until the end of the block."""
     command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), *options]
-    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
+    data = tempfile.mkdtemp()
+    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": data}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -52,6 +54,7 @@ def serving(port, *options):
     finally:
         process.terminate()
         process.wait(10)
+        shutil.rmtree(data, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +94,7 @@ def open_game(page, address, name, seats):
     page.fill("#words", name)
     page.click(f'[data-game="{name}"]')
     for index, seat in enumerate(seats):
-        kind, _, options = seat.partition(":")
+        kind, _, options = (seat, "", "") if "level=" in seat else seat.partition(":")
         page.locator("#seats select").nth(index).select_option(kind)
         if options:
             page.locator("#seats input").nth(index).fill(options)
@@ -384,6 +387,80 @@ def test_typing_error_is_found_and_mended_in_the_workbench(page, address):
     expect(page.locator("#findings")).to_contain_text("No findings")
 
 
+def test_one_click_leads_to_a_small_game_that_is_proven_again_after_a_change(page, address):
+    expect(page.locator("#claim")).to_have_text("Write a game. It plays it, and proves who wins.")
+    page.click("#write")
+    expect(page.locator("#sentence")).to_have_text("White wins for certain", timeout=WAIT_MS)
+    expect(page.locator("#state svg [data-cell]")).to_have_count(12)
+    page.fill("#rule", "(column 1) (column 2) (column 3)")
+    expect(page.locator("#sentence")).to_have_text("A draw for certain", timeout=WAIT_MS)
+    expect(page.locator("#state svg [data-cell]")).to_have_count(9)
+    page.click("#witness")
+    page.wait_for_url("**/match/*")
+    expect(page.locator("#status")).to_have_text("Draw")
+    page.go_back()
+    expect(page.locator("#rule")).to_have_value("(column 1) (column 2) (column 3)")
+    page.click("#prove")
+    expect(page.locator("#proof")).to_contain_text("white can get 100", timeout=WAIT_MS)
+
+
+def test_editor_colors_matches_completes_renames_saves_and_opens(page, address, tmp_path):
+    page.goto(f"{address}/workbench")
+    rules = page.locator("#rules")
+    expect(page.locator("#paint .keyword").first).to_have_text("role")
+    rules.fill(
+        "(role first)\n(init (heap 7))\n(<= (legal first ?x) (true (heap ?x)))\n(<= (legal a ?x) (b ?x))"
+    )
+    page.keyboard.press("Control+Home")
+    expect(page.locator("#paint .matched")).to_have_count(2)
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" (hea")
+    expect(page.locator("#complete li")).to_have_text(["heap"])
+    expect(page.locator("#paint .lost")).to_have_count(1)
+    page.keyboard.press("Tab")
+    assert rules.input_value().endswith("(b ?x)) (heap")
+    page.keyboard.press("F2")
+    page.fill("#new-name", "pile")
+    page.keyboard.press("Enter")
+    text = "(role first)\n(init (pile 7))\n(<= (legal first ?x) (true (pile ?x)))\n"
+    text += "(<= (legal a ?x) (b ?x)) (pile"
+    expect(rules).to_have_value(text)
+    page.keyboard.press("Control+z")
+    expect(rules).to_have_value(text.replace("pile", "heap"))
+    rules.fill(text)
+    rules.evaluate("each => each.setSelectionRange(47, 47)")  # a variable: in its rule alone
+    page.click("#renaming")
+    page.fill("#new-name", "?n")
+    page.keyboard.press("Enter")
+    expect(rules).to_have_value(text.replace("first ?x) (true (pile ?x", "first ?n) (true (pile ?n"))
+    with page.expect_download() as download:
+        page.keyboard.press("Control+s")
+    path = tmp_path / "saved.kif"
+    download.value.save_as(path)
+    rules.fill("")
+    page.set_input_files("#file", path)
+    expect(rules).to_have_value(path.read_text())
+
+
+def test_long_lines_of_the_editor_wrap_as_they_are_typed(page, address):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{address}/workbench#small")
+    expect(page.locator("#paint .line").first).to_be_visible()
+    heights = page.evaluate("['paint', 'rules'].map(id => document.getElementById(id).scrollHeight)")
+    assert abs(heights[0] - heights[1]) <= 2
+
+
+def test_mistakes_come_before_what_is_still_to_be_written(page, address):
+    page.goto(f"{address}/workbench")
+    page.fill("#rules", "(role a)\n(init (heap 7))\n(<= (legal a ?x) (true (heap ?y)))")
+    expect(page.locator("#findings .title").first).to_have_text("Still to be written")
+    items = page.locator("#findings li").all_inner_texts()
+    assert "GDL205" in items[0]
+    assert items.index("Still to be written") < next(n for n, text in enumerate(items) if "GDL214" in text)
+    page.locator("#findings button").first.click()
+    assert page.evaluate("document.activeElement.id") == "rules"
+
+
 def test_take_away_is_written_from_the_example_and_played(page, address):
     page.goto(f"{address}/workbench")
     page.select_option("#sheets", "+example")
@@ -444,6 +521,55 @@ def test_moves_can_be_made_with_the_keyboard_alone(page, address):
     page.fill("#filter", "3 1")
     page.keyboard.press("Enter")
     expect(step_of(page)).to_have_text("2 of 2")
+
+
+def test_search_suggests_titles_and_sizes_are_together(page, address):
+    expect(page.locator("#featured .game")).to_have_count(8)
+    expect(page.locator("#featured svg.board").nth(7)).to_be_visible(timeout=WAIT_MS)
+    assert page.locator("#featured .piece, #featured .wall, #featured .disc").count() > 50  # mid-match
+    hex_card = page.locator("#games li", has=page.locator('[data-game="hex_7x7"]'))
+    expect(hex_card.locator("[data-game]")).to_have_count(5)
+    page.fill("#words", "chekers")
+    page.get_by_role("button", name="Checkers", exact=True).click()
+    expect(page.locator('#games [data-game="checkers"]')).to_have_count(1)
+
+
+def test_persons_resign_and_play_again_with_sides_swapped(page, address):
+    open_game(page, address, "tictactoe", ["person", "legal"])
+    expect(page.locator("#draw")).to_be_disabled()
+    assert "another person" in page.locator("#draw").get_attribute("title")
+    page.click("#resign")
+    page.click("#resign")
+    expect(page.locator("#status")).to_have_text("You lose: x resigns: o wins")
+    page.click("#swap")
+    expect(page.locator("#seats")).to_contain_text("o: you")
+
+
+def test_draw_is_offered_to_the_other_person_and_clocks_run(page, address):
+    page.fill("#words", "tictactoe")
+    page.click('[data-game="tictactoe"]')
+    page.locator("#seats select").nth(1).select_option("person")
+    page.select_option("#clock", "180")
+    page.click("#start")
+    page.wait_for_url("**/match/*")
+    expect(page.locator("#clocks .running")).to_contain_text("x 2:5")
+    page.click("#draw")
+    expect(page.locator("#offer")).to_have_text("X offers a draw.")
+    page.click('[data-cell="0,0"]')
+    page.click("#draw")
+    expect(page.locator("#status")).to_have_text("Draw agreed")
+
+
+def test_level_is_chosen_and_address_of_a_match_is_shared(browser, page, address):
+    open_game(page, address, "tictactoe", ["person", "mcts:level=easy"])
+    page.click('[data-cell="1,1"]')
+    expect(step_of(page)).to_have_text("2 of 2", timeout=WAIT_MS)
+    other = browser.new_context()
+    beside = other.new_page()
+    beside.goto(f"{address}/?token={TOKEN}")
+    beside.goto(page.url)
+    expect(step_of(beside)).to_have_text("2 of 2")
+    other.close()
 
 
 def test_match_of_a_tournament_is_found_and_replayed(page, address):
@@ -601,6 +727,17 @@ def test_browser_logs_in_by_the_file_that_is_opened_for_it(browser, address, tmp
     page.goto(f"{address}/nowhere")
     expect(page.locator("[role=alert]")).to_have_text("Not found: no page has this address.")
     context.close()
+
+
+def test_match_that_is_over_keeps_its_address_without_its_process(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
+    expect(page.locator("#status")).to_have_text("X wins")
+    page.evaluate("fetch(`/api/matches/${location.pathname.split('/').pop()}/close`, { method: 'POST' })")
+    expect(page.locator("#problem")).to_contain_text("ended")
+    page.reload()
+    expect(page.locator("#status")).to_have_text("X wins")
+    expect(step_of(page)).to_have_text("5 of 5")
 
 
 def test_match_that_has_ended_has_no_button_that_works(page, address):

@@ -213,7 +213,7 @@ async def test_session_that_has_ended_starts_no_process(client, server):
     ):
         with pytest.raises(ChildError, match="session has ended"):
             await start
-    assert (session.sheets, len(session.matches)) == (None, 0)
+    assert (session.sheets.child, len(session.matches)) == (None, 0)
 
 
 NOW = [0.0]
