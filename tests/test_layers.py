@@ -45,7 +45,7 @@ SEARCH_FLOORS = (
     ("protocol",),
     ("tree", "rollouts"),
     ("alphabeta", "forest"),
-    ("sets",),
+    ("sets", "proof_numbers"),
     ("root_value", "one_state"),
     ("certificate",),
 )

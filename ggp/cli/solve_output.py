@@ -170,7 +170,8 @@ def search_text(progress: RootProgress) -> str:
     """The progress of a search in one line."""
     rate = progress.nodes / max(progress.seconds, 1e-9)
     line = f", best known goal {progress.goal}" if progress.goal is not None else ""
-    return f"{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s, depth {progress.depth}{line}"
+    depth = f", depth {progress.depth}" if progress.depth is not None else ""
+    return f"{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s{depth}{line}"
 
 
 def progress_text(progress: Progress) -> str:

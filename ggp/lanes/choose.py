@@ -26,6 +26,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
 from ggp.jit.entry_points import call_on_rows
 from ggp.jit.rows import (
+    ALL_ONES,
     Index,
     Row,
     Rows,
@@ -380,6 +381,49 @@ def _take_drawn(value: Rows, scratch: Rows, own0: Index, drawn0: Index, planes: 
         store(scratch, own0 + p, load(scratch, drawn0 + p) & has_choice)
 
 
+@inlined
+def is_choice_native(tables: LaneTables, value: Rows) -> bool:
+    """Whether there is machine code to choose with. It may come at any time, and what one half counts the
+    other selects from: callers ask once for both."""
+    native, width = tables.schedule.native, native_column(value)
+    return bool(native[COUNT_CODE, width] != 0 and native[SELECT_CODE, width] != 0)
+
+
+@inlined
+def count_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, is_native: bool) -> Row:
+    """Count the legal moves of every role; return the lanes in which each role has one.
+
+    In these the planes from row role * planes of `scratch` on hold the role's count minus one.
+    """
+    blocks0 = (tables.role_count + 3) * planes
+    ready = fill(value, ALL_ONES)
+    if is_native:
+        call_on_rows(tables.schedule.native[COUNT_CODE, native_column(value)], value, scratch)
+        for role in range(tables.role_count):
+            ready = ready & load(scratch, blocks0 + role)
+    else:
+        for role in range(tables.role_count):
+            block0 = blocks0 + tables.first_slot[role]
+            ready = ready & _count_role(tables, value, role, scratch, role * planes, planes, block0)
+    return ready
+
+
+@inlined
+def select_moves(
+    tables: LaneTables, value: Rows, scratch: Rows, planes: Index, is_native: bool, lanes: Row
+) -> None:
+    """Select in `lanes` the k-th legal move of every role, by the planes of k that have taken the place of
+    those that `count_moves` wrote."""
+    blocks0 = (tables.role_count + 3) * planes
+    if is_native:
+        store(scratch, blocks0 + tables.role_count, lanes)
+        call_on_rows(tables.schedule.native[SELECT_CODE, native_column(value)], value, scratch)
+    else:
+        for role in range(tables.role_count):
+            block0 = blocks0 + tables.first_slot[role]
+            _select_role(tables, value, role, scratch, role * planes, planes, block0, lanes)
+
+
 @stage
 def choose_moves(
     tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
@@ -388,35 +432,20 @@ def choose_moves(
 
     Other lanes get no move and do not influence what is drawn.
     """
-    zero = fill(value, np.uint64(0))
     drawn0 = tables.role_count * planes
     trial0 = drawn0 + planes
     union0 = trial0 + planes
-    blocks0 = union0 + planes
     older = load(random, 0)
     newer = load(random, 1)
 
-    native = tables.schedule.native
-    width = native_column(value)
-    count_code, select_code = native[COUNT_CODE, width], native[SELECT_CODE, width]
-    # What one counts the other selects from: the two are used together or not at all.
-    is_native = count_code != 0 and select_code != 0
-    if is_native:
-        call_on_rows(count_code, value, scratch)
-
-    stuck = zero
+    zero = fill(value, np.uint64(0))
+    is_native = is_choice_native(tables, value)
+    stuck = lanes & ~count_moves(tables, value, scratch, planes, is_native)
     with_choice = zero
     overlap = zero
     for p in range(planes):
         store(scratch, union0 + p, zero)
     for role in range(tables.role_count):
-        if is_native:
-            has_move = load(scratch, blocks0 + role)
-        else:
-            has_move = _count_role(
-                tables, value, role, scratch, role * planes, planes, blocks0 + tables.first_slot[role]
-            )
-        stuck = stuck | (lanes & ~has_move)
         has_choice = _restrict(scratch, role * planes, union0, planes, lanes)
         overlap = overlap | (with_choice & has_choice)
         with_choice = with_choice | has_choice
@@ -430,12 +459,7 @@ def choose_moves(
             limit0 = union0 if is_shared else own0
             older, newer = draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer)
         _take_drawn(value, scratch, own0, drawn0, planes)
-        if not is_native:
-            block0 = blocks0 + tables.first_slot[role]
-            _select_role(tables, value, role, scratch, own0, planes, block0, lanes & ~stuck)
-    if is_native:
-        store(scratch, blocks0 + tables.role_count, lanes & ~stuck)
-        call_on_rows(select_code, value, scratch)
+    select_moves(tables, value, scratch, planes, is_native, lanes & ~stuck)
     store(random, 0, older)
     store(random, 1, newer)
     return stuck

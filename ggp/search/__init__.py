@@ -2,7 +2,8 @@
 
 tree          Monte-Carlo tree search on lanes; `tree/reference` is its readable twin
 alphabeta     alpha-beta for games of one role, or of two with constant sum; max^n and paranoid search
-decisive      circuits that see wins in one, for the two above
+proof_numbers proof-number search on full lanes, for the value of a state
+decisive      circuits that see wins in one, for the three above
 rollouts      nested rollouts for games of one role
 forest        hundreds of independent tree searches at once
 sets          UCT by what each role observed, on lanes

@@ -25,6 +25,7 @@ from ggp.files import replacing_text
 from ggp.game import Move
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.budget import NO_LIMIT, Budget
+from ggp.search.proof_numbers.search import ProofNumberSearch
 from ggp.solver import Solution, SolverLimitError, UnsolvableError
 from ggp.solver.solution import BEST_GOAL, MINIMAX
 
@@ -64,9 +65,9 @@ class SolutionProver:
 
 
 class SearchProver:
-    """Moves by alpha-beta with the table of the search that has proven the value."""
+    """Moves by the search that has proven the value, with its table."""
 
-    def __init__(self, search: AlphaBeta, budget: Budget = NO_LIMIT) -> None:
+    def __init__(self, search: AlphaBeta | ProofNumberSearch, budget: Budget = NO_LIMIT) -> None:
         self._search, self._budget = search, budget
 
     def keeping_move(self, state: PackedState, following: MoveTable, goal: int, side: int) -> Move:
@@ -74,10 +75,10 @@ class SearchProver:
             is_reached = self._search.is_reached(state, goal, side, self._budget)
         except AlphaBetaError as error:
             raise UnsolvableError(str(error)) from None
-        move = self._search.best_move
-        if not is_reached or move is None:
+        if not is_reached:
             raise SolverLimitError("the certificate was not complete when time was up")
-        return move
+        move = self._search.best_move  # of an earlier state where every goal of the rules keeps the bound
+        return move if move in following else next(iter(following))
 
 
 class LineProver:

@@ -1,6 +1,7 @@
 """The value of the initial state alone, proven by search: for games with too many states to solve.
 
-alphabeta          two roles in turn, constant sum: iterative deepening until the value is proven
+alphabeta          two roles in turn, constant sum: proof numbers on full lanes, or iterative deepening in
+                   games that these do not take
 branch-and-bound   one role: the same with one side, next to nested rollouts, since a line that earns the
                    greatest goal of the rules is a proof too
 """
@@ -18,6 +19,7 @@ from ggp.game import RANDOM_ROLE, Move, Role, hides_information
 from ggp.search.alphabeta.best_moves import BestMovesSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
 from ggp.search.budget import Budget
+from ggp.search.proof_numbers.search import ProofNumberSearch, is_provable
 from ggp.search.rollouts.single_role import Line, NestedRollouts
 from ggp.solver import SolverLimitError, UnsolvableError
 
@@ -29,10 +31,11 @@ MOVES_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class RootProgress:
-    """Progress of a search: nodes expanded, depth of the current iteration, best goal of a known line."""
+    """Progress of a search: nodes expanded, depth of the current iteration if there are some, best goal of a
+    known line."""
 
     nodes: int
-    depth: int
+    depth: int | None
     seconds: float
     goal: int | None
 
@@ -45,7 +48,7 @@ class RootValue:
     mover    the role with a choice; None if the first move is forced. best_moves: its moves that provably
              keep the value; unsettled: those undecided in time
     line     with one role: the moves of a line that earns the value, if one is known
-    nodes    positions expanded; depth: of the last iteration, None if rollouts were the proof
+    nodes    positions expanded; depth: of the last iteration, None if there were none
     search   with the table of the proof
     """
 
@@ -59,7 +62,7 @@ class RootValue:
     nodes: int
     depth: int | None
     seconds: float
-    search: AlphaBeta
+    search: AlphaBeta | ProofNumberSearch
 
 
 def search_method(game: CompiledGame) -> str | None:
@@ -107,7 +110,12 @@ class _RootSearch:
         self.method = method
         self.deadline = deadline
         self.report = report
-        self.search = AlphaBeta(game, mebibytes=mebibytes)
+        self.mebibytes = mebibytes
+        self.search: AlphaBeta | ProofNumberSearch = (
+            ProofNumberSearch(game, mebibytes=mebibytes)
+            if is_provable(game)
+            else AlphaBeta(game, mebibytes=mebibytes)
+        )
         self.rollouts = NestedRollouts(game) if method == BRANCH_AND_BOUND else None
         self.start = time.monotonic()
         self._result: SearchResult | None = None
@@ -141,7 +149,7 @@ class _RootSearch:
                 if self.report is not None:
                     goal = None if self._line is None else self._line.goal
                     seconds = time.monotonic() - self.start
-                    self.report(RootProgress(self.search.nodes, self.search.depth, seconds, goal))
+                    self.report(RootProgress(self.search.nodes, self._depth, seconds, goal))
                 if self._budget().is_over():
                     break
         finally:
@@ -158,8 +166,16 @@ class _RootSearch:
         self._is_over.set()
 
     def _search(self) -> None:
+        state = self.game.initial_state()
         try:
-            self._result = self.search.search(self.game.initial_state(), self._budget())
+            try:
+                self._result = self.search.search(state, self._budget())
+            except AlphaBetaError:
+                if isinstance(self.search, AlphaBeta):
+                    raise
+                # Proof numbers give up where states repeat, for example.
+                self.search = AlphaBeta(self.game, mebibytes=self.mebibytes)
+                self._result = self.search.search(state, self._budget())
         except AlphaBetaError as error:
             self._error = error
         self._is_over.set()
@@ -167,7 +183,7 @@ class _RootSearch:
     def _roll_out(self) -> None:
         assert self.rollouts is not None
         budget = replace(self._budget(), is_stopped=self._is_over.is_set)
-        self.rollouts.run(budget, self.search.greatest_goal)
+        self.rollouts.run(budget, self.search.goals[-1])
         if self._has_enough():
             self._is_over.set()
 
@@ -175,11 +191,15 @@ class _RootSearch:
         return Budget(math.inf if self.deadline is None else self.deadline)
 
     @property
+    def _depth(self) -> int | None:
+        return self.search.depth if isinstance(self.search, AlphaBeta) else None
+
+    @property
     def _line(self) -> Line | None:
         return self.rollouts.best if self.rollouts is not None else None
 
     def _has_enough(self) -> bool:
-        return self._line is not None and self._line.goal >= self.search.greatest_goal
+        return self._line is not None and self._line.goal >= self.search.goals[-1]
 
     def _proven(self, result: SearchResult) -> RootValue:
         game, line = self.game, self._line

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from ggp.engines.compiled import PackedState
+from typing import Protocol
+
+from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
-from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
+from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.budget import NO_LIMIT, Budget
+
+
+class Prover(Protocol):
+    """A search that answers what goals a state leads to: alpha-beta, or proof numbers."""
+
+    game: CompiledGame
+
+    def is_reached(self, state: PackedState, goal: int, side: int, budget: Budget = NO_LIMIT) -> bool | None:
+        """See `ggp.search.alphabeta.search.AlphaBeta.is_reached`."""
+        ...
 
 
 class BestMovesSearch:
@@ -15,7 +27,7 @@ class BestMovesSearch:
     unsettled   those undecided so far
     """
 
-    def __init__(self, search: AlphaBeta, state: PackedState, goal: int, known: Move) -> None:
+    def __init__(self, search: Prover, state: PackedState, goal: int, known: Move) -> None:
         """`goal` is the first role's proven value of a state that is not terminal, `known` a best move."""
         self._search, self._state, self._goal = search, state, goal
         self._legal = [search.game.legal_moves(state, role) for role in search.game.roles]

@@ -57,6 +57,12 @@ def goal_bounds(game: CompiledGame) -> GoalBounds | None:
     return GoalBounds(*side_tables(game, made), goal_sum)
 
 
+@once_per_game
+def plain_goal_sum(game: CompiledGame) -> int | None:
+    """The sum of both roles' goals if it is plain from the rules that it is always the same; else None."""
+    return _sum_on_circuit(circuit_of(game.tables, game.terms, game.exclusive))
+
+
 def _sum_on_circuit(circuit: Circuit) -> int | None:
     """The sum of both roles' goals if each goal of one has the literal of a goal of the other; else None.
     NO_SUM with one role."""

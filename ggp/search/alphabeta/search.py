@@ -54,6 +54,7 @@ class AlphaBeta:
     """Search of one game; its transposition table persists between searches. Use from one thread at a time.
 
     depth      of the current iteration; may be read from other threads, like `nodes`
+    goals      of role 0 that the rules mention, from the least on
     images     int32[V, F]: the symmetries in use
     estimate   of positions at the horizon
     """
@@ -81,8 +82,8 @@ class AlphaBeta:
         if images is None:
             images = fluent_symmetries(game)
         self.images = _checked_images(images, len(game.terms.fluents))
-        self._goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
-        if not self._goals:
+        self.goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
+        if not self.goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
         wins, bounds = immediate_wins(game), goal_bounds(game)
         self.code, self._memory = allocate_memory(
@@ -104,11 +105,6 @@ class AlphaBeta:
         self._is_interrupted = False
         self._is_compiled = False
         self._copied = Slices()
-
-    @property
-    def greatest_goal(self) -> int:
-        """The greatest goal of role 0 that the rules mention."""
-        return self._goals[-1]
 
     @property
     def goal_sum(self) -> int:
@@ -232,7 +228,7 @@ class AlphaBeta:
     def window(self) -> tuple[int, int]:
         """The least and the greatest score that the goals of the rules allow, for the mover at the root. A
         search that meets one of them need not look further."""
-        lowest, highest = sorted(self._sign * SCALE * goal for goal in (self._goals[0], self._goals[-1]))
+        lowest, highest = sorted(self._sign * SCALE * goal for goal in (self.goals[0], self.goals[-1]))
         return lowest, highest
 
     @property
@@ -252,7 +248,7 @@ class AlphaBeta:
             return {}
         low, high = np.zeros(count, np.int32), np.zeros(count, np.int32)
         probe_children(self._memory, self.code.word_count, low, high)
-        least, greatest = SCALE * self._goals[0], SCALE * self._goals[-1]
+        least, greatest = SCALE * self.goals[0], SCALE * self.goals[-1]
         low, high = np.maximum(low, least), np.minimum(high, greatest)
         moves = self._memory.move[first : first + count]
         return {

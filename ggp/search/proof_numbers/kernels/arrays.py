@@ -1,0 +1,98 @@
+"""The memory of a proof-number search.
+
+Letters: D words per key, L = 512 lanes, N walkers, Y plies of a stack, A places of an arena, S entries of the
+table.
+
+A question is whether role 0 gets at least some goal. `proof` is the least number of leaves that must be
+answered with yes to prove it, `disproof` with no; 0 and INFINITE are final.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.circuit.tables import Int32Array
+from ggp.jit.rows import Rows
+from ggp.lanes.keys.state_code import StateCode
+from ggp.lanes.layout import LaneTables
+from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+WORDS = 8
+LANES = 64 * WORDS
+INFINITE = (1 << 22) - 1
+BUCKET = 4
+"""Entries of the table that a hash may lead to."""
+
+# Bits of a child's note. Its count of moves, minus one, follows from COUNT_BIT on; walkers keep how many of
+# them are below the child from BUSY_BIT on.
+DECIDED_BIT, YES_BIT, MOVER_BIT, COUNT_BIT = range(4)
+NOTE_PLANES = 16
+COUNT_PLANES = NOTE_PLANES - COUNT_BIT
+BUSY_BIT = NOTE_PLANES
+
+# Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
+OPTIONS = 4
+GOAL, QUESTION, NODE_LIMIT, WALKERS = range(OPTIONS)
+
+# Indices of SearchMemory.counter. BEST: the legal move at the root that decides, counted among those of its
+# mover; -1: none does. STORED: entries of the table. FIRST: the walker that is served first.
+COUNTERS = 9
+NODES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST = range(COUNTERS)
+# Values of counter[ANSWER].
+OPEN, YES, NO = range(3)
+# Values of counter[FAULT].
+NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_GOAL_VALUE, NO_ROOM, REPETITION = range(6)
+
+
+class ChildMemory(NamedTuple):
+    """What makes children; rows of WORDS words."""
+
+    tables: LaneTables
+    code: StateCode
+    node: Rows  # a row per node of the circuit: the parent, with one of its moves
+    child: Rows  # the same of the child
+    keys: Rows  # 64*D rows: keys of parents, then of children; word i of block d is word d of lane i's key
+    note: Rows  # NOTE_PLANES rows: which legal move to make, then the notes of children
+    note_of: NDArray[np.uint16]  # uint16[L]: the same memory, see `note_place`
+    scratch: Rows  # for counting and selecting moves
+    live: Rows  # 1 row: the lanes in use
+    choice_planes: int
+    wins: SideCircuit  # which children are won at once by role 0, if it moves there
+    other_wins: SideCircuit  # the same for role 1
+    bounds: SideCircuit  # which goals of role 0 children can still end with
+
+
+class SearchMemory(NamedTuple):
+    """All arrays of a search. Frames of walker k lie from k*Y on, its arena of children from k*A on; place 0
+    of each arena holds the root."""
+
+    maker: ChildMemory
+    table: Words  # uint64[S*(D+1)], see `ggp.search.proof_numbers.kernels.table`
+    ply: Ints  # int64[N]: the node that a walker waits for, or works on
+    first_lane: Ints  # int64[N]: where its children are made in this tick ...
+    lanes: Ints  # int64[N]: ... and how many of them
+    visits: Ints  # int64[N]: nodes entered
+    place: Ints  # frames, int64[N*Y]: the node's place in the arena
+    first: Ints  # where its children begin ...
+    children: Ints  # ... how many there are ...
+    made: Ints  # ... and how many have been made
+    most_proof: Ints  # the numbers at which the walker leaves it
+    most_disproof: Ints
+    current: Ints  # the child that the walker is below
+    work: Ints  # nodes entered below it
+    key: Words  # arena, uint64[N*A*D]
+    hash: Words  # uint64[N*A]
+    proof: Int32Array  # int32[N*A]
+    disproof: Int32Array
+    note: Int32Array
+    option: Ints
+    counter: Ints
+    buckets: int  # of the table, a power of two
+    plies: int  # Y
+    places: int  # A

@@ -1,0 +1,356 @@
+"""walk: depth-first proof-number search by many walkers at once, over one table.
+
+Each walker does what Nagai's df-pn does (2002): below a node it stays in the child with the least number for
+the node's mover until that is a quarter larger than the second least, or the node's own limits are reached;
+then it stores the node's numbers and climbs. Walkers that are below a child make its number larger for the
+others ("virtual proof numbers", Kaneko 2010), so that they spread over the most promising lines and help each
+other through the table.
+
+A *tick* serves all walkers: each needs the children of one node. They are made together, 512 at a time
+(`make_children`), hashed, and their table entries prefetched; then each walker takes its children's numbers
+from the table, climbs as far as its limits say, and descends to the next node without children. No walker
+searches on before its node is complete.
+
+An answer holds whatever the order: a node is answered by answered children only. So states that occur again
+in a line spoil no answer, but a walker could follow them for ever; it gives up instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ggp.jit.compiling import inlined, kernel
+from ggp.jit.rows import Index, get_word, set_word
+from ggp.search.proof_numbers.kernels import arrays as c
+from ggp.search.proof_numbers.kernels.arrays import INFINITE, SearchMemory
+from ggp.search.proof_numbers.kernels.children import make_children, note_place
+from ggp.search.proof_numbers.kernels.table import (
+    entry_busy,
+    entry_disproof,
+    entry_proof,
+    find_entry,
+    hash_and_prefetch,
+    store_entry,
+)
+
+_NOTE = (1 << c.BUSY_BIT) - 1
+_CHECK_EVERY = 32
+"""Nodes after which a walker looks whether others have answered what it is below."""
+
+
+@inlined
+def _is_second(note: Index) -> Index:
+    """Whether role 1 moves in the state with this note."""
+    return (note >> c.MOVER_BIT) & 1
+
+
+@inlined
+def _moves_in(note: Index) -> Index:
+    return ((note >> c.COUNT_BIT) & ((1 << c.COUNT_PLANES) - 1)) + 1
+
+
+@inlined
+def _logarithm(number: Index) -> Any:
+    digits: Any = np.int64(0)
+    while number > 1:
+        number >>= 1
+        digits += 1
+    return digits
+
+
+@inlined
+def _add_busy(memory: SearchMemory, child: Index, more: Index) -> None:
+    """Note that `more` walkers more are below a child."""
+    busy = max(0, (memory.note[child] >> c.BUSY_BIT) + more)
+    memory.note[child] = (memory.note[child] & _NOTE) | (busy << c.BUSY_BIT)
+
+
+@inlined
+def _enter(memory: SearchMemory, k: Index, ply: Index, place: Index, proof: Index, disproof: Index) -> None:
+    """Make the node at `place` of the arena the one that walker k waits for, with these limits."""
+    f = k * memory.plies + ply
+    first = place + 1
+    if ply > 0:
+        first = memory.first[f - 1] + memory.children[f - 1]
+    memory.ply[k] = ply
+    memory.place[f] = place
+    memory.first[f] = first
+    memory.children[f] = _moves_in(memory.note[place])
+    memory.made[f] = 0
+    memory.most_proof[f] = proof
+    memory.most_disproof[f] = disproof
+    memory.work[f] = 1
+    memory.visits[k] += 1
+    memory.counter[c.NODES] += 1
+    if ply + 1 >= memory.plies or first + memory.children[f] > (k + 1) * memory.places:
+        memory.counter[c.FAULT] = c.NO_ROOM
+
+
+@kernel
+def begin(memory: SearchMemory, note: int) -> None:
+    """Put all walkers at the root, whose key is at place 0 of the arena of walker 0."""
+    words = memory.maker.code.word_count
+    for k in range(memory.option[c.WALKERS]):
+        root = k * memory.places
+        for d in range(words):
+            memory.key[root * words + d] = memory.key[d]
+        memory.note[root] = note
+        hash_and_prefetch(memory, root)
+        _enter(memory, k, np.int64(0), root, np.int64(INFINITE), np.int64(INFINITE))
+
+
+@inlined
+def _hand_out_lanes(memory: SearchMemory) -> Any:
+    """Give lanes to the walkers' nodes in turn, write keys and numbers of moves; return how many lanes."""
+    words = memory.maker.code.word_count
+    used: Any = np.int64(0)
+    walkers = memory.option[c.WALKERS]
+    waiting: Any = np.int64(-1)
+    for j in range(walkers):
+        k = memory.counter[c.FIRST] + j
+        if k >= walkers:
+            k -= walkers
+        f = k * memory.plies + memory.ply[k]
+        lanes = min(memory.children[f] - memory.made[f], c.LANES - used)
+        memory.first_lane[k] = used
+        memory.lanes[k] = lanes
+        start = memory.place[f] * words
+        for i in range(lanes):
+            lane = used + i
+            for d in range(words):
+                set_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7, memory.key[start + d])
+            memory.maker.note_of[note_place(lane)] = memory.made[f] + i
+        used += lanes
+        if memory.made[f] + lanes < memory.children[f] and waiting < 0:
+            waiting = k
+    memory.counter[c.FIRST] = max(waiting, 0)  # comes first in the next tick
+    return used
+
+
+@inlined
+def _collect_children(memory: SearchMemory) -> None:
+    """Copy keys and notes of all children to the arenas; hash and prefetch those that are not decided."""
+    words = memory.maker.code.word_count
+    for k in range(memory.option[c.WALKERS]):
+        f = k * memory.plies + memory.ply[k]
+        child0 = memory.first[f] + memory.made[f]
+        for i in range(memory.lanes[k]):
+            lane, child = memory.first_lane[k] + i, child0 + i
+            for d in range(words):
+                memory.key[child * words + d] = get_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7)
+            note = np.int64(memory.maker.note_of[note_place(lane)])
+            memory.note[child] = note
+            if not (note >> c.DECIDED_BIT) & 1:
+                hash_and_prefetch(memory, child)
+
+
+@inlined
+def _take_numbers(memory: SearchMemory, child: Index) -> None:
+    """Set the numbers of a child that was just made: final, from the table, or by its count of moves."""
+    note = np.int64(memory.note[child])
+    if (note >> c.DECIDED_BIT) & 1:
+        is_yes = (note >> c.YES_BIT) & 1
+        memory.proof[child] = 0 if is_yes else INFINITE
+        memory.disproof[child] = INFINITE if is_yes else 0
+    elif not _look_up(memory, child):
+        moves = _moves_in(note)
+        memory.proof[child] = moves if _is_second(note) else 1
+        memory.disproof[child] = 1 if _is_second(note) else moves
+
+
+@inlined
+def _look_up(memory: SearchMemory, child: Index) -> bool:
+    """Take the numbers of a child from the table; return whether it has some."""
+    data = find_entry(memory, child)
+    if data == np.uint64(0):
+        return False
+    memory.proof[child] = entry_proof(data)
+    memory.disproof[child] = entry_disproof(data)
+    memory.note[child] = (memory.note[child] & _NOTE) | (entry_busy(data) << c.BUSY_BIT)
+    return True
+
+
+@inlined
+def _best_child(memory: SearchMemory, f: Index) -> tuple[Any, Any, Any, Any]:
+    """Return the child to descend to, the second least number, and the numbers of the node in frame f.
+
+    Numbers are the mover's: its own is the least of its children's, the other's their sum. Walkers below a
+    child make its own number larger, by one each and a quarter.
+    """
+    is_second = _is_second(memory.note[memory.place[f]])
+    best: Any = np.int64(-1)
+    least: Any = np.int64(INFINITE)
+    lowest: Any = np.int64(INFINITE + 1)
+    second: Any = np.int64(INFINITE)
+    total: Any = np.int64(0)
+    for child in range(memory.first[f], memory.first[f] + memory.children[f]):
+        own: Any = np.int64(memory.proof[child])
+        other: Any = np.int64(memory.disproof[child])
+        if is_second:
+            own, other = other, own
+        least = min(least, own)
+        total += other
+        if own < INFINITE:
+            busy = np.int64(memory.note[child] >> c.BUSY_BIT)
+            own = min(INFINITE - 1, own + busy + ((own * busy) >> 2))
+        if own < lowest:
+            second = min(lowest, np.int64(INFINITE))
+            lowest, best = own, child
+        else:
+            second = min(second, own)
+    if least == 0:
+        total = np.int64(INFINITE)
+    elif least < INFINITE:
+        total = min(total, np.int64(INFINITE - 1))
+    else:
+        total = np.int64(0)
+    return best, second, least, total
+
+
+@inlined
+def _leave(memory: SearchMemory, k: Index, f: Index, proof: Index, disproof: Index) -> None:
+    """Store the numbers of a node and hand them to its parent."""
+    place = memory.place[f]
+    store_entry(memory, place, proof, disproof, np.int64(-1), _logarithm(memory.work[f]))
+    if memory.ply[k] > 0:
+        child = memory.current[f - 1]
+        memory.proof[child] = proof
+        memory.disproof[child] = disproof
+        memory.work[f - 1] += memory.work[f]
+        _add_busy(memory, child, np.int64(-1))
+    memory.ply[k] -= 1
+
+
+@inlined
+def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other: Index) -> None:
+    """Enter a child with limits: its own number beyond the second least, or what the node's limits leave.
+
+    second, other   the mover's number of the second best child, and the other role's number of the node
+    """
+    ply = memory.ply[k]
+    f = k * memory.plies + ply
+    is_second = _is_second(memory.note[memory.place[f]])
+    most_own, most_other = np.int64(memory.most_proof[f]), np.int64(memory.most_disproof[f])
+    own, child_other = np.int64(memory.proof[child]), np.int64(memory.disproof[child])
+    if is_second:
+        most_own, most_other = most_other, most_own
+        own, child_other = child_other, own
+    # Both limits are larger than the child's numbers, or it would be left at once.
+    own_limit = min(np.int64(INFINITE), max(min(most_own, second + (second >> 2) + 1), own + 1))
+    other_limit = np.int64(INFINITE)
+    if most_other < INFINITE:
+        other_limit = min(other_limit, max(most_other - other, np.int64(1)) + child_other)
+    store_entry(
+        memory,
+        child,
+        np.int64(memory.proof[child]),
+        np.int64(memory.disproof[child]),
+        np.int64(1),
+        np.int64(0),
+    )
+    _add_busy(memory, child, np.int64(1))
+    memory.current[f] = child
+    if is_second:
+        _enter(memory, k, ply + 1, child, other_limit, own_limit)
+    else:
+        _enter(memory, k, ply + 1, child, own_limit, other_limit)
+
+
+@inlined
+def _is_repeated(memory: SearchMemory, k: Index, child: Index) -> bool:
+    """Whether a child is a state that walker k is below."""
+    words = memory.maker.code.word_count
+    for ply in range(memory.ply[k] + 1):
+        place = memory.place[k * memory.plies + ply]
+        d = 0
+        while d < words and memory.key[place * words + d] == memory.key[child * words + d]:
+            d += 1
+        if d == words:
+            return True
+    return False
+
+
+@inlined
+def _step(memory: SearchMemory, k: Index) -> None:
+    """Let walker k, whose node has its children, climb and descend to the next node that has none."""
+    while memory.ply[k] >= 0:
+        f = k * memory.plies + memory.ply[k]
+        best, second, own, other = _best_child(memory, f)
+        is_second = _is_second(memory.note[memory.place[f]])
+        proof, disproof = (other, own) if is_second else (own, other)
+        if own == 0 or other == 0 or proof >= memory.most_proof[f] or disproof >= memory.most_disproof[f]:
+            if memory.ply[k] == 0:
+                memory.counter[c.ANSWER] = c.YES if proof == 0 else c.NO
+                memory.counter[c.BEST] = best - memory.first[f] if own == 0 else np.int64(-1)
+            _leave(memory, k, f, proof, disproof)
+            continue
+        # Others may have searched the child since its numbers were read.
+        known_proof, known_disproof, note = memory.proof[best], memory.disproof[best], memory.note[best]
+        is_known = _look_up(memory, best)
+        if is_known and (
+            memory.proof[best] != known_proof
+            or memory.disproof[best] != known_disproof
+            or memory.note[best] != note
+        ):
+            continue
+        if (memory.note[best] >> c.BUSY_BIT) > 0 and _is_repeated(memory, k, best):
+            memory.counter[c.FAULT] = c.REPETITION
+        _descend(memory, k, best, second, other)
+        break
+
+
+@inlined
+def _climb_to_answers(memory: SearchMemory, k: Index) -> None:
+    """Let walker k climb above the highest node that others have answered, if there is one."""
+    for ply in range(1, memory.ply[k] + 1):
+        data = find_entry(memory, memory.place[k * memory.plies + ply])
+        if data != np.uint64(0) and (entry_proof(data) == 0 or entry_disproof(data) == 0):
+            while memory.ply[k] >= ply:
+                f = k * memory.plies + memory.ply[k]
+                child = memory.place[f]
+                _look_up(memory, child)
+                proof, disproof = np.int64(memory.proof[child]), np.int64(memory.disproof[child])
+                _leave(memory, k, f, proof, disproof)
+            break
+
+
+@inlined
+def _tick(memory: SearchMemory) -> None:
+    """Make children for all walkers and let those whose nodes are complete move on."""
+    lanes = _hand_out_lanes(memory)
+    make_children(memory.maker, lanes, memory.option[c.GOAL], memory.counter)
+    memory.counter[c.TICKS] += 1
+    memory.counter[c.CHILDREN] += lanes
+    _collect_children(memory)
+    # The arenas hold the new children, and their entries are on the way to the caches.
+
+    for k in range(memory.option[c.WALKERS]):
+        if memory.lanes[k] == 0 or memory.counter[c.ANSWER] != c.OPEN:
+            continue
+        f = k * memory.plies + memory.ply[k]
+        for child in range(
+            memory.first[f] + memory.made[f], memory.first[f] + memory.made[f] + memory.lanes[k]
+        ):
+            _take_numbers(memory, child)
+        memory.made[f] += memory.lanes[k]
+        if memory.made[f] == memory.children[f]:
+            if memory.visits[k] % _CHECK_EVERY == 0:
+                _climb_to_answers(memory, k)
+            _step(memory, k)
+
+
+@kernel
+def walk(memory: SearchMemory, ticks: int) -> int:
+    """Search for at most so many ticks; return counter[ANSWER].
+
+    It ends early at counter[STOP], counter[FAULT] or option[NODE_LIMIT]; the next call resumes.
+    """
+    counter = memory.counter
+    for _ in range(ticks):
+        is_over = counter[c.ANSWER] != c.OPEN or counter[c.NODES] > memory.option[c.NODE_LIMIT]
+        if is_over or counter[c.STOP] or counter[c.FAULT]:
+            break
+        _tick(memory)
+    return counter[c.ANSWER]  # type: ignore[no-any-return]

@@ -1,0 +1,113 @@
+"""Memory of a proof-number search. What the arrays mean: `ggp.search.proof_numbers.kernels.arrays`."""
+
+from __future__ import annotations
+
+import mmap
+import sys
+from contextlib import suppress
+
+import numpy as np
+
+from ggp.engines.compiled import CompiledGame
+from ggp.jit.rows import make_rows, words_of
+from ggp.lanes.choose import choice_planes, choice_scratch_rows
+from ggp.lanes.keys.state_code import StateCode, make_code
+from ggp.search.alphabeta.goal_bounds import goal_bounds
+from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
+from ggp.search.decisive.immediate_wins import immediate_wins
+from ggp.search.proof_numbers.kernels import arrays as c
+from ggp.search.proof_numbers.kernels.arrays import BUCKET, LANES, WORDS, ChildMemory, SearchMemory, Words
+
+PLIES = 512
+PLACES = 4096
+"""Children on the stack of one walker, besides those of its widest node."""
+_HUGE_PAGE = 1 << 21
+
+
+def allocate_memory(game: CompiledGame, mebibytes: int, walkers: int) -> SearchMemory:
+    """Fresh memory for a search of `game`; mebibytes: of the table."""
+    code = make_code(len(game.terms.fluents), game.exclusive)
+    places = PLACES + 2 * max(map(len, game.moves))
+    table = make_table(mebibytes, code.word_count)
+    of_walkers = np.zeros((4, walkers), np.int64)
+    place, first, children, made, proof, disproof, current, work = np.zeros((8, walkers * PLIES), np.int64)
+    option = np.zeros(c.OPTIONS, np.int64)
+    option[c.WALKERS] = walkers
+    return SearchMemory(
+        maker=_child_memory(game, code),
+        table=table,
+        ply=of_walkers[0],
+        first_lane=of_walkers[1],
+        lanes=of_walkers[2],
+        visits=of_walkers[3],
+        place=place,
+        first=first,
+        children=children,
+        made=made,
+        most_proof=proof,
+        most_disproof=disproof,
+        current=current,
+        work=work,
+        key=np.zeros(walkers * places * code.word_count, np.uint64),
+        hash=np.zeros(walkers * places, np.uint64),
+        proof=np.zeros(walkers * places, np.int32),
+        disproof=np.zeros(walkers * places, np.int32),
+        note=np.zeros(walkers * places, np.int32),
+        option=option,
+        counter=np.zeros(c.COUNTERS, np.int64),
+        buckets=bucket_count(table, code.word_count),
+        plies=PLIES,
+        places=places,
+    )
+
+
+def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
+    tables, wins, bounds = game.lane_tables, immediate_wins(game), goal_bounds(game)
+    note = make_rows(c.NOTE_PLANES, WORDS)
+    sides = [
+        no_circuit(tables, WORDS) if each is None else side_circuit(each, WORDS)
+        for each in (*(wins or (None, None)), None if bounds is None else bounds.tables)
+    ]
+    return ChildMemory(
+        tables=tables,
+        code=code,
+        node=value_rows(tables, WORDS),
+        child=value_rows(tables, WORDS),
+        keys=make_rows(64 * code.word_count, WORDS),
+        note=note,
+        note_of=words_of(note).reshape(-1).view(np.uint16)[:LANES],
+        scratch=make_rows(choice_scratch_rows(tables), WORDS),
+        live=make_rows(1, WORDS),
+        choice_planes=choice_planes(tables),
+        wins=sides[0],
+        other_wins=sides[1],
+        bounds=sides[2],
+    )
+
+
+def bucket_count(table: Words, words: int) -> int:
+    """The number of buckets of a table for keys of `words` words."""
+    return len(table) // (BUCKET * (words + 1))
+
+
+def make_table(mebibytes: int, words: int) -> Words:
+    """An empty table of at most this size, on pages of 2 MiB where the system has them.
+
+    Entries are read at random: with small pages each read costs a miss of the address cache as well, which
+    halves the speed of the search.
+
+    >>> bucket_count(make_table(1, 1), words=1)
+    16384
+    """
+    size = BUCKET * (words + 1)
+    buckets = 1 << max(0, ((mebibytes << 17) // size).bit_length() - 1)
+    room = 8 * size * buckets + _HUGE_PAGE
+    if sys.platform == "win32":
+        memory = mmap.mmap(-1, room)
+    else:
+        memory = mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # only private ones can be
+    with suppress(AttributeError, OSError):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    words_of_memory = np.frombuffer(memory, np.uint64)
+    first = (-words_of_memory.ctypes.data % _HUGE_PAGE) // 8
+    return words_of_memory[first : first + size * buckets]

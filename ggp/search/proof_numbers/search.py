@@ -1,0 +1,201 @@
+"""ProofNumberSearch: whether goals are reached, and values, by proof numbers on full lanes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import RANDOM_ROLE, Move, hides_information
+from ggp.jit.compiling import announced_compilation
+from ggp.lanes.choose import choice_planes
+from ggp.lanes.keys.state_code import encode_states
+from ggp.search.alphabeta.goal_bounds import plain_goal_sum
+from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
+from ggp.search.budget import NO_LIMIT, Budget
+from ggp.search.proof_numbers.kernels import arrays as c
+from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES, WORDS
+from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, copy_entries
+from ggp.search.proof_numbers.kernels.walkers import begin, walk
+from ggp.search.proof_numbers.memory import allocate_memory, bucket_count, make_table
+
+WALKERS = 64
+"""As many as their nodes' children fill most of the lanes; more would only get in each other's way."""
+DEFAULT_MEBIBYTES = 256
+FIRST_MEBIBYTES, TABLE_GROWTH, FULL = 16, 4, 0.5
+"""The table grows by this factor when so much of it is in use: small ones stay in the processor's caches."""
+SLICE_SECONDS = 0.004
+"""Target duration of a call of the kernel, between which budgets are looked at."""
+MAX_TICKS = 1024
+JOIN_SECONDS = 0.05
+ENDLESS_NODES = 1 << 62
+_FAULTS = {
+    c.SIMULTANEOUS: "two roles choose at the same time",
+    c.NO_MOVES: "a role has no legal move in a state that is not terminal",
+    c.NO_GOAL_VALUE: "the first role does not have one goal in a terminal state",
+    c.NO_ROOM: "the game is too long or too wide",
+    c.REPETITION: "states repeat",
+}
+
+
+def goals_of(game: CompiledGame) -> list[int]:
+    """The goals of the first role that the rules mention, from the least on."""
+    found: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
+    return found
+
+
+def is_provable(game: CompiledGame) -> bool:
+    """Whether the search may take the game: two roles that see everything, no chance, a constant sum that is
+    plain from the rules, few goals and not too many moves. That they choose in turn shows during search.
+
+    >>> import ggp
+    >>> is_provable(ggp.load("tictactoe")), is_provable(ggp.load("nineboard")), is_provable(ggp.load("maze"))
+    (True, True, False)
+    """
+    if len(game.roles) != 2 or RANDOM_ROLE in game.roles or hides_information(game):
+        return False
+    is_small = choice_planes(game.lane_tables) <= COUNT_PLANES
+    return is_small and 1 < len(goals_of(game)) <= MAX_QUESTIONS and plain_goal_sum(game) is not None
+
+
+class ProofNumberSearch:
+    """Answers questions about states of one game; its table persists. Use from one thread at a time.
+
+    nodes      expanded since the last call of `search`; may be read from other threads
+    goal_sum   of both roles
+    """
+
+    def __init__(self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES) -> None:
+        """mebibytes: of the table. Raises AlphaBetaError for games that are not provable in this way."""
+        if not is_provable(game):
+            raise AlphaBetaError("proof numbers need two roles in turn, a constant sum and few goals")
+        self.game = game
+        self.goals = goals_of(game)
+        self.goal_sum = plain_goal_sum(game) or 0
+        self.nodes = 0
+        self._most_mebibytes = mebibytes
+        self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
+        self._memory = allocate_memory(game, self._mebibytes, WALKERS)
+        self._is_interrupted = False
+        self._ticks = 16
+        game.native.begin(WORDS)
+        with announced_compilation():
+            walk(self._memory, 0)
+
+    def search(self, state: PackedState, budget: Budget = NO_LIMIT) -> SearchResult:
+        """The value of a state that is not terminal, with a move that keeps it, by asking about goals.
+
+        If the budget ends the search, the result is not proven and has no goal.
+        Raises AlphaBetaError if the game turns out to be of another kind.
+        """
+        start, self.nodes = time.perf_counter(), 0
+        low, high, moves = 0, len(self.goals) - 1, dict[bool, Move | None]()
+        while low < high:
+            middle = (low + high + 1) // 2
+            answer = self.answer(state, self.goals[middle], budget)
+            if answer is None:
+                return SearchResult(nodes=self.nodes, seconds=time.perf_counter() - start)
+            moves[answer] = self.best_move
+            low, high = (middle, high) if answer else (low, middle - 1)
+        mover, legal = self._mover(state)
+        # Who chooses keeps the value by the move of the last answer in its favor; if there was none, by any.
+        move = moves.get(mover == 0) or legal[0]
+        seconds = time.perf_counter() - start
+        return SearchResult(
+            self.goals[low], None if len(legal) == 1 else move, True, None, self.nodes, seconds
+        )
+
+    def is_reached(self, state: PackedState, goal: int, side: int, budget: Budget = NO_LIMIT) -> bool | None:
+        """Whether the first role gets at least `goal` (side 1) or at most that (side -1) from a state that is
+        not terminal; None if that was not proven in time. Raises AlphaBetaError."""
+        if side > 0:
+            return self.answer(state, goal, budget)
+        higher = [each for each in self.goals if each > goal]
+        answer = self.answer(state, higher[0], budget) if higher else False
+        return None if answer is None else not answer
+
+    def answer(self, state: PackedState, goal: int, budget: Budget = NO_LIMIT) -> bool | None:
+        """Whether the first role gets at least `goal` from a state that is not terminal; None if the budget
+        ended the search. Raises AlphaBetaError if the game turns out to be of another kind."""
+        if goal <= self.goals[0] or goal > self.goals[-1]:
+            return goal <= self.goals[0]
+        self._put_root(state, min(each for each in self.goals if each >= goal))
+        memory, counter = self._memory, self._memory.counter
+        already = self.nodes
+        memory.option[c.NODE_LIMIT] = ENDLESS_NODES if budget.nodes is None else budget.nodes - already
+        while not counter[c.ANSWER]:
+            begun = time.perf_counter()
+            walk(self._memory, self._ticks)
+            self.nodes = already + int(counter[c.NODES])
+            if counter[c.FAULT]:
+                raise AlphaBetaError(_FAULTS[int(counter[c.FAULT])])
+            is_used_up = counter[c.NODES] > memory.option[c.NODE_LIMIT]
+            if not counter[c.ANSWER] and (is_used_up or self._is_interrupted or budget.is_over()):
+                return None
+            self._set_ticks(time.perf_counter() - begun)
+            self._enlarge_table(budget.is_over)
+        return bool(counter[c.ANSWER] == c.YES)
+
+    def _set_ticks(self, seconds: float) -> None:
+        """Choose how many ticks the next slice has, given how long the last one took."""
+        longer = int(self._ticks * SLICE_SECONDS / max(seconds, 1e-6))
+        self._ticks = max(1, min(2 * self._ticks, longer, MAX_TICKS))
+
+    @property
+    def best_move(self) -> Move | None:
+        """A move that decides the last question; None if none does, since every move leads to the answer."""
+        best = int(self._memory.counter[c.BEST])
+        return None if best < 0 else self._legal[best]
+
+    def interrupt(self) -> None:
+        """Stop the question that another thread asks."""
+        self._is_interrupted = True
+        self._memory.counter[c.STOP] = 1
+
+    def interrupt_and_join(self, searching: threading.Thread) -> None:
+        """Stop the search in thread `searching`, even if it has just started, and wait for the thread."""
+        while searching.is_alive():
+            self.interrupt()
+            searching.join(JOIN_SECONDS)
+
+    def _mover(self, state: PackedState) -> tuple[int, list[Move]]:
+        """The role that chooses (0 if none has a choice), and its moves. Raises AlphaBetaError."""
+        legal = [self.game.legal_moves(state, role) for role in self.game.roles]
+        choosing = [r for r, moves in enumerate(legal) if len(moves) > 1]
+        if len(choosing) > 1 or not all(legal):
+            raise AlphaBetaError(_FAULTS[c.SIMULTANEOUS if len(choosing) > 1 else c.NO_MOVES])
+        mover = choosing[0] if choosing else 0
+        return mover, list(legal[mover])
+
+    def _put_root(self, state: PackedState, goal: int) -> None:
+        """Begin a question."""
+        memory = self._memory
+        self._is_interrupted = False
+        memory.counter[[c.NODES, c.ANSWER, c.STOP, c.FAULT, c.FIRST]] = 0
+        memory.counter[c.BEST] = -1
+        memory.option[c.GOAL] = goal
+        memory.option[c.QUESTION] = self.goals.index(goal)
+        words = memory.maker.code.word_count
+        memory.key[:words] = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
+        mover, self._legal = self._mover(state)
+        begin(memory, (mover << c.MOVER_BIT) | ((len(self._legal) - 1) << c.COUNT_BIT))
+
+    def _enlarge_table(self, is_stopped: Callable[[], bool]) -> None:
+        """Use a larger table once this one fills up."""
+        memory = self._memory
+        words = memory.maker.code.word_count
+        entries = len(memory.table) // (words + 1)
+        larger = TABLE_GROWTH * self._mebibytes
+        if memory.counter[c.STORED] < FULL * entries or larger > self._most_mebibytes or is_stopped():
+            return
+        try:
+            table = make_table(larger, words)
+        except (MemoryError, OSError):
+            self._most_mebibytes = self._mebibytes
+            return
+        memory.counter[c.STORED] = copy_entries(memory.table, table, words)
+        self._mebibytes = larger
+        self._memory = memory._replace(table=table, buckets=bucket_count(table, words))

@@ -1,0 +1,152 @@
+"""Proof numbers on full lanes, against plain minimax and solved games."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from ggp.engines.loading import load
+from ggp.lanes.keys.state_code import decode_keys
+from ggp.search.alphabeta.result import AlphaBetaError
+from ggp.search.budget import Budget
+from ggp.search.proof_numbers.kernels import arrays as c
+from ggp.search.proof_numbers.search import ProofNumberSearch, is_provable
+from ggp.solver import solve
+from tests.ggp.search.alphabeta.positions import random_states
+from tests.oracles.naive_values import naive_value
+
+LONG = 200.0
+TURNS = """
+(role a) (role b) (init (turn a)) (init (heap {heap}))
+(succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6)
+(<= (legal ?r (take ?n)) (true (turn ?r)) (may ?m ?n) (true (heap ?m)))
+(<= (legal a noop) (true (turn b))) (<= (legal b noop) (true (turn a)))
+(<= (may ?m one) (succ ?l ?m)) (<= (may ?m two) (succ ?l ?m) (succ ?k ?l)) {more}
+(<= (next (turn b)) (true (turn a))) (<= (next (turn a)) (true (turn b)))
+(<= (next (heap ?l)) (does ?r (take one)) (true (heap ?m)) (succ ?l ?m))
+(<= (next (heap ?k)) (does ?r (take two)) (true (heap ?m)) (succ ?l ?m) (succ ?k ?l))
+(<= (next (heap ?m)) (does ?r (take none)) (true (heap ?m)))
+(<= terminal (true (heap 0)))
+(<= (goal a 80) (true (turn b))) (<= (goal b 20) (true (turn b)))
+(<= (goal a 30) (true (turn a))) (<= (goal b 70) (true (turn a)))
+"""
+PASSING = "(<= (may ?m none) (succ ?l ?m))"
+
+
+def sampled_states(solution, count, seed=0):
+    """States of a solution that are not terminal."""
+    game, space = solution.game, solution.space
+    rng = np.random.default_rng(seed)
+    keys = np.asarray(space.keys).reshape(-1, space.code.word_count)
+    chosen = decode_keys(space.code, keys[rng.integers(0, len(keys), count)])
+    states = [game.pack(each) for each in chosen]
+    return [state for state in states if not game.is_terminal(state)]
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "nim", "halving", "othello_4x4", "hex_3x3"])
+def test_values_are_those_of_plain_minimax(name):
+    game = load(name, "lanes")
+    search, known = ProofNumberSearch(game, mebibytes=4), {}
+    for state in random_states(game, 12):
+        found = search.search(state)
+        assert found.is_proven
+        assert found.goal == naive_value(game, state, known)
+        if found.move is not None:
+            legal = [game.legal_moves(state, role) for role in game.roles]
+            mover = 0 if len(legal[0]) > 1 else 1
+            joint = [found.move if r == mover else moves[0] for r, moves in enumerate(legal)]
+            assert naive_value(game, game.next_state(state, joint), known) == found.goal
+
+
+@pytest.mark.parametrize("name", ["connectfour_4x4", "breakthrough_4x4"])
+def test_answers_agree_with_solved_games(name):
+    game = load(name, "lanes")
+    search, solution = ProofNumberSearch(game, mebibytes=16), solve(game)
+    for state in sampled_states(solution, 40):
+        found = search.search(state, Budget(time.monotonic() + LONG))
+        assert found.goal == solution.values(state)[0]
+        assert search.is_reached(state, int(found.goal), 1)
+        assert search.is_reached(state, int(found.goal), -1)
+
+
+def test_a_goal_between_those_of_the_rules_means_the_next_one():
+    game = load(TURNS.format(heap=4, more=""), "lanes")
+    search = ProofNumberSearch(game, mebibytes=1)
+    value = naive_value(game, game.initial_state())
+    answers = [search.answer(game.initial_state(), goal) for goal in (0, 30, 31, 80, 81)]
+    assert value == 80
+    assert answers == [True, True, True, True, False]
+
+
+def test_repeated_states_end_the_search_with_a_reason():
+    game = load(TURNS.format(heap=6, more=PASSING), "lanes")
+    with pytest.raises(AlphaBetaError, match="states repeat"):
+        ProofNumberSearch(game, mebibytes=1).search(game.initial_state())
+
+
+@pytest.mark.parametrize("name", ["maze", "rockpaperscissors", "kuhn_poker", "goofspiel"])
+def test_other_kinds_of_games_are_refused(name):
+    game = load(name, "lanes")
+    if is_provable(game):  # that roles choose at once shows during the search
+        with pytest.raises(AlphaBetaError, match="same time"):
+            ProofNumberSearch(game, mebibytes=1).search(game.initial_state())
+    else:
+        with pytest.raises(AlphaBetaError):
+            ProofNumberSearch(game, mebibytes=1)
+
+
+def test_budgets_end_a_search_at_once():
+    game = load("breakthrough", "lanes")
+    search = ProofNumberSearch(game, mebibytes=1)
+    state = game.initial_state()
+    found = search.search(state, Budget(nodes=5000))
+    assert not found.is_proven
+    assert found.goal is None
+    assert 5000 < found.nodes < 6000
+    begin = time.monotonic()
+    assert not search.search(state, Budget(begin + 0.2)).is_proven
+    assert not search.search(state, Budget(is_stopped=lambda: True)).is_proven
+    searching = threading.Thread(target=search.search, args=(state,))
+    searching.start()
+    time.sleep(0.1)
+    search.interrupt_and_join(searching)
+    assert time.monotonic() - begin < 5
+
+
+def test_a_table_that_grows_keeps_what_it_knows():
+    game = load("connectfour_4x4", "lanes")
+    state = game.initial_state()
+    search = ProofNumberSearch(game, mebibytes=1)
+    search._most_mebibytes = 64
+    assert search.search(state).goal == 50
+    first = search.nodes
+    assert search._mebibytes == 1 or search._memory.counter[c.STORED] > 0
+    assert search.search(state).nodes < first / 2
+
+
+SCRIPT = """
+from ggp.engines.loading import load
+from ggp.search.proof_numbers.search import ProofNumberSearch
+game = load("hex_3x3", "lanes")
+search = ProofNumberSearch(game, mebibytes=1)
+state = game.initial_state()
+for _ in range(3):
+    state = game.next_state(state, [game.legal_moves(state, role)[0] for role in game.roles])
+found = search.search(state)
+print(found.goal, found.move, found.nodes)
+"""
+
+
+def test_plain_python_searches_the_same_nodes():
+    def run(**variables):
+        environment = {**os.environ, "GGP_NATIVE": "0", **variables}
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    assert run(NUMBA_DISABLE_JIT="1") == run(NUMBA_DISABLE_JIT="0")
