@@ -11,12 +11,13 @@ learning", NeurIPS 2023): states are values, actions of the agent to move, masks
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,6 +44,7 @@ from ggp.env.streams import streams_of
 from ggp.game import RANDOM_ROLE, Move
 from ggp.integers import check_integers, to_integer
 from ggp.jit.compiling import announced_compilation
+from ggp.jit.entry_points import compiled_for
 from ggp.jit.rows import make_rows, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.playout import make_arrays
@@ -97,8 +99,18 @@ class _BufferStep(NamedTuple):
     place: int
     next_place: int
     following: EnvState
-    step: Unboxed[Step]
-    shares: Shares
+    shape: tuple[int, ...]
+    call: Callable[[NDArray[np.int32]], bool]
+
+
+def _is_row(actions: ArrayLike, shape: tuple[int, ...]) -> TypeGuard[NDArray[np.int32]]:
+    """Whether actions are an array as kernels take it, of this shape."""
+    return (
+        type(actions) is np.ndarray
+        and actions.dtype is _INT32
+        and actions.shape == shape
+        and actions.flags.carray
+    )
 
 
 class Environment:
@@ -259,14 +271,14 @@ class Environment:
         shape and, with `check=True`, for illegal ones; TypeError and ValueError for states that are not of
         this environment.
         """
+        ready = None if copy or out is not None else self._loop.get(id(state))
+        if ready is not None and ready.place == self._latest and _is_row(actions, ready.shape):
+            self._latest = ready.next_place
+            if ready.call(actions):
+                raise self._conflict()
+            return ready.following
         self._require_own(state)
         given = self._checked(state, actions)
-        if not copy and out is None:
-            ready = self._loop.get(id(state))
-            if ready is not None and ready.place == self._latest:
-                self._latest = ready.next_place
-                self._call(ready.shares, step_blocks, ready.step, given)
-                return ready.following
         count = len(state)
         place = self._latest
         if out is not None:
@@ -280,8 +292,10 @@ class Environment:
         )
         shares = self._shares_of(count, self._begins_alike)
         self._run(shares, count, step_blocks, step, given)
-        if not copy and out is None and state is self._buffers[place]:
-            self._loop[id(state)] = _BufferStep(place, self._latest, following, step, shares)
+        is_plain = len(shares) == 1 and not self.is_joint and not self.settings.check
+        if not copy and out is None and state is self._buffers[place] and is_plain:
+            call = partial(compiled_for(step_blocks, shares[0], step, given), shares[0], step)
+            self._loop[id(state)] = _BufferStep(place, self._latest, following, given.shape, call)
         return following
 
     def _require_own(self, state: EnvState) -> None:
@@ -314,15 +328,8 @@ class Environment:
 
     def _checked(self, state: EnvState, actions: ArrayLike) -> NDArray[np.int32]:
         """The actions in a row, as int32. Raises ActionError."""
-        if (
-            type(actions) is np.ndarray
-            and actions.dtype == _INT32
-            and not self.is_joint
-            and actions.shape == state.batch.steps.shape
-            and not self.settings.check
-            and actions.flags.carray
-        ):
-            return actions  # the usual case, without a copy: all that follows costs a third of a small step
+        if _is_row(actions, (len(state),)) and not self.is_joint and not self.settings.check:
+            return actions  # without a copy: all that follows costs a third of a small step
         given = np.asarray(actions)
         shape = (len(state), self.num_players) if self.is_joint else (len(state),)
         if given.shape != shape or given.dtype.kind not in "iu":
@@ -366,9 +373,12 @@ class Environment:
             running = [self._pool.submit(kernel, share, *arguments) for share in shares[1:]]
             is_conflict = any([kernel(shares[0], *arguments), *(each.result() for each in running)])
         if is_conflict:
-            raise ActionError(
-                f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
-            )
+            raise self._conflict()
+
+    def _conflict(self) -> ActionError:
+        return ActionError(
+            f"{self.game.name}: two agents choose at once; make the environment with simultaneous=True"
+        )
 
     def _shares_of(self, count: int, begins_alike: bool) -> Shares:
         """The share of each thread; kept, since unboxing them takes milliseconds."""

@@ -2,7 +2,7 @@
 
 Latches are fluents with their initial values, inputs are moves: one per role in each step. Outputs are
 `legal(ROLE,MOVE)`, `terminal`, `goal(ROLE,VALUE)` and `sees(ROLE,PERCEPT)`. Names are terms as written in
-Prolog, without blanks. In symbols all but ASCII letters, digits and harmless punctuation is written as in URLs.
+Prolog, without blanks; all but ASCII letters, digits and harmless punctuation is written as in URLs.
 
     aiger   ASCII AIGER 1.9 (Biere, Heljanko, Wieringa 2011, "AIGER 1.9 and beyond")
     blif    Berkeley Logic Interchange Format, as ABC reads it
@@ -20,7 +20,6 @@ from urllib.parse import quote
 
 from gdl.terms import Compound, Term
 from ggp.circuit.tables import CircuitTables, CircuitTerms
-
 
 _HARMLESS = "!$&'*+-./:<>?@[]^_`{|}~"
 """Punctuation that neither terms nor the formats use: BLIF has comments after `#`, and `\\` joins lines."""

@@ -49,6 +49,13 @@ if TYPE_CHECKING or config.DISABLE_JIT:
             _plain_parts.append(part)
         return 1 + _plain_parts.index(part)
 
+    def compiled_for(part: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+        """The kernel `part`, called before, for arguments of just these types, which it no longer checks.
+
+        That takes 0.6 of the 0.9 µs of a call from Python.
+        """
+        return part
+
     def call_entry(entry: Index, memory: Index, *numbers: Index) -> Index:
         """Call the part at `entry` with the `Unboxed` at `memory` and `numbers`; in a kernel."""
         return _plain_parts[entry - 1](value_at(int(memory)), *numbers) or 0
@@ -67,6 +74,9 @@ else:
         if result not in (types.none, types.int64):
             raise TypeError(f"{part.__name__} returns {result}")
         return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+
+    def compiled_for(part, *arguments):
+        return part.overloads[tuple(map(typeof, arguments))].entry_point
 
     _WORD = ir.IntType(64)
     _BYTES = ir.IntType(8).as_pointer()

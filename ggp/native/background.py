@@ -27,7 +27,7 @@ from ggp.jit.checked_store import CheckedStore
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
 from ggp.native.code import LoadedCode, part_name, processor
 from ggp.native.compile_client import CLIENT, CompileError
-from ggp.native.compile_limit import CompileLimit
+from ggp.native.compile_limit import COMPILE_THREAD, CompileLimit
 from ggp.native.compile_process import Order, Outcome
 from ggp.native.schedule import Layout, Part
 
@@ -85,7 +85,7 @@ class NativeCode:
         with self._lock:
             if words not in self._threads:
                 thread = threading.Thread(
-                    target=self._run, args=(words, self.limit.cpu_seconds), name="ggp.native", daemon=True
+                    target=self._run, args=(words, self.limit.cpu_seconds), name=COMPILE_THREAD, daemon=True
                 )
                 self._threads[words] = thread
                 thread.start()
@@ -100,11 +100,11 @@ class NativeCode:
 
     def _run(self, words: int, cpu_seconds: float) -> None:
         missing = self._load(self.parts, words, cpu_seconds)
-        if not self._affordable(missing, cpu_seconds):
+        if not self.affordable(missing, cpu_seconds):
             return
         with CLIENT.turn(_store().folder):
             # Other processes may have compiled the same circuit meanwhile.
-            missing = self._affordable(self._load(missing, words, cpu_seconds), cpu_seconds)
+            missing = self.affordable(self._load(missing, words, cpu_seconds), cpu_seconds)
             if missing:
                 self._compile(missing, words, cpu_seconds)
 
@@ -147,7 +147,7 @@ class NativeCode:
                 missing.append(part)
         return missing
 
-    def _affordable(self, parts: Sequence[Part], cpu_seconds: float) -> list[Part]:
+    def affordable(self, parts: Sequence[Part], cpu_seconds: float) -> list[Part]:
         """Those of `parts` that can be compiled within the budget, the smallest first."""
         starts = self._tables.first_input[[0, *self._tables.phase_end]].tolist()
         moves = CHOICE_OPERATIONS * int(self._tables.first_move[-1])

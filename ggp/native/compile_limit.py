@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 CPU_SECONDS = 20.0
 """Of the process that compiles, for one circuit and row width."""
+COMPILE_THREAD = "ggp.native"
+"""The name of threads that wait for machine code; they may outlive a match."""
 
 
 @dataclass

@@ -40,6 +40,7 @@ from ggp.game import Game, Move, has_percepts, hides_information
 from ggp.jit.compiling import watch_compilation
 from ggp.match.faults import Crashed, Fault, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
+from ggp.native.compile_limit import COMPILE_THREAD
 from ggp.player_server.preparation import prepare
 from ggp.players.factory import make_player
 from ggp.players.own import error_text, is_own_player
@@ -238,7 +239,9 @@ def _serve(parent: Parent) -> None:
                 if match is not None:
                     match.player.stop(_parse_terms(request["terms"]))
                 match, plays = None, []
-                if not _have_ended(set(threading.enumerate()) - idle_threads):
+                # Threads that compile are bounded themselves, and what they compile is kept.
+                left = {each for each in threading.enumerate() if each.name != COMPILE_THREAD}
+                if not _have_ended(left - idle_threads):
                     return
                 release_memory()
             if number is not None:

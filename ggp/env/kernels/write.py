@@ -114,8 +114,9 @@ def _write_rows(
 ) -> None:
     """target[n*count + k] = the bit that row k has in the lane of environment n. Destroys the rows.
 
-    The last store of an environment may reach into the next one's bytes, which are written later; at the end
-    of a block, whose neighbor may be another thread's, none reaches beyond it.
+    Environment after environment: what is written leaves the first cache before a second pass. The last store
+    of one may reach into the next one's bytes, which are written later; at the end of a block, whose neighbor
+    may be another thread's, none reaches beyond it.
     """
     rows = scratch.rows
     last = 64 * ((count - 1) // 64)
@@ -132,10 +133,7 @@ def _write_rows(
         start = lanes * block + 64 * w
         members = min(64, total - start)
         within = max(0, min(members, limit - start))
-        _write_tails(rows, last, size, target, start * count + last, count, w, within)
-        for lane in range(within if last > 0 else 0):
-            for first in range(0, last, 64):
-                spread_64(target, (start + lane) * count + first, get_word(rows, first + lane, w))
+        _write_lanes(rows, last, size, target, start * count, count, w, within)
         for lane in range(within, members):
             for k in range(count):
                 side = size if k >= last else 64
@@ -159,36 +157,50 @@ def _transpose(scratch: Scratch, first: Index, size: Index) -> None:
 
 
 @inlined
-def _write_tails(
+def _write_heads(
+    rows: Rows, last: Index, target: NDArray[np.uint8], place: Index, lane: Index, w: Index
+) -> None:
+    """The first `last` bytes of a lane, from `place` on."""
+    if last > 0:
+        spread_64(target, place, get_word(rows, lane, w))
+        for first in range(64, last, 64):
+            spread_64(target, place + first, get_word(rows, first + lane, w))
+
+
+@inlined
+def _write_lanes(
     rows: Rows,
-    first: Index,
+    last: Index,
     size: Index,
     target: NDArray[np.uint8],
     place: Index,
-    step: Index,
+    count: Index,
     w: Index,
     lanes: Index,
 ) -> None:
-    """The last bytes of lanes 0 .. lanes - 1 of word `w`.
+    """The `count` bytes of each of the lanes 0 .. lanes - 1 of word `w`, from `place` on.
 
-    first, size   the first of the last rows, and the size of the squares that they were transposed in
-    place, step   of lane 0 in `target`, and from lane to lane
+    last, size   the first of the last rows, and the size of the squares that they were transposed in
     """
     if size == 8:
         for lane in range(lanes):
-            word = get_word(rows, first + (lane & 7), w) >> np.uint64(lane & 56)
-            spread_8(target, place + lane * step, word)
+            _write_heads(rows, last, target, place + lane * count, lane, w)
+            word = get_word(rows, last + (lane & 7), w) >> np.uint64(lane & 56)
+            spread_8(target, place + lane * count + last, word)
     elif size == 16:
         for lane in range(lanes):
-            word = get_word(rows, first + (lane & 15), w) >> np.uint64(lane & 48)
-            spread_16(target, place + lane * step, word)
+            _write_heads(rows, last, target, place + lane * count, lane, w)
+            word = get_word(rows, last + (lane & 15), w) >> np.uint64(lane & 48)
+            spread_16(target, place + lane * count + last, word)
     elif size == 32:
         for lane in range(lanes):
-            word = get_word(rows, first + (lane & 31), w) >> np.uint64(lane & 32)
-            spread_32(target, place + lane * step, word)
+            _write_heads(rows, last, target, place + lane * count, lane, w)
+            word = get_word(rows, last + (lane & 31), w) >> np.uint64(lane & 32)
+            spread_32(target, place + lane * count + last, word)
     else:
         for lane in range(lanes):
-            spread_64(target, place + lane * step, get_word(rows, first + lane, w))
+            _write_heads(rows, last, target, place + lane * count, lane, w)
+            spread_64(target, place + lane * count + last, get_word(rows, last + lane, w))
 
 
 @inlined
