@@ -20,7 +20,7 @@ _TREE_BYTES = 1 << 20
 @click.option("--state", metavar="FACTS", help="State to search, as facts such as (true (cell 1 1 x)).")
 @click.option("--depth", type=Count(1, 100), help="Plies to search.  [default: 3; a bare tree wholly]")
 @click.option("--nodes", default=200, type=Count(2, 5000), help="Nodes to draw; what is below is folded.")
-@click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts.")
+@click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts, episodes of td.")
 @click.option("--policy", default="", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
 @seed_option("Random seed of mcts.")
 @click.option("--svg", type=OutputFile(is_replaced=True), help="Draw the tree to this SVG file.")
@@ -34,9 +34,10 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
       expectimax, expectiminimax, star1      chance, or opponents who move at random
       maxn, paranoid, coalition              three and more roles
       mcts (uct), mast, to-mast, past, fast, rave
+      td                                     learn a linear evaluation from random episodes
     with settings after a colon: the refinements of the player alphabeta (ggp players), as in
     alphabeta:killers=on,quiescence=5; in bare trees order=best or worst; for aspiration guess=N; coalition's
-    roles=1+2; those of the player mcts, as in mcts:c=20,tau=5.
+    roles=1+2; those of the player mcts, as in mcts:c=20,tau=5; and td:step=0.1,lambda=0,start=0.
 
     Nodes are positions that were expanded, leaves those that were evaluated.
 

@@ -6,11 +6,12 @@ for the steps. Values are shown from the side of the first role, or of a coaliti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from ggp.analysis.picture import find_picture
 from ggp.explain.bare_trees import STAY, BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode
 from ggp.game import RANDOM_ROLE, Game, Move
@@ -91,6 +92,15 @@ def move_text(move: Move) -> str:
     """A move without its outer parentheses."""
     text = str(move)
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+def positions_of(game: Game[Any], states: Mapping[int, Any]) -> dict[int, str]:
+    """States by the number of their node, as text; nothing of a bare tree, or where no state is known."""
+    if isinstance(game, BareTree):
+        return {}
+    picture = find_picture(game.program, game.facts(game.initial_state()))
+    known = {number: game.facts(state) for number, state in states.items() if state is not None}
+    return {number: "\n".join(picture.text(facts)) for number, facts in known.items()}
 
 
 @dataclass(eq=False)
@@ -192,6 +202,9 @@ class TreeReader:
         ]
         line = list(self.best_line())
         found = Explanation(title, nodes, steps, counts=(self.nodes, self.leaves))
+        found.positions = positions_of(
+            self.game, {each.number: each.state for each in self.root.below() if each.number >= 0}
+        )
         found.line = tuple(place.number for place in line if place.number >= 0)
         found.best_line = tuple(place.name for place in line)
         if folded:

@@ -14,6 +14,7 @@ from ggp.engines.batches import state_of_facts
 from ggp.explain.bare_trees import BareTree, read_tree
 from ggp.explain.explanation import Explanation, Step, Table, count_text
 from ggp.explain.game_tree import Sides, TreeReader, value_text
+from ggp.explain.learning import LearningSettings, explain_learning
 from ggp.explain.simulations import explain_simulations
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
 from ggp.search.alphabeta.estimate import Estimate
@@ -24,7 +25,7 @@ from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.budget import Budget
-from ggp.search.option_table import choice, number, refuse_unknown, take_options, text
+from ggp.search.option_table import choice, number, parse_table, refuse_unknown, take_options, text
 from ggp.search.tree.options import MctsOptions, parse_options
 from ggp.solver.members import parse_coalition
 from ggp.suggestions import did_you_mean
@@ -44,7 +45,7 @@ ROLES = ("minimax", "expectimax", "expectiminimax", "star1", "maxn", "paranoid",
 """Searches of `ggp.search.alphabeta.multi_role`."""
 SIMULATIONS = ("mcts", "mast", "to-mast", "past", "fast", "rave")
 """The search of `ggp.search.tree.reference`; all but the first name its policy."""
-ALGORITHMS = (*WINDOWS, *ROLES, *SIMULATIONS)
+ALGORITHMS = (*WINDOWS, *ROLES, *SIMULATIONS, "td")
 ALIASES = {
     "negascout": "pvs",
     "max^n": "maxn",
@@ -127,7 +128,7 @@ def explain(
     depth   plies to search; None: 3 in a game, all of a bare tree
     nodes   how many to draw at most; what is below is folded
 
-    simulations, policy, seed   of mcts; policy as in `mast` or `rave+mast`
+    simulations, policy, seed   of mcts, policy as in `mast` or `rave+mast`; of td simulations are episodes
 
     Raises ExplainError, OptionError (settings), BareTreeError and GameError.
 
@@ -150,6 +151,9 @@ def explain(
             game, given | ({"policy": policy or name} if policy or name != "mcts" else {})
         )
         return explain_simulations(game, root, options, simulations=simulations, nodes=nodes, seed=seed)
+    if name == "td":
+        learned = parse_table(LearningSettings(), given)
+        return explain_learning(game, root, learned, episodes=simulations, nodes=nodes, seed=seed)
     if policy:
         raise ExplainError(f"a policy is for mcts, not for {name}")
     settings = take_options(TreeSettings(), given)
@@ -287,6 +291,9 @@ def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str
         lines.append("the roles do not see everything here: the search assumes that they do")
     found.summary[:0] = lines
     if len(compared) > 1:
-        rows = tuple((label, *map(str, each.counts)) for label, each in compared if each.is_finished)
+        rows = tuple(
+            (label, *(f"{'' if each.is_finished else '> '}{count:,}" for count in each.counts))
+            for label, each in compared
+        )
         found.comparison = Table("Nodes and leaves", ("search", "nodes expanded", "leaves evaluated"), rows)
     return found
