@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ggp.cli.options import Count, OutputFile, seed_option
+from ggp.cli.options import Count, OutputFile, scale_option, seed_option
 from ggp.cli.progress import load_visibly
 from ggp.files import write_text
 
@@ -22,6 +22,7 @@ _TREE_BYTES = 1 << 20
 @click.option("--nodes", default=200, type=Count(2, 5000), help="Nodes to draw; what is below is folded.")
 @click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts, episodes of td.")
 @click.option("--policy", default="", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
+@scale_option
 @seed_option("Random seed of mcts.")
 @click.option("--svg", type=OutputFile(is_replaced=True), help="Draw the tree to this SVG file.")
 @click.option("--html", type=OutputFile(is_replaced=True), help="Write a page with all steps to this file.")
@@ -52,11 +53,11 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
     from ggp.game import GameError
     from ggp.search.option_table import OptionError
 
-    game: Any = None
     text, name = (file, "<tree>") if bare_trees.is_tree(file) else _tree_in(file)
     game = bare_trees.read_tree(text, name) if text else load_visibly(file)
+    policy, state = given.pop("policy"), given.pop("state")
+    by += f"{',' if ':' in by else ':'}policy={policy}" if policy else ""
     try:
-        state = given.pop("state")
         found = searches.explain(game, by, state=state and searches.state_of(game, state), **given)
     except (GameError, OptionError) as error:
         raise click.ClickException(f"{game.name}: {error}") from None

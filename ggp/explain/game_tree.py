@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ggp.analysis.picture import find_picture
+from ggp.analysis.scale import Scale
 from ggp.explain.bare_trees import STAY, BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode
 from ggp.game import RANDOM_ROLE, Game, Move
@@ -38,12 +39,14 @@ class Sides:
     averaged    roles that move at random
     is_tuple    every role maximizes its own goal, and values are shown as tuples
     has_window  whether there are windows
+    scale       on which goals are shown
     """
 
     members: frozenset[int]
     averaged: frozenset[int] = frozenset()
     is_tuple: bool = False
     has_window: bool = True
+    scale: Scale = field(default_factory=Scale)
 
     def shape(self, mover: int) -> Shape:
         if mover in self.averaged:
@@ -63,6 +66,14 @@ class Sides:
             return (sum(event.values[r] for r in self.members),)
         assert event.score is not None
         return (self.sign(event.mover) * event.score / SCALE,)
+
+    def text(self, goals: Sequence[float]) -> str:
+        """A value on the scale."""
+        if self.scale.is_goals:
+            return value_text(goals)
+        return value_text(
+            [each if abs(each) >= ENDLESS / SCALE else float(self.scale.value(each)) for each in goals]
+        )
 
     def worth(self, goals: tuple[float, ...], mover: int) -> float:
         """What `mover` maximizes."""
@@ -294,7 +305,7 @@ class TreeReader:
             self.sides.shape(place.mover) if is_inner else Shape.LEAF,
             str(self.game.roles[place.mover]) if is_inner else "",
             probability,
-            value_text(self.shown_goals(place.state))
+            self.sides.text(self.shown_goals(place.state))
             if isinstance(self.game, BareTree) and not is_inner
             else "",
         )
@@ -327,7 +338,7 @@ class TreeReader:
             child = visit.place.child(event.move)
             self.mark(child, _MARKS[kind])
             look = self.looks.get(child, Look())._replace(marks=self.marks[child])
-            value = "" if event.score is None else value_text(self.sides.goals(event))
+            value = "" if event.score is None else self.sides.text(self.sides.goals(event))
             self.step(child, _REMARKS[kind].format(child.path, value=value), {child: look})
 
     def mark(self, place: Place, mark: str) -> None:
@@ -378,7 +389,7 @@ class TreeReader:
         self.leaves += 1
         child, goals = visit.place.child(event.move), self.sides.goals(event)
         visit.tried.append(child)
-        look = Look(Status.DONE, value_text(goals), "", "", self.marks.get(child, ""))
+        look = Look(Status.DONE, self.sides.text(goals), "", "", self.marks.get(child, ""))
         is_end = self.game.is_terminal(event.state)
         text = f"{child.path} = {look.value}" + ("" if is_end else ", evaluated")
         text += self.take(visit, child, goals, "exact")
@@ -391,7 +402,7 @@ class TreeReader:
         if self.sides.sign(event.mover) < 0:
             bound = {"lower": "upper", "upper": "lower"}.get(bound, bound)
         place = visit.place
-        value = {"lower": "≥ ", "upper": "≤ ", "exact": ""}[bound] + value_text(goals)
+        value = {"lower": "≥ ", "upper": "≤ ", "exact": ""}[bound] + self.sides.text(goals)
         look = self.looks.get(place, Look())
         looks = {place: Look(Status.DONE, value, look.window, "", self.marks.get(place, ""))}
         text = f"{place.path} {verb} {value}"
@@ -425,10 +436,10 @@ class TreeReader:
         if visit.best is None or shape is Shape.CHANCE:
             return ""
         if shape is Shape.PLAYER:
-            return f"so far {value_text(visit.best)}"
+            return f"so far {self.sides.text(visit.best)}"
         against = "upper" if shape is Shape.MAX else "lower"
         sign = "≥" if shape is Shape.MAX else "≤"
-        return "" if visit.best_bound == against else f"{sign} {value_text(visit.best)}"
+        return "" if visit.best_bound == against else f"{sign} {self.sides.text(visit.best)}"
 
     def open_look(self, visit: Visit) -> Look:
         window = self.window_text(visit.window)
@@ -438,7 +449,7 @@ class TreeReader:
         """A window; one of a hundredth of a goal is a null window."""
         if not self.sides.has_window:
             return ""
-        low, high = value_text(window[:1]), value_text(window[1:])
+        low, high = self.sides.text(window[:1]), self.sides.text(window[1:])
         if 0 < window[1] - window[0] < 1.5 / SCALE:
             low, high = (low, f"{low}+ε") if len(low) <= len(high) else (f"{high}−ε", high)
         return f"[{low}, {high}]"
@@ -455,7 +466,7 @@ class TreeReader:
             low, sign = self.sides.window(event)[0], self.sides.sign(event.mover)
             is_low = sign < 0 or (self.sides.shape(place.mover) is Shape.CHANCE and value[0] <= low)
             bound = low if is_low and sign > 0 else sign * event.beta / SCALE
-            note = f"{value_text(value)} {'≤ α' if is_low else '≥ β'} = {value_text([bound])}"
+            note = f"{self.sides.text(value)} {'≤ α' if is_low else '≥ β'} = {self.sides.text([bound])}"
             why = f"cutoff at {place.path}, {note}"
             if event.kind is not EventKind.CUTOFF:
                 by = "table" if event.kind is EventKind.TABLE_CUTOFF else "goals"
