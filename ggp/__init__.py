@@ -73,8 +73,8 @@ _HOMES = {
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-_PACKAGES = ("env",)
-"""Packages reachable as attributes: `ggp.env.make`."""
+_PACKAGES = ("env", "explain")
+"""Packages reachable as attributes: `ggp.env.make`, `ggp.explain.explain`."""
 
 __all__ = [
     "RANDOM_ROLE",

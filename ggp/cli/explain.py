@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ggp.cli.options import Count, OutputFile, seed_option
+from ggp.cli.options import Count, OutputFile, scale_option, seed_option
 from ggp.cli.progress import load_visibly
 from ggp.files import write_text
 
@@ -20,8 +20,9 @@ _TREE_BYTES = 1 << 20
 @click.option("--state", metavar="FACTS", help="State to search, as facts such as (true (cell 1 1 x)).")
 @click.option("--depth", type=Count(1, 100), help="Plies to search.  [default: 3; a bare tree wholly]")
 @click.option("--nodes", default=200, type=Count(2, 5000), help="Nodes to draw; what is below is folded.")
-@click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts.")
+@click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts, episodes of td.")
 @click.option("--policy", default="", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
+@scale_option
 @seed_option("Random seed of mcts.")
 @click.option("--svg", type=OutputFile(is_replaced=True), help="Draw the tree to this SVG file.")
 @click.option("--html", type=OutputFile(is_replaced=True), help="Write a page with all steps to this file.")
@@ -34,9 +35,10 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
       expectimax, expectiminimax, star1      chance, or opponents who move at random
       maxn, paranoid, coalition              three and more roles
       mcts (uct), mast, to-mast, past, fast, rave
+      td                                     learn a linear evaluation from random episodes
     with settings after a colon: the refinements of the player alphabeta (ggp players), as in
     alphabeta:killers=on,quiescence=5; in bare trees order=best or worst; for aspiration guess=N; coalition's
-    roles=1+2; those of the player mcts, as in mcts:c=20,tau=5.
+    roles=1+2; those of the player mcts, as in mcts:c=20,tau=5; and td:step=0.1,lambda=0,start=0.
 
     Nodes are positions that were expanded, leaves those that were evaluated.
 
@@ -51,11 +53,11 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
     from ggp.game import GameError
     from ggp.search.option_table import OptionError
 
-    game: Any = None
     text, name = (file, "<tree>") if bare_trees.is_tree(file) else _tree_in(file)
     game = bare_trees.read_tree(text, name) if text else load_visibly(file)
+    policy, state = given.pop("policy"), given.pop("state")
+    by += f"{',' if ':' in by else ':'}policy={policy}" if policy else ""
     try:
-        state = given.pop("state")
         found = searches.explain(game, by, state=state and searches.state_of(game, state), **given)
     except (GameError, OptionError) as error:
         raise click.ClickException(f"{game.name}: {error}") from None

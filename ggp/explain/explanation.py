@@ -111,6 +111,7 @@ class Explanation:
     summary      lines at the end: the value, the best line, counts, what was folded
     comparison   the same search with and without its refinements
     line         numbers of the nodes on the best line, `best_line` their moves
+    positions    number of a node → its position as text, as far as the search saw it; not of bare trees
     """
 
     title: str
@@ -122,6 +123,7 @@ class Explanation:
     line: tuple[int, ...] = ()
     best_line: tuple[str, ...] = ()
     counts: tuple[int, int] = (0, 0)
+    positions: dict[int, str] = field(default_factory=dict)
 
     def looks(self, step: int | None = None) -> list[Look]:
         """How each node looks after `step` steps; None: in the end."""

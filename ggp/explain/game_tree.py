@@ -6,11 +6,13 @@ for the steps. Values are shown from the side of the first role, or of a coaliti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from ggp.analysis.picture import find_picture
+from ggp.analysis.scale import Scale
 from ggp.explain.bare_trees import STAY, BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode
 from ggp.game import RANDOM_ROLE, Game, Move
@@ -37,12 +39,14 @@ class Sides:
     averaged    roles that move at random
     is_tuple    every role maximizes its own goal, and values are shown as tuples
     has_window  whether there are windows
+    scale       on which goals are shown
     """
 
     members: frozenset[int]
     averaged: frozenset[int] = frozenset()
     is_tuple: bool = False
     has_window: bool = True
+    scale: Scale = field(default_factory=Scale)
 
     def shape(self, mover: int) -> Shape:
         if mover in self.averaged:
@@ -62,6 +66,14 @@ class Sides:
             return (sum(event.values[r] for r in self.members),)
         assert event.score is not None
         return (self.sign(event.mover) * event.score / SCALE,)
+
+    def text(self, goals: Sequence[float]) -> str:
+        """A value on the scale."""
+        if self.scale.is_goals:
+            return value_text(goals)
+        return value_text(
+            [each if abs(each) >= ENDLESS / SCALE else float(self.scale.value(each)) for each in goals]
+        )
 
     def worth(self, goals: tuple[float, ...], mover: int) -> float:
         """What `mover` maximizes."""
@@ -91,6 +103,15 @@ def move_text(move: Move) -> str:
     """A move without its outer parentheses."""
     text = str(move)
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+def positions_of(game: Game[Any], states: Mapping[int, Any]) -> dict[int, str]:
+    """States by the number of their node, as text; nothing of a bare tree, or where no state is known."""
+    if isinstance(game, BareTree):
+        return {}
+    picture = find_picture(game.program, game.facts(game.initial_state()))
+    known = {number: game.facts(state) for number, state in states.items() if state is not None}
+    return {number: "\n".join(picture.text(facts)) for number, facts in known.items()}
 
 
 @dataclass(eq=False)
@@ -192,6 +213,9 @@ class TreeReader:
         ]
         line = list(self.best_line())
         found = Explanation(title, nodes, steps, counts=(self.nodes, self.leaves))
+        found.positions = positions_of(
+            self.game, {each.number: each.state for each in self.root.below() if each.number >= 0}
+        )
         found.line = tuple(place.number for place in line if place.number >= 0)
         found.best_line = tuple(place.name for place in line)
         if folded:
@@ -281,7 +305,7 @@ class TreeReader:
             self.sides.shape(place.mover) if is_inner else Shape.LEAF,
             str(self.game.roles[place.mover]) if is_inner else "",
             probability,
-            value_text(self.shown_goals(place.state))
+            self.sides.text(self.shown_goals(place.state))
             if isinstance(self.game, BareTree) and not is_inner
             else "",
         )
@@ -314,7 +338,7 @@ class TreeReader:
             child = visit.place.child(event.move)
             self.mark(child, _MARKS[kind])
             look = self.looks.get(child, Look())._replace(marks=self.marks[child])
-            value = "" if event.score is None else value_text(self.sides.goals(event))
+            value = "" if event.score is None else self.sides.text(self.sides.goals(event))
             self.step(child, _REMARKS[kind].format(child.path, value=value), {child: look})
 
     def mark(self, place: Place, mark: str) -> None:
@@ -365,7 +389,7 @@ class TreeReader:
         self.leaves += 1
         child, goals = visit.place.child(event.move), self.sides.goals(event)
         visit.tried.append(child)
-        look = Look(Status.DONE, value_text(goals), "", "", self.marks.get(child, ""))
+        look = Look(Status.DONE, self.sides.text(goals), "", "", self.marks.get(child, ""))
         is_end = self.game.is_terminal(event.state)
         text = f"{child.path} = {look.value}" + ("" if is_end else ", evaluated")
         text += self.take(visit, child, goals, "exact")
@@ -378,7 +402,7 @@ class TreeReader:
         if self.sides.sign(event.mover) < 0:
             bound = {"lower": "upper", "upper": "lower"}.get(bound, bound)
         place = visit.place
-        value = {"lower": "≥ ", "upper": "≤ ", "exact": ""}[bound] + value_text(goals)
+        value = {"lower": "≥ ", "upper": "≤ ", "exact": ""}[bound] + self.sides.text(goals)
         look = self.looks.get(place, Look())
         looks = {place: Look(Status.DONE, value, look.window, "", self.marks.get(place, ""))}
         text = f"{place.path} {verb} {value}"
@@ -412,10 +436,10 @@ class TreeReader:
         if visit.best is None or shape is Shape.CHANCE:
             return ""
         if shape is Shape.PLAYER:
-            return f"so far {value_text(visit.best)}"
+            return f"so far {self.sides.text(visit.best)}"
         against = "upper" if shape is Shape.MAX else "lower"
         sign = "≥" if shape is Shape.MAX else "≤"
-        return "" if visit.best_bound == against else f"{sign} {value_text(visit.best)}"
+        return "" if visit.best_bound == against else f"{sign} {self.sides.text(visit.best)}"
 
     def open_look(self, visit: Visit) -> Look:
         window = self.window_text(visit.window)
@@ -425,7 +449,7 @@ class TreeReader:
         """A window; one of a hundredth of a goal is a null window."""
         if not self.sides.has_window:
             return ""
-        low, high = value_text(window[:1]), value_text(window[1:])
+        low, high = self.sides.text(window[:1]), self.sides.text(window[1:])
         if 0 < window[1] - window[0] < 1.5 / SCALE:
             low, high = (low, f"{low}+ε") if len(low) <= len(high) else (f"{high}−ε", high)
         return f"[{low}, {high}]"
@@ -442,7 +466,7 @@ class TreeReader:
             low, sign = self.sides.window(event)[0], self.sides.sign(event.mover)
             is_low = sign < 0 or (self.sides.shape(place.mover) is Shape.CHANCE and value[0] <= low)
             bound = low if is_low and sign > 0 else sign * event.beta / SCALE
-            note = f"{value_text(value)} {'≤ α' if is_low else '≥ β'} = {value_text([bound])}"
+            note = f"{self.sides.text(value)} {'≤ α' if is_low else '≥ β'} = {self.sides.text([bound])}"
             why = f"cutoff at {place.path}, {note}"
             if event.kind is not EventKind.CUTOFF:
                 by = "table" if event.kind is EventKind.TABLE_CUTOFF else "goals"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from html import escape
+from typing import Any
 
 from ggp.explain.explanation import MARKS, Explanation, Table
 from ggp.explain.picture import tree_svg
+from ggp.explain.searches import explain
+from ggp.game import Game
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2933; --faint: #5c6670; --paper: #f3f4f2; --accent: #0b5cad;
@@ -26,6 +29,7 @@ button:disabled { opacity: .5; cursor: default; }
 #frame svg { display: block; margin: auto; } #frame.fit svg { max-width: 100%; height: auto; }
 [aria-pressed="true"] { border-color: var(--accent); color: var(--accent); }
 .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(14rem, 2fr); gap: 0 2rem; }
+#position { margin: 1rem 0; font: 14px/1.2 ui-monospace, monospace; } #position:empty { display: none; }
 #steps { max-height: 24rem; overflow: auto; padding-left: 3.2rem; margin: 0; color: var(--faint); }
 #steps li { cursor: pointer; } #steps li[aria-current] { color: var(--ink); font-weight: 600; }
 table { border-collapse: collapse; margin: .2rem 0 .8rem; } caption { text-align: left; font-weight: 600; }
@@ -85,6 +89,7 @@ function go(to) {
   const counts = here ? ", " + here.counts : "";
   document.getElementById("counts").textContent = "step " + to + " of " + last + counts;
   tables(here ? here.tables : []);
+  document.getElementById("position").textContent = data.positions[here ? here.node : 0] || "";
   buttons.first.disabled = buttons.back.disabled = to === 0;
   buttons.next.disabled = buttons.last.disabled = to === last;
   list.querySelectorAll("[aria-current]").forEach(each => each.removeAttribute("aria-current"));
@@ -124,11 +129,11 @@ go(0);
 def page_of(found: Explanation) -> str:
     """A self-contained page; without JavaScript it shows the end of the search and all steps as text.
 
-    >>> from ggp.explain.searches import explain
     >>> page_of(explain("[[3,9],[2,4]]")).startswith("<!doctype html>")
     True
     """
     data = {
+        "positions": found.positions,
         "given": [node.given for node in found.nodes],
         "line": found.line,
         "steps": [
@@ -167,13 +172,23 @@ def page_of(found: Explanation) -> str:
 {tree}</div>
 <div class="columns"><section aria-label="Steps"><h2>Steps</h2>
 <ol id="steps" tabindex="0" aria-label="All steps">{steps}</ol></section>
-<section aria-label="Numbers"><div id="tables"></div><h2>Result</h2>
+<section aria-label="Numbers"><pre id="position"></pre>
+<div id="tables"></div><h2>Result</h2>
 <ul>{"".join(f"<li>{escape(line)}</li>" for line in found.summary)}</ul>
 {compared}<p class="faint">Nodes are positions that were expanded, leaves those that were evaluated.</p>
 <ul class="faint">{legend}</ul></section></div></main>
 <script type="application/json" id="data">{text}</script>
 <script>{SCRIPT}</script></body></html>
 """
+
+
+def explain_page(game: Game[Any] | str, by: str = "alphabeta", **settings: Any) -> str:
+    """The page of a search; arguments and errors are those of `ggp.explain.searches.explain`.
+
+    >>> "root is 3" in explain_page("[[3,9],[2,4]]", "pvs")
+    True
+    """
+    return page_of(explain(game, by, **settings))
 
 
 def table_html(table: Table) -> str:

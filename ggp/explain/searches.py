@@ -10,10 +10,12 @@ from typing import Any
 from gdl.program import arguments_of
 from gdl.syntax.parser import parse_term
 from gdl.terms import Compound
+from ggp.analysis.scale import Scale, sheet_scale
 from ggp.engines.batches import state_of_facts
 from ggp.explain.bare_trees import BareTree, read_tree
 from ggp.explain.explanation import Explanation, Step, Table, count_text
-from ggp.explain.game_tree import Sides, TreeReader, value_text
+from ggp.explain.game_tree import Sides, TreeReader
+from ggp.explain.learning import LearningSettings, explain_learning
 from ggp.explain.simulations import explain_simulations
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
 from ggp.search.alphabeta.estimate import Estimate
@@ -24,7 +26,7 @@ from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.budget import Budget
-from ggp.search.option_table import choice, number, refuse_unknown, take_options, text
+from ggp.search.option_table import choice, number, parse_table, refuse_unknown, take_options, text
 from ggp.search.tree.options import MctsOptions, parse_options
 from ggp.solver.members import parse_coalition
 from ggp.suggestions import did_you_mean
@@ -44,7 +46,7 @@ ROLES = ("minimax", "expectimax", "expectiminimax", "star1", "maxn", "paranoid",
 """Searches of `ggp.search.alphabeta.multi_role`."""
 SIMULATIONS = ("mcts", "mast", "to-mast", "past", "fast", "rave")
 """The search of `ggp.search.tree.reference`; all but the first name its policy."""
-ALGORITHMS = (*WINDOWS, *ROLES, *SIMULATIONS)
+ALGORITHMS = (*WINDOWS, *ROLES, *SIMULATIONS, "td")
 ALIASES = {
     "negascout": "pvs",
     "max^n": "maxn",
@@ -79,12 +81,13 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be explained: a game, the state at the root, the depth and the number of nodes to draw."""
+    """What is to be explained: a game, the state at the root, the depth, the nodes to draw, the scale."""
 
     game: Game[Any]
     state: Any
     depth: int | None
     nodes: int
+    scale: Scale
 
     def budget(self, share: float = 1.0) -> Budget:
         return Budget(time.monotonic() + share * SECONDS, nodes=round(share * MAX_SEARCHED))
@@ -116,8 +119,8 @@ def explain(
     depth: int | None = None,
     nodes: int = 200,
     simulations: int = 12,
-    policy: str = "",
     seed: int = 0,
+    scale: Scale | None = None,
 ) -> Explanation:
     """Run a search and keep its steps.
 
@@ -127,7 +130,8 @@ def explain(
     depth   plies to search; None: 3 in a game, all of a bare tree
     nodes   how many to draw at most; what is below is folded
 
-    simulations, policy, seed   of mcts; policy as in `mast` or `rave+mast`
+    simulations, seed   of mcts and td, for which simulations are episodes
+    scale   on which tree searches show goals; None: the one that the sheet states
 
     Raises ExplainError, OptionError (settings), BareTreeError and GameError.
 
@@ -146,12 +150,11 @@ def explain(
     if game.is_terminal(root):
         raise ExplainError("the state is terminal: there is nothing to search")
     if name in SIMULATIONS:
-        options = simulation_options(
-            game, given | ({"policy": policy or name} if policy or name != "mcts" else {})
-        )
+        options = simulation_options(game, given if name == "mcts" else {"policy": name, **given})
         return explain_simulations(game, root, options, simulations=simulations, nodes=nodes, seed=seed)
-    if policy:
-        raise ExplainError(f"a policy is for mcts, not for {name}")
+    if name == "td":
+        learned = parse_table(LearningSettings(), given)
+        return explain_learning(game, root, learned, episodes=simulations, nodes=nodes, seed=seed)
     settings = take_options(TreeSettings(), given)
     if settings.order != "given":
         if not isinstance(game, BareTree):
@@ -160,7 +163,9 @@ def explain(
         root = game.root
     if depth is None and not isinstance(game, BareTree):
         depth = GAME_DEPTH
-    task = Task(game, root, depth, nodes)
+    if scale is None:
+        scale = Scale() if isinstance(game, BareTree) else sheet_scale(game.program.source.text)
+    task = Task(game, root, depth, nodes, scale)
     if name in WINDOWS:
         return explain_windows(task, name, settings, given)
     refuse_unknown(given, TreeSettings())
@@ -210,7 +215,7 @@ def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[s
 def run_windows(task: Task, refinements: Refinements, guess: float | None, share: float = 1.0) -> Run:
     """Run the readable alpha-beta. Raises ExplainError if it cannot search the game."""
     events: list[Event] = []
-    sides = Sides(frozenset({0}))
+    sides = Sides(frozenset({0}), scale=task.scale)
     try:
         search = ReferenceSearch(task.game, refinements, HORIZON, events.append)
         found = search.search(task.state, task.budget(share), depth=task.depth, guess=guess)
@@ -257,10 +262,11 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
         search.value(task.state, MAX_DEPTH if task.depth is None else task.depth, task.budget(share))
     except StoppedError:
         is_finished = False
+    scale = Scale() if len(members) > 1 else task.scale  # a coalition's goals are added up
     averaged = chance | (frozenset(players[1:]) if error else frozenset())
     sums = {sum(event.values) for event in events if event.kind is EventKind.LEAF and event.values}
     is_tuple = not prunes and (name == "maxn" or (len(players) == 2 and len(sums) > 1))
-    return Run(events, is_finished, Sides(members, averaged, is_tuple, prunes))
+    return Run(events, is_finished, Sides(members, averaged, is_tuple, prunes, scale))
 
 
 def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str, Run]]) -> Explanation:
@@ -269,8 +275,8 @@ def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str
         f"{task.game.name}: {name}", task.nodes, run.move
     )
     look, value = found.looks()[0], found.looks()[0].value
-    if run.goal is not None and run.is_finished and value != value_text([run.goal]):
-        value = value_text([run.goal])
+    if run.goal is not None and run.is_finished and value != run.sides.text([run.goal]):
+        value = run.sides.text([run.goal])
         text = f"the bounds of {run.windows} searches meet: root is {value}"
         found.steps.append(Step(text, 0, 0, {0: look._replace(value=value)}, found.counts))
     found.value = value if run.is_finished else ""
@@ -279,14 +285,20 @@ def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str
     )
     lines = [f"value {value}" if run.is_finished else stopped]
     if found.best_line and run.is_finished:
-        lines.append(f"best line {', '.join(found.best_line)}")
+        separator = ", " if any(" " in move for move in found.best_line) else " "
+        lines.append(f"best line {separator.join(found.best_line)}")
     lines.append(
         count_text(found.counts) + (f", {run.windows} windows at the root" if run.windows > 1 else "")
     )
+    if not run.sides.scale.is_goals:
+        lines.append(f"values on the scale {run.sides.scale}")
     if hides_information(task.game):
         lines.append("the roles do not see everything here: the search assumes that they do")
     found.summary[:0] = lines
     if len(compared) > 1:
-        rows = tuple((label, *map(str, each.counts)) for label, each in compared if each.is_finished)
+        rows = tuple(
+            (label, *(f"{'' if each.is_finished else '> '}{count:,}" for count in each.counts))
+            for label, each in compared
+        )
         found.comparison = Table("Nodes and leaves", ("search", "nodes expanded", "leaves evaluated"), rows)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from ggp.explain.bare_trees import STAY, BareTree
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode
-from ggp.explain.game_tree import move_text, value_text
+from ggp.explain.game_tree import move_text, positions_of, value_text
 from ggp.game import RANDOM_ROLE, Game, Move
 from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions
@@ -78,7 +78,8 @@ class Recorder:
             step.looks = {number: look for number, look in step.looks.items() if number < len(drawn)}
             step.ply = 1 if step.tables or "selection" not in step.text else 0
         summary = [f"{hidden:,} nodes are folded; --nodes shows more"] if hidden else []
-        return Explanation(title, drawn, self.steps, summary)
+        states = {node.number: self.nodes[node.number].state for node in drawn}
+        return Explanation(title, drawn, self.steps, summary, positions=positions_of(self.game, states))
 
     def place_of(self, number: int) -> MoveIndices:
         """The indices of the moves that lead to a node, for the order of children."""

@@ -7,7 +7,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.explain.page import page_of
-from ggp.explain.searches import ExplainError, explain
+from ggp.explain.searches import explain
 from ggp.explain.text import text_of
 from ggp.search.option_table import OptionError
 from ggp.search.tree.options import MctsOptions
@@ -105,9 +105,8 @@ def test_larger_trees_are_folded():
 
 
 @pytest.mark.parametrize(
-    ("by", "policy", "error"),
-    [("mcts", "mist", OptionError), ("alphabeta", "mast", ExplainError), ("mcts:x=1", "", OptionError)],
+    "by", ["mcts:policy=mist", "alphabeta:policy=mast", "mcts:x=1", "td:step=2", "coalition:error=2"]
 )
-def test_wrong_settings_are_refused(by, policy, error):
-    with pytest.raises(error):
-        explain(TREE, by, policy=policy)
+def test_wrong_settings_are_refused(by):
+    with pytest.raises(OptionError):
+        explain(TREE, by)

@@ -1,0 +1,154 @@
+"""TD(lambda) step by step: a linear value of facts, learned from random episodes, update by update.
+
+    V(s) = sum of the weights of the facts that hold in s;  of a bare tree each position is a fact of its own
+    w(f) += step · (target − V(s)) / number of facts        for every fact f of s, after each episode's end
+
+from the first state of the episode to the last, each with the weights as they are by then. The target is the
+lambda-return: with lambda 0 the value of the next state, with 1 the goal in the end. Source: Sutton (1988),
+by `ggp.features.learning`, which learns in batches.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ggp.explain.bare_trees import BareTree, Branch
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode
+from ggp.explain.game_tree import move_text
+from ggp.explain.simulations import limited, move_of, number_text
+from ggp.features.learning import lambda_returns, weight_change
+from ggp.game import Fact, Game, goals_or_none
+from ggp.search.option_table import check_table, number
+from ggp.search.tree.reference.randomness import TreeRandom
+
+MAX_STEPS = 200
+"""Joint moves of an episode."""
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """Settings of td."""
+
+    step: float = number("step", 0.1, "Step size of an update.", least=0.0, most=1.0)
+    trace: float = number("lambda", 0.0, "0: the next value is the target; 1: the goal.", least=0.0, most=1.0)
+    start: float = number("start", 0.0, "Weight of a fact before its first update.", least=-1e4, most=1e4)
+
+    def __post_init__(self) -> None:
+        check_table(self)
+
+
+@dataclass
+class Learner:
+    """Weights, and the positions met so far as a drawn tree."""
+
+    game: Game[Any]
+    settings: LearningSettings
+    limit: int
+    weights: dict[Fact, float] = field(init=False)
+    nodes: list[TreeNode] = field(default_factory=list)
+    children: dict[tuple[int, str], int] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    folded: set[tuple[int, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.weights = defaultdict(lambda: self.settings.start)
+
+    def value(self, state: Hashable) -> float:
+        return sum(self.weights[fact] for fact in self.game.facts(state))
+
+    def join(self, parent: int, move: str, state: Any) -> int:
+        """The node behind a move, added to the tree while there is room; else its parent."""
+        if (parent, move) in self.children:
+            return self.children[parent, move]
+        if len(self.nodes) >= self.limit:
+            self.folded.add((parent, move))
+            return parent
+        number, is_end = len(self.nodes), self.game.is_terminal(state)
+        path = move if parent <= 0 else f"{self.nodes[parent].path}{', ' if ' ' in move else '.'}{move}"
+        given = number_text(goal_of(self.game, state)) if is_end else ""
+        shape = Shape.LEAF if is_end else Shape.PLAYER
+        self.nodes.append(
+            TreeNode(number, parent, path, move if parent >= 0 else "", shape, "V", given=given)
+        )
+        self.children[parent, move] = number
+        if parent >= 0:
+            self.nodes[parent].children.append(number)
+        return number
+
+    def grow(self, parent: int, branch: Branch) -> None:
+        """All of a bare tree."""
+        for move, child in zip(branch.moves, branch.children, strict=True):
+            number = self.join(parent, move_text(move), child)
+            if number != parent:
+                self.grow(number, child)
+
+    def episode(self, root: Any, random: TreeRandom, label: str) -> None:
+        """Play at random to the end, then update the value of each state."""
+        states, numbers, moves, state = [root], [0], list[str](), root
+        while not self.game.is_terminal(state) and len(states) <= MAX_STEPS:
+            legal = [self.game.legal_moves(state, role) for role in self.game.roles]
+            joint_move = [each[random.below(len(each))] for each in legal]
+            choosing = [move for move, each in zip(joint_move, legal, strict=True) if len(each) > 1]
+            moves.append(move_of(self.game, choosing or joint_move, None))
+            state = self.game.next_state(state, joint_move)
+            numbers.append(self.join(numbers[-1], moves[-1], state))
+            states.append(state)
+        goal = goal_of(self.game, state)
+        self.steps.append(Step(f"{label}: {', '.join(moves)}: goal {number_text(goal)}", numbers[-1]))
+        for t, number_ in enumerate(numbers[:-1]):
+            self.update(states[t:-1], number_, goal)
+
+    def update(self, states: list[Any], number: int, goal: float) -> None:
+        """One update: of the first of the states to come."""
+        predicted = np.array([[self.value(state)] for state in states])
+        target = float(lambda_returns(predicted, [len(states)], [goal], self.settings.trace)[0, 0])
+        facts = self.game.facts(states[0])
+        error = target - predicted[0, 0]
+        change = weight_change(np.ones((1, len(facts))), np.array([error])) * self.settings.step / len(facts)
+        rows = []
+        for fact, each in zip(facts, change.tolist(), strict=True):
+            before = self.weights[fact]
+            self.weights[fact] = before + each
+            rows.append((move_text(fact), number_text(before), number_text(self.weights[fact])))
+        after = number_text(self.value(states[0]))
+        text = (
+            f"{self.nodes[number].path or 'root'}: V = {number_text(predicted[0, 0])}, target "
+            f"{number_text(target)}, error {number_text(error)}, so V = {after}"
+        )
+        table = limited(Table("Weights", ("fact", "before", "after"), tuple(rows)))
+        look = {number: Look(Status.DONE, after)}
+        self.steps.append(Step(text, number, 1, look, (0, 0), (table,)))
+
+
+def explain_learning(
+    game: Game[Any], root: Any, settings: LearningSettings, *, episodes: int, nodes: int, seed: int
+) -> Explanation:
+    """Updates of the values of states in a number of random episodes."""
+    learner, random = Learner(game, settings, nodes), TreeRandom(seed)
+    learner.join(-1, "", root)
+    if isinstance(game, BareTree):
+        learner.grow(0, game.root)
+    for episode in range(episodes):
+        learner.episode(root, random, f"episode {episode + 1}")
+    found = Explanation(f"{game.name}: td", learner.nodes, learner.steps)
+    found.value = number_text(learner.value(root))
+    found.summary = [
+        f"value of the root {found.value} after {episodes} episodes",
+        f"step {settings.step:g}, lambda {settings.trace:g}",
+    ]
+    if learner.folded:
+        found.summary.append(f"{len(learner.folded):,} positions are folded; --nodes shows more")
+    rows = sorted(learner.weights.items(), key=lambda each: -abs(each[1]))
+    table = Table("Weights", ("fact", "weight"), tuple((move_text(f), number_text(w)) for f, w in rows))
+    found.comparison = limited(table)
+    return found
+
+
+def goal_of(game: Game[Any], state: Any) -> float:
+    """The first role's goal; 0 if there is none."""
+    return float(goals_or_none(game, state)[0] or 0)
