@@ -342,7 +342,7 @@ function showThought(event) {
   showTable(event, about, about.is_hidden || about.is_live ? null : openMove);
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
-  find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "";
+  find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "best line: –";
   find("line").title = event?.report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ") ?? "";
   find("effort").textContent = event ? effort(event.report) : "";
 }
