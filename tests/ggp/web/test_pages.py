@@ -331,10 +331,17 @@ def test_kuhn_poker_is_played_to_the_end_and_cards_of_others_never_reach_the_pag
     expect(page.locator("#state")).to_contain_text("you see: card")
     assert page.locator("#state svg").count() == 0
     assert page.locator("#hint").is_disabled()
-    play_to_end(page, page.locator("#moves button").first.click, 3)
+    shown = []
+
+    def move():
+        shown.append(page.content())
+        page.locator("#moves button").first.click()
+
+    play_to_end(page, move, 3)
     expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"))
     expect(page.locator("#chart-box")).to_be_hidden()
-    assert not any("deal" in text for text in [page.content(), *texts])
+    assert not any("deal" in text for text in [*shown, *texts])
+    expect(page.locator("#log")).to_contain_text("deal")  # at the end everything is turned over
 
 
 def test_agents_are_watched_and_an_earlier_position_stays_on_the_board(page, address):
