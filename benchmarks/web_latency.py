@@ -27,7 +27,11 @@ PORT = 8797
 ASKED = 40
 PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules", "/api/games/othello/picture.svg")
 CLICKED = ("tictactoe", "hex_7x7", "othello", "breakthrough", "amazons")
+SEARCHED = ("connectfour", "hex_7x7")
 CLICKS = 20
+_SEARCHED_SECONDS = 0.7
+_WAITING_SECONDS = 1.5
+"""Until the process for the next match is ready."""
 SEARCH_SECONDS = 20.0
 
 
@@ -76,14 +80,23 @@ async def measure_pages(browser: Browser) -> None:
         print(row(path, seconds), flush=True)
 
 
-async def measure_clicks(browser: Browser, name: str) -> None:
-    """From the request of a click until its new state has come, with a person in every seat."""
-    seats = ["person", "person"]
+async def measure_clicks(browser: Browser, name: str, is_searching: bool = False) -> None:
+    """From the request of a click until its new state has come, with a person in every seat.
+
+    is_searching   an analysis runs at every click; at the first one it gets ready
+    """
+    seats, begin = ["person", "person"], time.perf_counter()
     opened = await browser.post("/api/matches", {"game": name, "seats": seats, "seconds": 1.0})
     match, seconds = opened["id"], list[float]()
     async with browser.events(match) as stream:
         state = await next_state(stream, {})
+        if not is_searching:
+            print(row(f"first board of {name}", [time.perf_counter() - begin]), flush=True)
         while len(seconds) < CLICKS and not state["is_over"]:
+            if is_searching:
+                wanted = {"seconds": 10.0, "step": state["step"], "line": []}
+                await browser.post(f"/api/matches/{match}/think", wanted)
+                await asyncio.sleep(_SEARCHED_SECONDS)
             move = state["moves"][len(state["moves"]) // 2]
             begin = time.perf_counter()
             body = {"step": state["step"], "role": state["person"], "move": move}
@@ -91,7 +104,7 @@ async def measure_clicks(browser: Browser, name: str) -> None:
             state = await next_state(stream, state)
             seconds.append(time.perf_counter() - begin)
     await browser.post(f"/api/matches/{match}/close", {})
-    print(row(f"click in {name}", seconds), flush=True)
+    print(row(f"click in {name}{', searching' if is_searching else ''}", seconds), flush=True)
 
 
 async def next_state(stream: ClientResponse, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +125,7 @@ async def measure_updates(browser: Browser) -> None:
     match = opened["id"]
     async with browser.events(match) as stream:
         await next_state(stream, {})
-        await browser.post(f"/api/matches/{match}/think", {"seconds": SEARCH_SECONDS, "step": 0})
+        await browser.post(f"/api/matches/{match}/think", {"seconds": SEARCH_SECONDS, "step": 0, "line": []})
         count, begin, cpu = 0, 0.0, 0.0
         async for line in stream.content:
             event = json.loads(line[6:]) if line.startswith(b"data: ") else {}
@@ -144,7 +157,10 @@ async def main() -> None:
             print("| what | times | median ms | 95 % ms | worst ms |\n|---|---:|---:|---:|---:|")
             await measure_pages(browser)
             for name in CLICKED:
+                await asyncio.sleep(_WAITING_SECONDS)
                 await measure_clicks(browser, name)
+            for name in SEARCHED:
+                await measure_clicks(browser, name, is_searching=True)
             await measure_updates(browser)
     finally:
         await runner.cleanup()

@@ -14,7 +14,7 @@ LINE_LIMIT = 40
 class SheetComment:
     """What the author says about a game; everything is empty if the sheet has no comment.
 
-    title      without a full stop
+    title      the first sentence, without a full stop
     rules      paragraphs in prose
     fields     roles, kind, value and scale, if the sheet states them; `board` and `edges`, how it is drawn
     notations  how moves are written, see `ggp.analysis.notation`
@@ -48,7 +48,9 @@ def read_comment(text: str) -> SheetComment:
             fields[key] += f" {words}"
         else:
             paragraphs[-1] = f"{paragraphs[-1]} {words}".strip()
-    title, *rules = list(filter(None, paragraphs)) or [""]
+    first, *rules = list(filter(None, paragraphs)) or [""]
+    title, _, rest = first.partition(". ")
+    rules = [rest, *rules] if rest else rules
     return SheetComment(title.removesuffix("."), tuple(rules), fields, tuple(notations))
 
 

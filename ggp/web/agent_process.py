@@ -22,6 +22,7 @@ from gdl.errors import GdlError
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
 from ggp.beliefs.observation import Observation
+from ggp.game import Role
 from ggp.processes.child import Child, ChildError
 from ggp.processes.child_end import Parent, guard_group, serve
 from ggp.web.agent_thread import AgentThread, Finding, Task
@@ -45,10 +46,12 @@ class AgentProcess:
         self._found, self._mebibytes = found, mebibytes
         self._generation = self._number = 0
         self._open: dict[int, Task] = {}
+        self._known: set[tuple[Role, str, bool]] = set()
         self._lock = threading.Lock()
         self._child = self._started()
 
     def _started(self) -> Child:
+        self._known.clear()
         child = Child("ggp.web.agent_process", str(self._mebibytes), on_event=self._receive)
         child.send("begin", **self._begin)
         child.send("advance", generation=self._generation)
@@ -72,6 +75,10 @@ class AgentProcess:
             self._number += 1
             self._open = {n: each for n, each in self._open.items() if each.generation == self._generation}
             self._open[self._number] = task
+        player = (task.role, task.spec, task.is_analysis)
+        if player not in self._known:  # at once: the process may still be starting
+            self._known.add(player)
+            self._found(Finding(task, phase="preparing"))
         self._child.send("search", number_of_task=self._number, task=_packed(task))
 
     def rest(self) -> None:

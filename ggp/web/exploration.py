@@ -44,7 +44,9 @@ class Exploration:
         roles = len(self._match.game.roles)
         if len(line) > MAX_LINE:
             raise RequestError(f"a line has at most {MAX_LINE} moves")
-        if not all(len(row) == roles and all(isinstance(text, str) for text in row) for row in line):
+        if not all(isinstance(row, list) and len(row) == roles for row in line) or not all(
+            isinstance(text, str) for row in line for text in row
+        ):
             raise RequestError("a line has a move of every role at each step")
         made = [each.joint_move for each in self._match.steps[:step]]
         return (*made, *(tuple(map(parse_term, row)) for row in line))

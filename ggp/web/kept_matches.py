@@ -13,7 +13,7 @@ from pathlib import Path
 from ggp.files import make_private_folder, user_data_folder, write_text
 
 MAX_MATCHES = 200
-MAX_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
 _NAME = re.compile(r"[\w-]{8,40}", re.ASCII)
 
 

@@ -597,6 +597,8 @@ class ShownMatch:
         if task.generation != self._agents.generation:
             return
         if finding.phase:
+            if self._review is not None and finding.phase == "searching":
+                self._review.begin()
             phase = {"phase": finding.phase, "is_yours": task.is_analysis}
             self._send({"event": "phase", "role": str(task.role), **phase})
             return

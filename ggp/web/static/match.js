@@ -160,7 +160,7 @@ function statusText() {
   if (about.is_replay) return "The record ends here, before the game is over";
   if (live.person) return `${live.person}, it is your move`;
   if (live.waiting.length) return `${live.waiting.join(", ")} ${preparing && !preparing.is_yours ? readyText() : "thinking …"}`;
-  return "Waiting for the other players …";
+  return preparing && !preparing.is_yours ? `The computer is ${readyText()}` : "Waiting for the other players …";
 }
 
 /** Where a line of one's own stands. */
@@ -342,7 +342,7 @@ function showThought(event) {
   showTable(event, about, about.is_hidden || about.is_live ? null : openMove);
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
-  find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "";
+  find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "best line: –";
   find("line").title = event?.report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ") ?? "";
   find("effort").textContent = event ? effort(event.report) : "";
 }
@@ -437,7 +437,7 @@ const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.sin
 /** Counts the seconds until a search is ready: the first one of a game loads its rules, and may compile. */
 function watchPhase(event) {
   clearInterval(readyTimer);
-  preparing = event?.phase === "preparing" ? { since: Date.now(), is_yours: event.is_yours } : null;
+  preparing = event?.phase === "preparing" ? preparing ?? { since: Date.now(), is_yours: event.is_yours } : null;
   if (event?.phase === "searching" && !event.is_yours) runClock(true);
   const show = () => {
     if (!live) return;
@@ -450,7 +450,7 @@ function watchPhase(event) {
 
 function receive(event) {
   if (event.event === "state") event = state = merged(state, event);
-  if (event.event === "state" && !event.waiting.length) { runClock(false); if (!preparing?.is_yours) watchPhase(null); }
+  if (event.event === "state" && !event.waiting.length) { runClock(false); if (!preparing?.is_yours && !about.is_blind) watchPhase(null); }
   if (event.event !== "failed") problem("");
   if (event.event === "state") {
     const wasLive = live === null || isLive();
@@ -646,10 +646,11 @@ try {
   find("title").title = about.title || about.name;
   const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index].replace(/^mcts:level=/, "computer, ");
   const isTimed = !about.is_replay && about.seconds && about.seats.some((each) => !["person", "chance"].includes(each));
-  find("seats").textContent = [...about.roles.map((role, index) => seat(index) ? `${role}: ${seat(index)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
+  find("seats").textContent = [...about.roles.filter((role) => role !== "random").map((role) => [role, about.roles.indexOf(role)]).map(([role, index]) => seat(index) ? `${role}: ${seat(index)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
   find("about").hidden = !about.about?.length;
   find("about-title").textContent = "How to play";
   find("about-text").replaceChildren(...(about.about ?? []).map((text) => element("p", {}, text)));
+  showBar(null, about);
   showTable(null, about, null);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden;

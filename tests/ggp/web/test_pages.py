@@ -92,7 +92,7 @@ def expect(locator):
 def open_game(page, address, name, seats):
     page.goto(f"{address}/")
     page.fill("#words", name)
-    page.click(f'[data-game="{name}"]')
+    page.click(f'#games [data-game="{name}"]')
     for index, seat in enumerate(seats):
         kind, _, options = (seat, "", "") if "level=" in seat else seat.partition(":")
         page.locator("#seats select").nth(index).select_option(kind)
@@ -159,6 +159,7 @@ def test_breakthrough_is_played_from_source_to_target_and_its_record_replayed(pa
 
     play_to_end(page, move)
     steps = step_of(page).inner_text()
+    page.click("#files summary")
     with page.expect_download() as download:
         page.click("#save")
     path = tmp_path / "match.json"
@@ -221,6 +222,7 @@ def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
     expect(page.locator("#thought-title")).to_have_text("Analysis for x, step 2", timeout=WAIT_MS)
     expect(page.locator("#bar-text")).to_have_text("X wins for certain", timeout=WAIT_MS)
     page.keyboard.press("ArrowRight")
+    expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
     page.reload()
     expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
 
@@ -228,7 +230,6 @@ def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
 def test_other_line_is_tried_from_a_past_position_and_left_again(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     click_cells(page, "0,0", "1,0", "0,1")
-    page.keyboard.press("Home")
     page.click("#first")
     page.click('[data-cell="1,1"]')
     expect(page.locator("#status")).to_contain_text("Your own line, 1 after step 0: o to move")
@@ -330,10 +331,17 @@ def test_kuhn_poker_is_played_to_the_end_and_cards_of_others_never_reach_the_pag
     expect(page.locator("#state")).to_contain_text("you see: card")
     assert page.locator("#state svg").count() == 0
     assert page.locator("#hint").is_disabled()
-    play_to_end(page, page.locator("#moves button").first.click, 3)
+    shown = []
+
+    def move():
+        shown.append(page.content())
+        page.locator("#moves button").first.click()
+
+    play_to_end(page, move, 3)
     expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"))
     expect(page.locator("#chart-box")).to_be_hidden()
-    assert not any("deal" in text for text in [page.content(), *texts])
+    assert not any("deal" in text for text in [*shown, *texts])
+    expect(page.locator("#log")).to_contain_text("deal")  # at the end everything is turned over
 
 
 def test_agents_are_watched_and_an_earlier_position_stays_on_the_board(page, address):
