@@ -62,12 +62,13 @@ def allocate_memory(game: CompiledGame, mebibytes: int, walkers: int) -> SearchM
 
 
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
-    tables, wins, bounds = game.lane_tables, immediate_wins(game), goal_bounds(game)
+    tables, circuits = game.lane_tables, (*(immediate_wins(game) or (None, None)), goal_bounds(game))
     note = make_rows(c.NOTE_PLANES, WORDS)
     sides = [
-        no_circuit(tables, WORDS) if each is None else side_circuit(each, WORDS)
-        for each in (*(wins or (None, None)), None if bounds is None else bounds.tables)
+        no_circuit(tables, WORDS) if each is None else side_circuit(each.tables, WORDS) for each in circuits
     ]
+    for each in (game, *filter(None, circuits)):
+        each.native.begin(WORDS)
     return ChildMemory(
         tables=tables,
         code=code,

@@ -17,7 +17,7 @@ from ggp.search.alphabeta.goal_bounds import plain_goal_sum
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES, WORDS
+from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES
 from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, copy_entries
 from ggp.search.proof_numbers.kernels.walkers import begin, walk
 from ggp.search.proof_numbers.memory import allocate_memory, bucket_count, make_table
@@ -81,7 +81,6 @@ class ProofNumberSearch:
         self._memory = allocate_memory(game, self._mebibytes, WALKERS)
         self._is_interrupted = False
         self._ticks = 16
-        game.native.begin(WORDS)
         with announced_compilation():
             walk(self._memory, 0)
 
