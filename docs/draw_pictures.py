@@ -443,6 +443,14 @@ def draw_exact_search() -> None:
     picture.save("exact-search")
 
 
+def draw_explain() -> None:
+    """A tree after alpha-beta with killers, as `ggp explain --svg` draws it."""
+    from ggp.explain import explain, picture_of
+
+    found = explain("[[[3,5],[6,9],[7,4]],[[1,2],[8,0],[9,9]],[[0,3],[5,8],[6,6]]]", "alphabeta:killers=on")
+    (PICTURES / "explain.svg").write_text(picture_of(found), encoding="utf-8")
+
+
 def draw_hidden_information() -> None:
     """Exploitability of strategies of CFR over iterations, in four games; both axes logarithmic."""
     import ggp

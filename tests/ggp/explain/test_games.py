@@ -1,0 +1,98 @@
+"""Explanations of games: folding, positions, scales, and every algorithm on every bundled game."""
+
+import time
+
+import pytest
+
+from ggp.engines.loading import load
+from ggp.explain.explanation import Shape
+from ggp.explain.page import page_of
+from ggp.explain.picture import picture_of
+from ggp.explain.searches import ALGORITHMS, PLAIN, ExplainError, explain, state_of
+from ggp.explain.text import text_of
+from ggp.game import GameError
+from ggp.search.alphabeta.reference.search import ReferenceSearch
+from tests.conftest import ROOT
+
+GAMES = sorted(path.stem for path in (ROOT / "games").glob("*.kif"))
+FORK = "(cell 1 1 x) (cell 1 2 o) (cell 2 2 x) (cell 3 3 o) (control x)"
+
+
+@pytest.fixture(scope="module")
+def tictactoe():
+    return load("tictactoe", "reasoner")
+
+
+@pytest.mark.parametrize("by", ["alphabeta", "pvs", "bisection", "alphabeta:transpositions=on,killers=on"])
+def test_searches_of_a_game_find_its_value(tictactoe, by):
+    found = explain(tictactoe, by, state=state_of(tictactoe, FORK), depth=9)
+    assert (found.value, found.best_line[0]) == ("100", "mark 2 1")
+
+
+def test_nodes_are_those_of_the_search(tictactoe):
+    search = ReferenceSearch(tictactoe, PLAIN)
+    search.search(tictactoe.initial_state(), depth=3)
+    assert explain(tictactoe).counts[0] == search.memory.nodes
+
+
+def test_larger_trees_are_folded_whole_families_at_a_time(tictactoe):
+    found = explain(tictactoe, "minimax", nodes=60)
+    assert len(found.nodes) <= 60
+    drawn = sum(1 for node in found.nodes if node.shape is not Shape.LEAF)
+    assert f"{1 + 9 + 72 + 504 - len(found.nodes)} positions are folded; --nodes shows more" in found.summary
+    assert sum(bool(node.folded) for node in found.nodes) < drawn
+    assert all(step.node < len(found.nodes) for step in found.steps)
+    assert all(number in range(len(found.nodes)) for step in found.steps for number in step.looks)
+
+
+def test_more_moves_than_nodes_are_cut_to_the_first(tictactoe):
+    assert len(explain(tictactoe, nodes=5).nodes) == 5
+
+
+def test_pages_show_the_position_of_each_node(tictactoe):
+    found = explain(tictactoe, depth=1)
+    assert found.positions[0].splitlines()[-1] == "x to move"
+    assert found.positions[5].splitlines()[1] == "2 . x ."
+
+
+def test_values_are_shown_on_the_scale_of_the_sheet():
+    found = explain(load("bucket", "reasoner"), "minimax")
+    assert (found.value, found.best_line) == ("1", ("pick b", "draw 1"))
+    assert explain(load("bucket", "reasoner"), "expectimax").value == "5"
+
+
+def test_simultaneous_moves_are_chosen_one_after_the_other():
+    found = explain(load("rockpaperscissors", "reasoner"), "maxn")
+    assert [node.player for node in found.nodes if node.player] == ["left", "right", "right", "right"]
+
+
+@pytest.mark.parametrize(
+    ("state", "message"), [("(cell 9 9 z)", "not a fact"), ("(cell 1 1 x) (", "unclosed")]
+)
+def test_states_that_are_none_are_refused(state, message):
+    game = load("tictactoe", "lanes")
+    with pytest.raises(Exception, match=message):
+        state_of(game, state)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
+def test_every_algorithm_explains_the_game_or_says_why_not(name):
+    """In CPU time, as tests run side by side."""
+    game = load(name)
+    refused = set()
+    for by in ALGORITHMS:
+        begin = time.process_time()
+        try:
+            found = explain(game, by)
+        except ExplainError:
+            refused.add(by)
+        except GameError as error:
+            pytest.fail(f"{by}: {error}")
+        else:
+            assert found.steps
+            assert page_of(found)
+            assert picture_of(found)
+            assert text_of(found)
+        assert time.process_time() - begin < 10, by
+    assert {"maxn", "paranoid", "mcts", "td"}.isdisjoint(refused)
