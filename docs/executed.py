@@ -86,10 +86,16 @@ def _run_python(code: str, names: dict[str, object]) -> Iterator[Shown]:
 
 
 def rewritten(page: str) -> str:
-    """The page with what is printed now, where it shows something else; pictures are replaced."""
+    """The page with what is printed now, where it shows something else; pictures are replaced.
+
+    Raises ValueError for output that the page shows in part, if it is no longer true: only its author knows
+    which part to show.
+    """
     for text in sections(page).values():
         with tempfile.TemporaryDirectory() as place:
             for shown in run_section(text, Path(place)):
+                if not shown.is_true and "...\n" in shown.expected:
+                    raise ValueError(f"no longer printed: {shown.source}\n{shown.expected}")
                 if not shown.is_true:
                     page = _replaced(page, shown)
             for picture in Path(place).glob("*.svg"):
