@@ -40,7 +40,7 @@ ENDINGS_HELP = (
     " counted searches."
 )
 MAX_SIMULATIONS = 10**12
-LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 1600}
+LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 2400}
 """Level → simulations per move; each wins most matches against the one below: results/levels.md."""
 FULL = "full"
 MAX_SECONDS = 604_800.0
