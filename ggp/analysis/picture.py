@@ -193,11 +193,11 @@ def find_picture(program: Program, facts: Sequence[Term], notation: str = "short
     fields = read_comment(program.source.text).fields
     board = None if fields.get("board") == "none" else find_board(program, facts) or find_map(program, facts)
     figures = find_figures(program, facts, board)
-    if notation == "kif":
-        plain = (replace(each, has_letters=False) if isinstance(each, Lines) else each for each in figures)
-        return Picture(board, tuple(plain), Notation(is_kif=True))
     found = find_notation(program, board, figures)
-    if found.reading is None:
-        return Picture(None, figures, found)
-    style = find_style(program, found.reading, facts)
-    return Picture(replace(found.reading.board, style=style), figures, found)
+    if found.reading is not None:
+        board = replace(found.reading.board, style=find_style(program, found.reading, facts))
+    if notation == "kif":
+        board = None if board is None else replace(board, has_letters=False)
+        plain = (replace(each, has_letters=False) if isinstance(each, Lines) else each for each in figures)
+        figures, found = tuple(plain), replace(found, is_kif=True)
+    return Picture(board, figures, found)

@@ -96,7 +96,7 @@ function whyWrong(cell) {
   }
   const moves = offered();
   if (!moves.some((move) => move.path.length)) return "No move is made on the board now: choose under Your moves.";
-  const mustCapture = moves.every((move) => move.text.includes("×")) ? " A capture must be made." : "";
+  const mustCapture = moves.every((move) => move.text.includes("×")) ? " Only captures are possible." : "";
   return content ? `${content} on ${place} has no move now.${mustCapture}` : `No move goes to ${place} now.${mustCapture}`;
 }
 

@@ -1,0 +1,185 @@
+"""Boards, moves and results on the match page, in headless Chromium: see `test_pages`."""
+
+import json
+import re
+
+import pytest
+from aiohttp.test_utils import unused_port
+
+from tests.ggp.web.test_pages import (
+    CHROMIUM,
+    TOKEN,
+    WAIT_MS,
+    click_cells,
+    expect,
+    playwright_api,
+    serving,
+    step_of,
+)
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium found: install it or set GGP_CHROMIUM"),
+]
+PERSONS = ["person", "person"]
+
+
+@pytest.fixture(scope="module")
+def address():
+    with serving(unused_port()) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page that is logged in; errors of its scripts, and what its security policy stops, fail the test."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(WAIT_MS)
+    page, errors = context.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(f"{address}/?token={TOKEN}")
+    yield page
+    context.close()
+    assert not errors
+
+
+def open_game(page, address, name, seats):
+    """Open a match without the front page."""
+    ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
+    opened = page.evaluate(ask, json.dumps({"game": name, "seats": seats, "seconds": 0.2}))
+    page.goto(f"{address}/match/{opened['id']}")
+
+
+def cell(page, name):
+    return page.locator(f'#state [data-cell="{name}"]')
+
+
+def middle(page, name):
+    box = cell(page, name).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_moves_are_written_and_typed_in_notation_and_in_kif(page, address):
+    open_game(page, address, "breakthrough_4x4", PERSONS)
+    button = page.locator("#moves button", has_text="a2×b3")
+    expect(button).to_have_attribute("title", "(move 1 2 2 3)")
+    page.fill("#filter", "a2-b3")
+    expect(page.locator("#moves button")).to_have_count(1)
+    page.press("#filter", "Enter")
+    expect(step_of(page)).to_have_text("1 of 1")
+    page.fill("#filter", "(move 1 3 2 2)")
+    page.press("#filter", "Enter")
+    expect(step_of(page)).to_have_text("2 of 2")
+    expect(page.locator(".log-head")).to_have_text("whiteblack")
+    expect(page.locator("#log li")).to_have_count(1)
+    expect(page.locator("#log button")).to_have_text(["a2×b3", re.compile("a3.b2")])
+    expect(page.locator("#log button").first).to_have_attribute("title", "(move 1 2 2 3)")
+
+
+def test_keys_lead_through_the_moves_and_arrows_show_them(page, address):
+    open_game(page, address, "tictactoe", PERSONS)
+    click_cells(page, "0,0", "1,1", "2,2")
+    page.locator("#status").click()
+    for key, step in (("Home", 0), ("ArrowRight", 1), ("End", 3), ("ArrowLeft", 2)):
+        page.keyboard.press(key)
+        expect(step_of(page)).to_have_text(f"{step} of 3")
+    expect(page.locator("#log .here")).to_have_text("b2")
+    page.locator("#log button").first.hover()
+    expect(page.locator("#state .arrow circle")).to_have_count(1)
+    open_game(page, address, "breakthrough_4x4", PERSONS)
+    page.locator("#moves button").first.hover()
+    expect(page.locator("#state .arrow polygon")).to_have_count(1)
+    page.mouse.move(5, 5)
+    expect(page.locator("#state .arrow")).to_have_count(0)
+
+
+def test_board_is_turned_to_the_player_and_by_the_button(page, address):
+    open_game(page, address, "checkers", ["random", "person"])
+    expect(page.locator("#status")).to_contain_text("black, it is your move")
+    assert middle(page, "0,0")[1] < middle(page, "1,7")[1]  # black sits at row 8
+    page.click("#flip")
+    assert middle(page, "0,0")[1] > middle(page, "1,7")[1]
+    page.click("#flip")
+    cell(page, "1,5").click()
+    cell(page, "0,4").click()
+    expect(page.locator("#log button").first).to_have_text("b6–a5")
+
+
+def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
+    open_game(page, address, "breakthrough_4x4", PERSONS)
+    expect(page.locator("#status")).to_contain_text("white")
+    cell(page, "0,0").click()
+    expect(page.locator("#how")).to_have_text("white on a1 has no move now. Only captures are possible.")
+    expect(page.locator("#state .ring.is-wrong")).to_have_count(1)
+    page.mouse.move(*middle(page, "0,1"))
+    page.mouse.down()
+    page.mouse.move(*middle(page, "0,2"))
+    page.mouse.move(*middle(page, "1,2"))
+    expect(page.locator("#state .dragged")).to_have_count(1)
+    expect(page.locator("#state .next")).to_have_count(1)
+    assert page.evaluate("document.querySelector('#state svg').lastElementChild.classList.contains('marks')")
+    expect(page.locator("#state .marks .ring.is-chosen")).to_have_count(1)
+    page.mouse.up()
+    expect(page.locator("#log button")).to_have_text(["a2×b3"])
+    cell(page, "0,2").click()
+    cell(page, "3,0").click()
+    expect(page.locator("#how")).to_have_text("a3 cannot go to d1: choose a marked place.")
+
+
+def test_best_line_plays_on_the_board(page, address):
+    open_game(page, address, "connectfour", PERSONS)
+    page.click("#think")
+    expect(page.locator("#line")).to_be_enabled(timeout=WAIT_MS)
+    page.click("#think")
+    page.click("#line")
+    expect(page.locator("#status")).to_contain_text("Your own line, 2 after step 0")
+
+
+def test_what_decides_is_marked_and_the_result_names_every_role(page, address):
+    open_game(page, address, "tictactoe", PERSONS)
+    click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
+    expect(page.locator("#state .won")).to_have_count(3)
+    expect(page.locator("#status")).to_have_text("X wins")
+    expect(page.locator("#goals")).to_have_text("x 100o 0")
+    assert (
+        float(page.evaluate("parseFloat(getComputedStyle(document.getElementById('status')).fontSize)")) > 20
+    )
+
+
+def test_boards_look_like_the_games(page, address):
+    open_game(page, address, "connectfour", PERSONS)
+    page.get_by_role("button", name="4", exact=True).click()
+    expect(page.locator("#state .fallen.new")).to_have_count(1)
+    open_game(page, address, "hex_5x5", PERSONS)
+    expect(page.locator("#state .edge")).to_have_count(4)
+    open_game(page, address, "checkers", PERSONS)
+    expect(page.locator("#state .dark.full")).to_have_count(24)
+    open_game(page, address, "othello_4x4", PERSONS)
+    expect(page.locator(".figures")).to_contain_text("discs  black 2  white 2")
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice", "dark_hex_3x3"])
+def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, address, name):
+    open_game(page, address, name, ["person", "random"])
+    status = page.locator("#status")
+    for _ in range(40):
+        expect(status).to_have_text(re.compile("your move|wins?|lose|Draw"), timeout=WAIT_MS)
+        if "your move" not in status.inner_text():
+            break
+        expect(page.locator("#state")).to_contain_text("What you know")
+        assert "deal" not in page.locator("#log").inner_text()
+        before = page.locator("#state").inner_text()
+        page.locator("#moves button").first.click()
+        expect(page.locator("#state")).not_to_have_text(before)
+    expect(page.locator("#state")).not_to_contain_text("What you know")
+    expect(page.locator("#goals")).to_contain_text(re.compile(r"\d"))
+    expect(page.locator("#log button").nth(1)).to_be_visible()
