@@ -136,10 +136,11 @@ class Board:
     def cell_text(self, cell: Cell) -> str:
         """The name of a cell: `d5`, or both coordinates if they do not read as one word."""
         column, row = self.column_names[cell[0]], self.row_names[cell[1]]
+        letter, number = (row, column) if row.isalpha() and column.isdigit() else (column, row)
         is_word = len(self.across.positions) == len(self.down.positions) == 1
-        is_word = is_word and column.isalpha() and not row[:1].isalpha()
+        is_word = is_word and letter.isalpha() and not number[:1].isalpha()
         outer = (*self.across.values[cell[0]][:-1], *self.down.values[cell[1]][:-1])
-        return " ".join((*outer, f"{column}{row}" if is_word else f"{column} {row}"))
+        return " ".join((*outer, f"{letter}{number}" if is_word else f"{column} {row}"))
 
     @property
     def across(self) -> Axis:

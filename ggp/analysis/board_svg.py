@@ -258,7 +258,9 @@ def board_svg(board: Board, facts: Iterable[Term]) -> str:
 
 def _lines(board: Board, facts: tuple[Term, ...]) -> list[str]:
     """Lines of limited length: the legend, then the facts off the board."""
-    key = "  ".join(f"{label} = {name}" for label, name in legend(board, facts) if not is_pictured((name,)))
+    pegs = {board.layers[0].name} if board.style.kind == "holes" else set()
+    entries = [entry for entry in legend(board, facts) if entry[1] not in pegs and not is_pictured(entry[1:])]
+    key = "  ".join(f"{label} = {name}" for label, name in entries)
     lines, begun = [key] if key else [], ""
     for text in (str(fact) for fact in facts if not board.shows(fact)):
         if begun and len(begun) + len(text) > LINE_CHARACTERS:
@@ -286,13 +288,14 @@ def stack_markup(board: Board, stack: Sequence[Values], x: float, y: float) -> s
 
 
 def is_pictured(content: Values) -> bool:
-    """Whether `content` is drawn so that it needs no legend.
+    """Whether `content` is drawn so that it needs no legend, on any board.
 
     >>> is_pictured(("white_pawn",)), is_pictured(("red",)), is_pictured(("fox",))
     (True, True, False)
     """
     words = _words(content)
-    return _is_disc(words) or chess_figure(words) is not None
+    is_obstacle = len(words) == 1 and words[0] in _OBSTACLES
+    return _is_disc(words) or is_obstacle or chess_figure(words) is not None
 
 
 def _is_disc(words: Sequence[str]) -> bool:

@@ -30,6 +30,7 @@ class MoveReading:
     windows   family → where in its arguments the coordinates of a cell begin, in order
     lines     families whose only argument names a column, or a row
     known     all families of which the rules show the values
+    left      contents that a rule gives to the cell that a piece leaves: nothing stands there
     leaps     families that remove what lies between the first and the second cell
     """
 
@@ -38,6 +39,7 @@ class MoveReading:
     lines: frozenset[Family] = frozenset()
     leaps: frozenset[Family] = frozenset()
     known: frozenset[Family] = frozenset()
+    left: frozenset[str] = frozenset()
 
     def words(self, move: Term) -> tuple[str, ...]:
         """The arguments of a move, those of nested terms included; cells such as `a1` are two words."""
@@ -159,7 +161,9 @@ def find_reading(program: Program, board: Board) -> MoveReading:
     )
     leaps = _find_leaps(program) if plain.width == 2 and board.layers[0].joint is None else frozenset()
     covered = frozenset(family for family, values in found.items() if all(values))
-    return MoveReading(board, {family: at for family, at in windows.items() if at}, lines, leaps, covered)
+    windows = {family: at for family, at in windows.items() if at}
+    left = _find_left(program, board, windows, plain.width)
+    return MoveReading(board, windows, lines, leaps, covered, left)
 
 
 def _split_cells(values: frozenset[str]) -> list[frozenset[str]]:
@@ -229,6 +233,27 @@ def _stated_cells(program: Program, board: Board, width: int) -> Mapping[Family,
                 if words[at : at + width] in cells:
                     stated.setdefault((move.name, len(words)), set()).add(at)
     return stated
+
+
+def _find_left(
+    program: Program, board: Board, windows: Mapping[Family, Sequence[int]], width: int
+) -> frozenset[str]:
+    """The contents of rules such as `(<= (next (cell ?x ?y b)) (does ?p (move ?x ?y ?u ?v)))`."""
+    layer, positions = board.layers[0], sorted((*board.across.positions, *board.down.positions))
+    found: set[str] = set()
+    for rule in program.rules_for("next", 1) if layer.joint is None else ():
+        fact = arguments_of(arguments_of(rule.head)[0])
+        if arguments_of(rule.head)[0].name != layer.name or len(fact) != layer.arity:
+            continue
+        for move in _moves_of(rule):
+            words = list(_leaves(move))
+            starts = windows.get((move.name, len(words)), ())
+            contents = [fact[position] for position in layer.content_positions]
+            cell = [fact[at] for at in positions]
+            is_source = len(starts) > 1 and words[starts[0] : starts[0] + width] == cell
+            if is_source and len(contents) == 1 and not isinstance(contents[0], Variable):
+                found.add(str(contents[0]))
+    return frozenset(found)
 
 
 def _find_leaps(program: Program) -> frozenset[Family]:

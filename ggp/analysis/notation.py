@@ -166,7 +166,8 @@ class Notation:
     def _occupied(self, facts: Sequence[Term] | None) -> frozenset[Cell]:
         if facts is None or self.reading is None or self.is_kif:
             return frozenset()
-        return frozenset(self.reading.board.contents(facts))
+        left, contents = self.reading.left, self.reading.board.contents(facts)
+        return frozenset(cell for cell, stack in contents.items() if stack[0][-1] not in left)
 
     def _short(self, move: Term, occupied: frozenset[Cell]) -> str:
         return self._written(move, occupied, is_named=False)

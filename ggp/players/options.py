@@ -40,7 +40,7 @@ ENDINGS_HELP = (
     " counted searches."
 )
 MAX_SIMULATIONS = 10**12
-LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 1600}
+LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 2400}
 """Level → simulations per move; each wins most matches against the one below: results/levels.md."""
 FULL = "full"
 MAX_SECONDS = 604_800.0
@@ -63,13 +63,6 @@ def _native() -> Any:
 class MctsPlayerOptions:
     """Options of `mcts` besides those of its search, `MctsOptions`."""
 
-    level: str = choice(
-        "level",
-        FULL,
-        "Strength for playing with people: easy, medium and strong are counted searches, which answer at"
-        " once; full: all that the clock allows.",
-        (*LEVELS, FULL),
-    )
     simulations: int | None = number(
         "simulations",
         None,
@@ -80,6 +73,13 @@ class MctsPlayerOptions:
     )
     margin_seconds: float = number(
         "margin", 0.0, "Safety margin: seconds left unused of each clock.", least=0.0, most=MAX_SECONDS
+    )
+    level: str = choice(
+        "level",
+        FULL,
+        "Strength for playing with people: easy, medium and strong are counted searches, which answer at"
+        " once; full: all that the clock allows.",
+        (*LEVELS, FULL),
     )
     search: str = choice(
         "search", "auto", "lanes: compiled games only; reference: plain Python; auto: by the game.", SEARCHES
@@ -275,19 +275,7 @@ def split_options(text: str, kind: str = "") -> dict[str, str]:
 
 
 _OF_MCTS = (
-    *(
-        "level",
-        "policy",
-        "c",
-        "tau",
-        "advisor",
-        "simulations",
-        "threads",
-        "memory",
-        "search",
-        "ponder",
-        "proof",
-    ),
+    *("level", "policy", "c", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
     *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
 )
 MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {

@@ -36,10 +36,11 @@ export function effort(report) {
 /** Fills the table of an analysis; `open(move)` shows the position after a move. */
 export function showTable(event, about, open) {
   const rows = (event?.report.moves ?? []).slice(0, ROWS).map((move) => {
-    const text = move.goal === null ? chance(move.mean, about) : (players(about).length > 1 && CERTAIN[move.goal]) || `= ${move.goal}`;
+    const goal = move.goal ?? (event.report.goal === 0 ? 0 : null); // in a lost position every move loses
+    const text = goal === null ? chance(move.mean, about) : (players(about).length > 1 && CERTAIN[goal]) || `= ${goal}`;
     const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move) }, move.text);
     return element("tr", {}, element("td", {}, name), element("td", { title: move.visits.toLocaleString("en") }, SHORT.format(move.visits)),
-      element("td", { class: move.goal === null ? "" : "proven" }, text));
+      element("td", { class: goal === null ? "" : "proven" }, text));
   });
   while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td", {}), element("td", {})));
   find("candidates").replaceChildren(...rows);

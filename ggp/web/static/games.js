@@ -158,7 +158,7 @@ async function showOptions() {
   if (!kinds.length) return;
   players ??= await request("/api/players").catch(() => ({}));
   find("options-list").replaceChildren(...kinds.filter((kind) => players[kind]).flatMap((kind) => [element("dt", { class: "kind" }, kind), element("dd", {}, players[kind].help),
-    ...players[kind].options.flatMap((row) => [element("dt", {}, `${row.name}=${row.default}`), element("dd", {}, row.help + (row.range ? ` (${row.range})` : ""))])]));
+    ...players[kind].options.flatMap((row) => [element("dt", {}, row.name), element("dd", {}, `${row.help} (${row.range ? `${row.range}; ` : ""}${row.default})`)])]));
 }
 
 async function start(game) {

@@ -335,7 +335,7 @@ function receiveThought(event) {
 /** Shows an event `think`; without one, what stood there stays if it is of a search that plays. */
 function showThought(event) {
   if (!event && !isStudying && isLive() && live.waiting.length) return;
-  const at = event && (event.step === live.step && !event.line?.length ? "" : `, step ${event.step}`);
+  const at = event && (event.step === live.step || event.line?.length ? "" : `, step ${event.step}`);
   find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis for ${event.role}${at}` : `Search of ${event.role}`;
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
   showBar(event, about);

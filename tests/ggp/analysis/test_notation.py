@@ -111,6 +111,20 @@ def test_a_sheet_can_say_its_own_notation(extra, texts):
     assert [notation.find(text, moves) for text in texts] == moves
 
 
+def test_blank_contents_that_pieces_leave_are_no_captures():
+    """Half of the cells are no part of the game, so that most hold no blank."""
+    sheet = """(role p) (index 1) (index 2) (index 3)
+    (<= (init (cell ?x ?y dead)) (index ?x) (index ?y) (distinct ?x ?y)) (<= (init (cell ?x ?x b)) (index ?x))
+    (<= (legal p (go ?x ?y ?u ?v)) (index ?x) (index ?y) (index ?u) (index ?v))
+    (<= (next (cell ?x ?y b)) (does p (go ?x ?y ?u ?v)))
+    (<= (next (cell ?u ?v man)) (does p (go ?x ?y ?u ?v)))"""
+    start = [f"(cell {x} {y} {'dead' if x != y else 'b'})" for x in (1, 2, 3) for y in (1, 2, 3)]
+    notation = find_picture(parse(sheet), list(map(parse_term, start))).notation
+    facts = [parse_term(text) for text in ("(cell 1 1 man)", "(cell 2 2 b)", "(cell 3 3 man)")]
+    moves = [parse_term(text) for text in ("(go 1 1 2 2)", "(go 1 1 3 3)")]
+    assert notation.texts(moves, facts) == ["a1–b2", "a1×c3"]
+
+
 def test_kif_notation_is_the_term_and_numbers_the_columns():
     game = ggp.load("tictactoe", engine="reasoner")
     facts = game.facts(game.initial_state())

@@ -12,6 +12,7 @@ from ggp.engines.loading import load
 from ggp.match.player import PlayerSpecError
 from ggp.match.referee import play_match
 from ggp.match.terms import MatchTerms
+from ggp.players import factory
 from ggp.players.advised import AdvisedPlayer
 from ggp.players.factory import make_player
 from ggp.players.human import HumanPlayer
@@ -205,3 +206,13 @@ def test_mcts_on_lanes_survives_a_gap_in_the_match():
         state = game.next_state(state, joint_move)
     choose(player, state, joint_move)
     player.stop(None)
+
+
+def test_level_is_a_counted_search(monkeypatch):
+    made = []
+    monkeypatch.setattr(factory, "mcts_player", lambda own, options, **rest: made.append(own.simulations))
+    for spec in ("mcts:level=easy", "mcts:level=strong", "mcts:level=full", "mcts:level=easy,simulations=7"):
+        make_player(spec)
+    assert made == [100, 2400, None, 7]
+    with pytest.raises(PlayerSpecError, match="easy, medium, strong or full"):
+        make_player("mcts:level=godlike")

@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from ggp.analysis.board_svg import DISCS
 from ggp.web.server import STATIC
 
 GROUNDS = ("paper", "sheet")
@@ -19,11 +20,12 @@ PAIRS = [
 
 def palettes():
     """The colors of the light page, and of the dark one, by name."""
-    text = (STATIC / "base.css").read_text()
-    light, dark = (
-        dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
-        for block in re.findall(r":root \{(.*?)\}", text, re.S)
-    )
+    light: dict[str, str] = {}
+    dark: dict[str, str] = {}
+    for sheet in ("base.css", "board.css"):
+        blocks = re.findall(r":root \{(.*?)\}", (STATIC / sheet).read_text(), re.S)
+        for palette, block in zip((light, dark), blocks, strict=True):
+            palette.update(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block))
     return {"light": light, "dark": {**light, **dark}}
 
 
@@ -50,3 +52,9 @@ def test_text_stands_out_from_its_ground(theme):
         if contrast(colors[text], colors[ground]) < least
     }
     assert not weak
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("ground", ["board-light", "board-dark", "felt", "behind"])
+def test_black_pieces_stand_out_from_their_cells(theme, ground):
+    assert contrast(DISCS["black"], palettes()[theme][ground]) >= 3
