@@ -51,7 +51,7 @@ def allocate_memory(
     """
     tables, code = game.lane_tables, make_code(len(game.terms.fluents), game.exclusive)
     widest = max(map(len, game.moves))
-    words = words or (1 if widest <= 64 or _most_legal(game) <= 64 else 8)
+    words = words or (1 if widest <= 64 or most_legal(game) <= 64 else 8)
     lanes, slots = 64 * words, slot_count(mebibytes, code.word_count)
     children = min(MAX_PLIES * widest, 1 << 21) + lanes
     sides = [
@@ -117,7 +117,7 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
     return memory._replace(formula=formula, degree=degree, network=network)
 
 
-def _most_legal(game: CompiledGame) -> int:
+def most_legal(game: CompiledGame) -> int:
     """The largest number of legal moves of a role in states of random play."""
     rng = random.Random(0)
     most = 0

@@ -14,6 +14,7 @@ from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
+from ggp.search.alphabeta.memory import most_legal
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import BUCKET, LANES, WORDS, ChildMemory, SearchMemory, Words
@@ -21,12 +22,14 @@ from ggp.search.proof_numbers.kernels.arrays import BUCKET, LANES, WORDS, ChildM
 PLIES = 512
 PLACES = 4096
 """Children on the stack of one walker, besides those of its widest node."""
+MIN_WALKERS, MAX_WALKERS = 16, 64
 _HUGE_PAGE = 1 << 21
 
 
-def allocate_memory(game: CompiledGame, mebibytes: int, walkers: int) -> SearchMemory:
+def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
     """Fresh memory for a search of `game`; mebibytes: of the table."""
     code = make_code(len(game.terms.fluents), game.exclusive)
+    walkers = _walker_count(game)
     places = PLACES + 2 * max(map(len, game.moves))
     table = make_table(mebibytes, code.word_count)
     of_walkers = np.zeros((4, walkers), np.int64)
@@ -59,6 +62,16 @@ def allocate_memory(game: CompiledGame, mebibytes: int, walkers: int) -> SearchM
         plies=PLIES,
         places=places,
     )
+
+
+def _walker_count(game: CompiledGame) -> int:
+    """As many walkers as nodes whose children fill the lanes, to a power of two.
+
+    More only wait for lanes and search what others will have answered: 64 walkers need half as many nodes
+    again as 32 on hex 4x4.
+    """
+    nodes = LANES // max(2, most_legal(game))
+    return min(MAX_WALKERS, max(MIN_WALKERS, 1 << nodes.bit_length()))
 
 
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:

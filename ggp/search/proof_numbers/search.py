@@ -22,8 +22,6 @@ from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, copy_entries
 from ggp.search.proof_numbers.kernels.walkers import begin, walk
 from ggp.search.proof_numbers.memory import allocate_memory, bucket_count, make_table
 
-WALKERS = 64
-"""As many as their nodes' children fill most of the lanes; more would only get in each other's way."""
 DEFAULT_MEBIBYTES = 256
 FIRST_MEBIBYTES, TABLE_GROWTH, FULL = 16, 4, 0.5
 """The table grows by this factor when so much of it is in use: small ones stay in the processor's caches."""
@@ -78,7 +76,7 @@ class ProofNumberSearch:
         self.nodes = 0
         self._most_mebibytes = mebibytes
         self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
-        self._memory = allocate_memory(game, self._mebibytes, WALKERS)
+        self._memory = allocate_memory(game, self._mebibytes)
         self._is_interrupted = False
         self._ticks = 16
         with announced_compilation():
