@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ggp.explain.bare_trees import STAY, BareTree
-from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.game_tree import move_text, positions_of, value_text
 from ggp.game import RANDOM_ROLE, Game, Move
 from ggp.search.budget import Budget
@@ -107,7 +107,7 @@ class Recorder:
         self.nodes.append(node)
         self.parents.append(parent)
         self.moves.append(move)
-        self.paths.append(f"{above}{', ' if ' ' in above + move else '.'}{move}" if above else move)
+        self.paths.append(path_text(above, move))
         return len(self.nodes) - 1
 
     def add(self, text: str, node: int, looks: dict[int, Look], tables: Sequence[Table] = ()) -> None:
