@@ -134,6 +134,15 @@ class Explanation:
         return looks
 
 
+def path_text(above: str, move: str) -> str:
+    """The moves from the root to a node; `above` those to its parent.
+
+    >>> path_text("", "a"), path_text("a", "b"), path_text("mark 1 1", "noop")
+    ('a', 'a.b', 'mark 1 1, noop')
+    """
+    return f"{above}{', ' if ' ' in above + move else '.'}{move}" if above else move
+
+
 def count_text(counts: Sequence[int]) -> str:
     """Nodes and leaves in words.
 

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 from ggp.analysis.picture import find_picture
 from ggp.analysis.scale import Scale
 from ggp.explain.bare_trees import STAY, BareTree, Branch
-from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode, path_text
 from ggp.game import RANDOM_ROLE, Game, Move
 from ggp.search.alphabeta.estimate import SCALE
 from ggp.search.alphabeta.events import Event, EventKind, ValueTree
 
 ENDLESS = 10_000 * SCALE * 1.01
 """Windows from here on are drawn as infinite."""
-MAX_DRAWN_DEPTH = 10_000
+MAX_SHOWN_DEPTH = 100
+"""Depths beyond this are those of searches to the end."""
 _MARKS = {EventKind.KILLER: "K", EventKind.EXTENSION: "+", EventKind.REDUCTION: "−", EventKind.RE_SEARCH: "R"}
 _REMARKS = {
     EventKind.KILLER: "{} is a killer: it is tried early",
@@ -131,7 +132,7 @@ class Place:
     @property
     def path(self) -> str:
         before = self.parent.path if self.parent is not None and self.parent.parent is not None else ""
-        return f"{before}{', ' if ' ' in before + self.name else '.'}{self.name}" if before else self.name
+        return path_text(before, self.name)
 
     @property
     def ply(self) -> int:
@@ -368,7 +369,7 @@ class TreeReader:
             text = f"{place.path}: only one move"
         if is_test:
             text = f"{place.path}: is {move_text(event.excluded or STAY)} singular? All other moves"
-        if event.depth < MAX_DRAWN_DEPTH and self.sides.has_window:
+        if event.depth <= MAX_SHOWN_DEPTH and self.sides.has_window:
             text += f", depth {event.depth}"
         self.step(place, text + (f", window {asked}" if asked else ""), looks)
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ggp.explain.bare_trees import BareTree, Branch
-from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.game_tree import move_text
 from ggp.explain.simulations import limited, move_of, number_text
 from ggp.features.learning import lambda_returns, weight_change
@@ -69,7 +69,7 @@ class Learner:
             self.folded.add((parent, move))
             return parent
         number, is_end = len(self.nodes), self.game.is_terminal(state)
-        path = move if parent <= 0 else f"{self.nodes[parent].path}{', ' if ' ' in move else '.'}{move}"
+        path = path_text(self.nodes[parent].path if parent > 0 else "", move)
         given = number_text(goal_of(self.game, state)) if is_end else ""
         shape = Shape.LEAF if is_end else Shape.PLAYER
         self.nodes.append(

@@ -62,7 +62,9 @@ def picture_of(found: Explanation, step: int | None = None) -> str:
 
 def tree_svg(found: Explanation, looks: Sequence[Look], *, now: int, line: Sequence[int]) -> str:
     """now: number of the node in hand, -1 for none; line: nodes whose edges are drawn as the best line."""
-    places, width, height = layout(found, widths_of(found))
+    letters = letters_of(found)
+    own = [width_of(node, each) for node, each in zip(found.nodes, letters, strict=True)]
+    places, width, height = layout(found, own)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tree" role="img" width="{width:.0f}" '
         f'height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">',
@@ -73,26 +75,32 @@ def tree_svg(found: Explanation, looks: Sequence[Look], *, now: int, line: Seque
         names = [look.status.value, *["struck"] * bool(look.note)]
         names += ["now"] * (node.number == now) + ["best"] * (node.number in line)
         above = places[node.parent] if node.parent >= 0 else None
-        parts.append(node_svg(node, look, places[node.number], above, " ".join(names)))
+        half = half_of(letters[node.number][0])
+        parts.append(node_svg(node, look, places[node.number], above, half, " ".join(names)))
     return "\n".join([*parts, "</svg>\n"])
 
 
-def widths_of(found: Explanation) -> list[float]:
-    """The room that each node's own labels take at any step."""
-    letters = [max(len(node.move) + len(node.probability), len(node.folded)) for node in found.nodes]
+def letters_of(found: Explanation) -> list[tuple[int, int]]:
+    """The letters of the longest labels of each node at any step: beside or in its shape; above or below."""
     beside = [len(node.given) for node in found.nodes]
+    below = [max(len(node.move) + len(node.probability) + 1, len(node.folded)) for node in found.nodes]
     for step in found.steps:
         for number, look in step.looks.items():
             beside[number] = max(beside[number], len(look.value), len(look.window))
-            letters[number] = max(letters[number], len(look.note))
-    return [
-        max(
-            LETTER * letters[node.number],
-            LETTER * beside[node.number] * (1 if node.shape is Shape.LEAF else 2) + 2 * RADIUS,
-        )
-        + 10
-        for node in found.nodes
-    ]
+            below[number] = max(below[number], len(look.note))
+    return list(zip(beside, below, strict=True))
+
+
+def width_of(node: TreeNode, letters: tuple[int, int]) -> float:
+    """The room that a node's own labels take: a leaf's value is inside, others are right of the middle."""
+    beside, below = letters
+    inside = 2 * half_of(beside) if node.shape is Shape.LEAF else 2 * (LETTER * beside + RADIUS)
+    return max(LETTER * below, inside) + 10
+
+
+def half_of(letters: int) -> float:
+    """Half the width of a leaf."""
+    return max(15.0, LETTER * letters / 2 + 5)
 
 
 def layout(found: Explanation, own: Sequence[float]) -> tuple[list[Place], float, float]:
@@ -117,7 +125,7 @@ def layout(found: Explanation, own: Sequence[float]) -> tuple[list[Place], float
     return places, width, max(place.y for place in places) + 2 * RADIUS + MARGIN
 
 
-def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, names: str) -> str:
+def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, half: float, names: str) -> str:
     """A node with the edge that leads to it; the page changes its classes and its texts of a class."""
     x, y = at
     parts = []
@@ -127,7 +135,7 @@ def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, names: 
         parts.append(f'<path class="strike" d="M{middle_x - 8:.1f},{middle_y + 3:.1f}l16,-6m-16,0l16,6"/>')
         label = " ".join(filter(None, (node.move, node.probability)))
         parts.append(text_svg("move", x, y - RADIUS - 5, label))
-    parts.append(shape_svg(node, at))
+    parts.append(shape_svg(node, at, half))
     is_leaf = node.shape is Shape.LEAF
     parts.append(
         text_svg(
@@ -145,7 +153,7 @@ def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, names: 
     return f'<g id="n{node.number}" class="node {names}">{"".join(parts)}</g>'
 
 
-def shape_svg(node: TreeNode, at: Place) -> str:
+def shape_svg(node: TreeNode, at: Place, half: float) -> str:
     """The shape says who chooses: max and min point up and down, chance is round."""
     x, y, r = at.x, at.y, RADIUS
     tip = f"<title>{xml_text(node.path or 'root')}: {xml_text(node.player or 'leaf')}</title>"
@@ -155,8 +163,8 @@ def shape_svg(node: TreeNode, at: Place) -> str:
         return f'<path class="shape" d="M{x:.1f},{y + r}l{r},{-2 * r}h{-2 * r}z">{tip}</path>'
     if node.shape is Shape.CHANCE:
         return f'<circle class="shape" cx="{x:.1f}" cy="{y}" r="{r}">{tip}</circle>'
-    half, corner, name = (15, 3, "") if node.shape is Shape.LEAF else (r, 8, node.player[:3])
-    box = f'x="{x - half:.1f}" y="{y - r}" width="{2 * half}" height="{2 * r}" rx="{corner}"'
+    half, corner, name = (half, 3, "") if node.shape is Shape.LEAF else (r, 8, node.player[:3])
+    box = f'x="{x - half:.1f}" y="{y - r}" width="{2 * half:.1f}" height="{2 * r}" rx="{corner}"'
     inside = text_svg("move inside", x, y + 4, name) if name else ""
     return f'<rect class="shape" {box}>{tip}</rect>{inside}'
 

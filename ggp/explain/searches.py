@@ -280,9 +280,7 @@ def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str
         text = f"the bounds of {run.windows} searches meet: root is {value}"
         found.steps.append(Step(text, 0, 0, {0: look._replace(value=value)}, found.counts))
     found.value = value if run.is_finished else ""
-    stopped = (
-        f"stopped at the limit of {MAX_SEARCHED:,} nodes and {SECONDS:g} s: --depth or --state asks for less"
-    )
+    stopped = f"stopped at the limit of {MAX_SEARCHED:,} nodes or {SECONDS:g} s: try --depth or --state"
     lines = [f"value {value}" if run.is_finished else stopped]
     if found.best_line and run.is_finished:
         separator = ", " if any(" " in move for move in found.best_line) else " "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ggp.explain.bare_trees import STAY, BareTree
-from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode
+from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.game_tree import move_text, positions_of, value_text
 from ggp.game import RANDOM_ROLE, Game, Move
 from ggp.search.budget import Budget
@@ -20,8 +20,10 @@ from ggp.search.tree.reference.policies import FastPolicy, MastPolicy, Mean, Pas
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.reference.tree import MoveIndices, Node, joint_move_of, rave_weight
 
-SECONDS = 5.0
+SECONDS = 4.0
 """What all simulations together may use."""
+MAX_SHOWN = 250
+"""Simulations that are shown step by step; the rest only in its result."""
 MAX_ROWS = 24
 MAX_MOVES = 30
 _Means = Mapping[Any, tuple[int, float]]
@@ -62,6 +64,9 @@ class Recorder:
 
     def explanation(self, title: str, limit: int) -> Explanation:
         """The steps on the first `limit` nodes of the tree."""
+        if self.simulation - 1 > MAX_SHOWN:
+            looks = {number: self.look_of(number) for number in range(len(self.nodes))}
+            self.add(f"and so on, to simulation {self.simulation - 1}", 0, looks)
         drawn = [self.tree_node(number) for number in range(min(limit, len(self.nodes)))]
         for node in drawn[1:]:
             drawn[node.parent].children.append(node.number)
@@ -107,29 +112,41 @@ class Recorder:
         self.nodes.append(node)
         self.parents.append(parent)
         self.moves.append(move)
-        self.paths.append(f"{above}{', ' if ' ' in above + move else '.'}{move}" if above else move)
+        self.paths.append(path_text(above, move))
         return len(self.nodes) - 1
+
+    def join_last(self, event: SimulationEvent) -> int:
+        """The new node of an expansion joins the tree."""
+        parent, indices = event.path[-1]
+        move = move_of(self.game, joint_move_of(parent, indices), parent)
+        return self.join(event.node, self.number[id(parent)], move)
 
     def add(self, text: str, node: int, looks: dict[int, Look], tables: Sequence[Table] = ()) -> None:
         counts = len(self.nodes) - 1, self.simulation - 1
         self.steps.append(Step(text, node, 0, looks, counts, tuple(tables)))
 
     def __call__(self, event: SimulationEvent) -> None:
-        if event.phase is Phase.SELECT:
+        if self.simulation > MAX_SHOWN:
+            self.count(event)
+        elif event.phase is Phase.SELECT:
             number = self.number[id(event.node)]
             self.way += [number] * (number not in self.way)
             self.selected.append(self.terms_table(event))
         elif event.phase is Phase.EXPAND:
             self.select([node for node, _ in event.path])
-            parent, indices = event.path[-1]
-            move = move_of(self.game, joint_move_of(parent, indices), parent)
-            number = self.join(event.node, self.number[id(parent)], move)
+            number = self.join_last(event)
             end = " (terminal)" if event.node.goals is not None else ""
             self.add(f"expansion: {self.paths[number]}{end}", number, {number: Look(Status.OPEN)})
         elif event.phase is Phase.PLAY_OUT:
             self.play_out(event)
         else:
             self.back_up(event)
+
+    def count(self, event: SimulationEvent) -> None:
+        """Of a simulation that is not shown, the new node only."""
+        if event.phase is Phase.EXPAND:
+            self.join_last(event)
+        self.simulation += event.phase is Phase.BACK_UP
 
     def select(self, nodes: Sequence[Node]) -> None:
         """The step of all selections of a simulation."""

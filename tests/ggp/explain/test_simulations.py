@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from ggp.engines.loading import load
+from ggp.explain import simulations
 from ggp.explain.page import page_of
 from ggp.explain.searches import explain
 from ggp.explain.text import text_of
@@ -110,3 +111,11 @@ def test_larger_trees_are_folded():
 def test_wrong_settings_are_refused(by):
     with pytest.raises(OptionError):
         explain(TREE, by)
+
+
+def test_long_searches_are_shown_to_a_limit(monkeypatch):
+    monkeypatch.setattr(simulations, "MAX_SHOWN", 5)
+    found = explain(TREE, "mcts", simulations=40)
+    assert len(found.steps) == 4 * 5 + 1
+    assert found.steps[-1].text == "and so on, to simulation 40"
+    assert sum(int(look.value.split("(")[1].rstrip(")")) for look in found.looks()[1:4]) == 40

@@ -1,0 +1,50 @@
+"""`ggp explain`: trees as arguments and files, pictures and pages, mistakes in one place."""
+
+import pytest
+
+from tests.ggp.explain.test_explain import TWO_LEVELS
+
+
+def test_a_tree_may_lie_in_a_file(ggp, tmp_path):
+    path = tmp_path / "tree.txt"
+    path.write_text("[[3, 12, 8],\n [2, 4, 6],\n [14, 5, 2]]\n")
+    code, out, _ = ggp("explain", str(path))
+    assert (code, "value 3\nbest line a a\n4 nodes expanded, 7 leaves evaluated\n" in out) == (0, True)
+    path.write_text("[[3, 12],\n [2, 4)]\n")
+    code, _, err = ggp("explain", str(path))
+    assert code == 1
+    assert err.splitlines() == [
+        f"{path}:2:7: error TREE: expected ',' or ']', not ')'",
+        " 2 |  [2, 4)]",
+        "   |       ^",
+    ]
+
+
+def test_pictures_and_pages_are_written_in_place_of_the_steps(ggp, tmp_path):
+    svg, html = tmp_path / "tree.svg", tmp_path / "tree.html"
+    code, out, _ = ggp("explain", TWO_LEVELS, "--svg", str(svg), "--html", str(html))
+    assert (code, out.count("\n")) == (0, 6)
+    assert svg.read_text().startswith("<svg ")
+    assert html.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["[[3,12", "--by", "minimax"], (1, "unclosed '['")),
+        ([TWO_LEVELS, "--by", "alphabeat"], (1, "Did you mean alphabeta")),
+        ([TWO_LEVELS, "--by", "alphabeta:killers=yes"], (1, "killers must be on or off")),
+        ([TWO_LEVELS, "--by", "mcts", "--policy", "mist"], (1, "mist")),
+        ([TWO_LEVELS, "--nodes", "1"], (2, "out of range")),
+        ([TWO_LEVELS, "--state", "(x)"], (1, "begins at its root")),
+        (["tictactoe", "--state", "(cell 9 9 x)"], (1, "not a fact of tictactoe")),
+        (["tictactoe", "--state", "(("], (1, "unclosed '('")),
+        (["tictactoo"], (2, "Did you mean tictactoe?")),
+        (["morra", "--by", "pvs"], (1, "two roles choose at the same time; maxn")),
+    ],
+)
+def test_mistakes_are_one_message(ggp, arguments, expected):
+    code, out, err = ggp("explain", *arguments)
+    assert (code, out) == (expected[0], "")
+    assert expected[1] in err
+    assert "Traceback" not in err
