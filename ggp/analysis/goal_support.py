@@ -18,6 +18,8 @@ from gdl.terms import Compound, Symbol, Term, Variable
 WORK_LIMIT = 100_000
 """Maximum number of rows looked at, about half a second; beyond it nothing is explained."""
 
+ROUND_LIMIT = 1000
+"""Maximum number of rounds through recursive rules: some build ever larger terms."""
 LAST = 1_000_000
 """Rank of a test that has to wait until its arguments are bound."""
 
@@ -45,7 +47,7 @@ def goal_support(program: Program, facts: Sequence[Term], role: Term, goal: int)
     """
     try:
         derivation = _Derivation(normalize(program), facts, Predicate("goal", 2))
-    except (_TooMuchWorkError, RecursionError):
+    except (_TooMuchWorkError, RecursionError, KeyError):  # KeyError: a variable that nothing binds
         return frozenset()
     of_fact = {(_table(fact, is_fact=True), arguments_of(fact)): fact for fact in facts}
     sources = derivation.sources((("goal", 2, False), (role, Symbol(str(goal)))))
@@ -83,9 +85,11 @@ class _Derivation:
             rules = [
                 rule for each in component if each in needed for rule in program.by_predicate.get(each, ())
             ]
-            new = self._round(rules, None)
+            new, rounds = self._round(rules, None), 0
             while new and dependencies.is_recursive(component):
-                new = self._round(rules, new)
+                new, rounds = self._round(rules, new), rounds + 1
+                if rounds > ROUND_LIMIT:
+                    raise _TooMuchWorkError
 
     def sources(self, atom: _Atom) -> set[_Atom]:
         """The atom, what it was derived from, and so on; empty if it does not hold."""

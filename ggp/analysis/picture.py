@@ -98,7 +98,7 @@ class Picture:
             rare_first = sorted(own, key=lambda each: own[each])
             missing = "".join(piece_glyph(each) * max(0, own[each] - found[each]) for each in rare_first)
             gone = missing[: max(0, sum(own.values()) - total)]
-            line += [Piece("  "), Piece(gone, role)] if gone else []
+            line += [Piece("  "), Piece(role, role), Piece(f" {gone}")] if gone else []
         label = "discs" if style.kind == "discs" else "captured"
         return [[Piece(label, is_dim=True), *line]] if line else []
 

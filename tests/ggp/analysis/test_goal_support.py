@@ -69,3 +69,11 @@ def test_rules_that_are_too_large_are_not_explained(monkeypatch):
     game, state = played("tictactoe", 1)
     role, goal = winner_of(game, state)
     assert goal_support(game.program, game.facts(state), role, goal) == frozenset()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    ["(<= (n (s ?x)) (n ?x)) (n z) (<= (goal p 100) (n ?x))", "(<= (goal p 100) (not (true (a ?x))))"],
+)
+def test_rules_without_end_or_with_free_variables_are_not_explained(rules):
+    assert goal_support(parse(f"(role p) {rules}"), (), parse_term("p"), 100) == frozenset()

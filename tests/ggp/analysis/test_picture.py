@@ -113,3 +113,15 @@ def test_sheet_comment_of_other_authors():
     assert read_comment(text).title == "Tic Tac Toe [31m"
     assert read_comment("% Infix.\nrole(x).").title == "Infix"
     assert read_comment("") == read_comment("(role x) ; not an opening comment")
+
+
+def test_captured_pieces_and_discs_are_counted():
+    game = load("checkers", engine="reasoner")
+    start = game.facts(game.initial_state())
+    picture = find_picture(game.program, start)
+    assert "captured" not in "".join(picture.text(start))
+    left = [fact for fact in start if str(fact) != "(cell 1 1 white_man)"]
+    assert picture.text(left)[-1] == "captured  white ○"
+    man, king = map(parse_term, ("(cell 2 6 black_man)", "(cell 2 6 black_king)"))
+    assert picture.text([*(fact for fact in left if fact != man), king])[-1] == "captured  white ○"
+    assert "discs  black 3  white 3" in drawn("othello_4x4", ["(place 1 2)", "noop"], ["noop", "(place 1 1)"])

@@ -177,7 +177,7 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
             break
         expect(page.locator("#state")).to_contain_text("What you know")
         assert "deal" not in page.locator("#log").inner_text()
-        before = page.locator("#state").inner_text()
+        before = page.locator("#state").text_content()
         page.locator("#moves button").first.click()
         expect(page.locator("#state")).not_to_have_text(before)
     expect(page.locator("#state")).not_to_contain_text("What you know")
