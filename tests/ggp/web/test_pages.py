@@ -520,6 +520,19 @@ def test_no_view_is_wider_than_the_screen(page, address, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+@pytest.mark.parametrize(
+    ("path", "ready"), [("", "#games li"), ("workbench", "#findings li"), ("tournament", "#matches tr")]
+)
+def test_every_control_is_large_enough_for_a_finger(page, address, path, ready):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{address}/{path}")
+    page.locator(ready).first.wait_for()
+    controls = page.locator("button:visible, select:visible, nav a:visible, .button:visible, summary:visible")
+    for control in controls.all():
+        box = control.bounding_box()
+        assert round(min(box["width"], box["height"])) >= 40, control.inner_text()
+
+
 def test_moves_can_be_made_with_the_keyboard_alone(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     page.locator("#state .can").first.focus()
