@@ -520,6 +520,23 @@ def test_no_view_is_wider_than_the_screen(page, address, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+def test_two_persons_play_in_two_browsers(browser, page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    other = browser.new_context()
+    beside = other.new_page()
+    beside.goto(f"{address}/?token={TOKEN}")
+    beside.goto(f"{page.url}?seat=o")
+    page.goto(f"{page.url}?seat=x")
+    click_cells(page, "0,0")
+    expect(page.locator("#state .can")).to_have_count(0)
+    expect(beside.locator("#status")).to_have_text("o, it is your move")
+    beside.click('[data-cell="1,1"]')
+    expect(step_of(page)).to_have_text("2 of 2")
+    expect(beside.locator("#state .can")).to_have_count(0)
+    expect(page.locator("#status")).to_have_text("x, it is your move")
+    other.close()
+
+
 @pytest.mark.parametrize(
     ("path", "ready"), [("", "#games li"), ("workbench", "#findings li"), ("tournament", "#matches tr")]
 )
@@ -683,6 +700,8 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
         page.click(f'[data-cell="{cell}"]')
     page.click("#first")
     examine("past", "#state svg")
+    page.click('[data-cell="2,2"]')
+    examine("line", "#variants button")
     page.goto(f"{address}/workbench")
     page.locator("#rules").fill("(role a")
     examine("workbench", "#findings .error small")
@@ -690,7 +709,7 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     examine("tournament", "table tbody tr")
     context.close()
     assert not any(found.values()), found
-    assert list(found) == ["games", "seats", "match", "past", "workbench", "tournament"]
+    assert list(found) == ["games", "seats", "match", "past", "line", "workbench", "tournament"]
 
 
 @contextlib.contextmanager
