@@ -216,10 +216,10 @@ def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
     click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
     page.locator("#log button").nth(2).click()
     page.click("#think")
-    expect(page.locator("#thought-title")).to_have_text("Analysis for o, step 3", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_have_text("Analysis, step 3", timeout=WAIT_MS)
     expect(page.locator("#candidates .proven").first).to_be_visible(timeout=WAIT_MS)
     page.keyboard.press("ArrowLeft")  # the analysis goes along
-    expect(page.locator("#thought-title")).to_have_text("Analysis for x, step 2", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_have_text("Analysis, step 2", timeout=WAIT_MS)
     expect(page.locator("#bar-text")).to_have_text("X wins for certain", timeout=WAIT_MS)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
