@@ -26,9 +26,9 @@ class Settlement:
     >>> from gdl.terms import Symbol
     >>> white, black = Symbol("white"), Symbol("black")
     >>> settlement = Settlement((white, black), (white, black))
-    >>> settlement.offer(white); settlement.offered
+    >>> settlement.offer("white"); settlement.offered
     'white'
-    >>> settlement.offer(black); settlement.verdict, settlement.goals
+    >>> settlement.offer("black"); settlement.verdict, settlement.goals
     ('draw agreed', [50, 50])
     """
 

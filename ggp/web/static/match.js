@@ -336,7 +336,7 @@ function receiveThought(event) {
 function showThought(event) {
   if (!event && !isStudying && isLive() && live.waiting.length) return;
   const at = event && (event.step === live.step || event.line?.length ? "" : `, step ${event.step}`);
-  find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis for ${event.role}${at}` : `Search of ${event.role}`;
+  find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis${at}` : `Search of ${event.role}`;
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
   showBar(event, about);
   showTable(event, about, about.is_hidden || about.is_live ? null : openMove);

@@ -216,10 +216,10 @@ def test_position_of_the_past_is_analyzed_and_has_an_address(page, address):
     click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
     page.locator("#log button").nth(2).click()
     page.click("#think")
-    expect(page.locator("#thought-title")).to_have_text("Analysis for o, step 3", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_have_text("Analysis, step 3", timeout=WAIT_MS)
     expect(page.locator("#candidates .proven").first).to_be_visible(timeout=WAIT_MS)
     page.keyboard.press("ArrowLeft")  # the analysis goes along
-    expect(page.locator("#thought-title")).to_have_text("Analysis for x, step 2", timeout=WAIT_MS)
+    expect(page.locator("#thought-title")).to_have_text("Analysis, step 2", timeout=WAIT_MS)
     expect(page.locator("#bar-text")).to_have_text("X wins for certain", timeout=WAIT_MS)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#status")).to_have_text("Position after step 3 of 5")
@@ -520,6 +520,36 @@ def test_no_view_is_wider_than_the_screen(page, address, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
+def test_two_persons_play_in_two_browsers(browser, page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    other = browser.new_context()
+    beside = other.new_page()
+    beside.goto(f"{address}/?token={TOKEN}")
+    beside.goto(f"{page.url}?seat=o")
+    page.goto(f"{page.url}?seat=x")
+    click_cells(page, "0,0")
+    expect(page.locator("#state .can")).to_have_count(0)
+    expect(beside.locator("#status")).to_have_text("o, it is your move")
+    beside.click('[data-cell="1,1"]')
+    expect(step_of(page)).to_have_text("2 of 2")
+    expect(beside.locator("#state .can")).to_have_count(0)
+    expect(page.locator("#status")).to_have_text("x, it is your move")
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "ready"), [("", "#games li"), ("workbench", "#findings li"), ("tournament", "#matches tr")]
+)
+def test_every_control_is_large_enough_for_a_finger(page, address, path, ready):
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"{address}/{path}")
+    page.locator(ready).first.wait_for()
+    controls = page.locator("button:visible, select:visible, nav a:visible, .button:visible, summary:visible")
+    for control in controls.all():
+        box = control.bounding_box()
+        assert round(min(box["width"], box["height"])) >= 40, control.inner_text()
+
+
 def test_moves_can_be_made_with_the_keyboard_alone(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     page.locator("#state .can").first.focus()
@@ -670,6 +700,8 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
         page.click(f'[data-cell="{cell}"]')
     page.click("#first")
     examine("past", "#state svg")
+    page.click('[data-cell="2,2"]')
+    examine("line", "#variants button")
     page.goto(f"{address}/workbench")
     page.locator("#rules").fill("(role a")
     examine("workbench", "#findings .error small")
@@ -677,7 +709,7 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     examine("tournament", "table tbody tr")
     context.close()
     assert not any(found.values()), found
-    assert list(found) == ["games", "seats", "match", "past", "workbench", "tournament"]
+    assert list(found) == ["games", "seats", "match", "past", "line", "workbench", "tournament"]
 
 
 @contextlib.contextmanager
