@@ -85,6 +85,7 @@ LATE = "[a: 1, b: 0, c: 0, d: -5[-5[9[9]]]]"
         ("[[0,40],[20,30]]", "minimax", None, "20", "b"),
         ("[[0,1600],[400,900]]", "minimax", None, "400", "b"),
         (TUPLES, "maxn", None, "(1, 2, 6)", "a"),
+        (TUPLES, "paranoid", None, "1", "a"),
         (TUPLES, "coalition:roles=1+2", None, "9", "b"),
         ("[5[3,12],7[2,4]]", "alphabeta", 1, "7", "b"),
         ("[5[3,12],7[2,4]]", "alphabeta", None, "3", "a"),

@@ -156,6 +156,8 @@ class MultiRoleSearch:
         else:
             sign = 1 if mover in self._members or self.game.roles[mover] == RANDOM_ROLE else -1
             worth = sum(values[r] for r in self._members) if values is not None else worth
+        if kind is EventKind.LEAVE and not self._line:
+            window = -math.inf, math.inf  # the root's was all that is possible, so that its value is exact
         low, high = sorted(sign * SCALE * each for each in window)
         score = None if worth is None else sign * SCALE * worth
         ply = len(self._line) - (kind is EventKind.LEAF)
