@@ -121,13 +121,11 @@ async function askSeats(game) {
   const known = [["full title", game.title], ["roles", game.roles], ["kind", game.kind], ["value with perfect play", game.value !== "unknown" && game.value], ["name in commands", !game.isOwn && game.name]].filter(([, text]) => text);
   find("more").hidden = !known.length;
   find("more-list").replaceChildren(...known.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
-  let roles;
+  let roles = (game.isOwn ? "" : game.roles).split(",").map((role) => role.trim()).filter((role) => role && role !== "random");
+  const readRules = () => game.rules ?? request(`/api/games/${encodeURIComponent(game.name)}/rules`);
   try {
-    const rules = game.rules ?? (await request(`/api/games/${encodeURIComponent(game.name)}/rules`));
-    const checked = await request("/api/sheet/check", { rules });
-    roles = checked.roles.filter((role) => role !== "random");
+    if (!roles.length) roles = (await request("/api/sheet/check", { rules: await readRules() })).roles.filter((role) => role !== "random");
     if (!roles.length) throw new Error("this sheet cannot be played: open it in the workbench to see why");
-    game = { ...game, rules };
   } catch (error) {
     find("message").textContent = error.message;
     return;
@@ -147,7 +145,10 @@ async function askSeats(game) {
   }));
   showOptions();
   find("setup").onsubmit = (event) => { event.preventDefault(); start(game); };
-  find("edit").onclick = () => { sessionStorage.setItem("sheet", game.rules); location.href = "/workbench"; };
+  find("edit").onclick = async () => {
+    sessionStorage.setItem("sheet", await readRules());
+    location.href = "/workbench";
+  };
   find("setup").showModal();
 }
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ggp.engines.loading import load
 from ggp.match.record import MatchRecord
 from ggp.web.catalog import featured_scenes, known_games
 from ggp.web.conclusion import conclude
@@ -61,3 +62,9 @@ def test_only_names_of_matches_reach_files(tmp_path):
         kept.keep(f"match{number:07}", "{}")
     assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES
     assert KeptMatches(None).record("abcdefgh1234") is None
+
+
+@pytest.mark.parametrize("game", known_games(), ids=lambda game: game["name"])
+def test_roles_in_the_comment_are_those_of_the_rules(game):
+    roles = [str(role) for role in load(read_rules(game["name"]), engine="reasoner", name="sheet").roles]
+    assert game["roles"] in ("", ", ".join(roles))
