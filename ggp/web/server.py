@@ -356,8 +356,10 @@ class WebServer:
         return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
-        match = self._find(request)
-        self._session(request).matches.pop(match.name, None)
+        """End a match; only the session that opened it may do so."""
+        match = self._session(request).matches.pop(request.match_info["id"], None)
+        if match is None:
+            raise web.HTTPNotFound(text="this match has ended")
         await match.close()
         return web.json_response(None)
 
