@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-import numpy as np
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move, hides_information
@@ -40,9 +39,18 @@ _FAULTS = {
 
 
 def goals_of(game: CompiledGame) -> list[int]:
-    """The goals of the first role that the rules mention, from the least on."""
-    found: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
-    return found
+    """The goals of the first role that the rules mention, from the least on, without those that are plainly
+    for states that are not terminal: each would be a question.
+
+    >>> import ggp
+    >>> goals_of(ggp.load("hex_3x3")), goals_of(ggp.load("tictactoe"))
+    ([0, 100], [0, 50, 100])
+    """
+    tables = game.tables
+    goals = zip(
+        tables.goal_role.tolist(), tables.goal_value.tolist(), tables.goal_literal.tolist(), strict=True
+    )
+    return sorted({value for role, value, literal in goals if role == 0 and literal != tables.terminal ^ 1})
 
 
 def is_provable(game: CompiledGame) -> bool:
