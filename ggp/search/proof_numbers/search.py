@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 
-
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move, hides_information
 from ggp.jit.compiling import announced_compilation
