@@ -18,6 +18,7 @@ phases), which are read, and the ANDs of this phase, which are computed. A liter
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TypeAlias
 
 from ggp.circuit.tables import CircuitTables
@@ -162,30 +163,30 @@ def _cover(first: int, cuts: list[list[Cut]], outputs: list[int]) -> list[Cut | 
                 if value >= first:
                     uses[value - first] += 1
 
-    def change(number: int, by: int) -> int:
-        """Add the cut of an AND to all (by = 1), or take it out (-1); return the operations."""
-        count, waiting = 0, [number]
+    def change(values: set[int], by: int) -> int:
+        """Read values once more (by = 1) or less (-1); return the operations that this adds or saves."""
+        count, waiting = 0, list(values)
         while waiting:
-            count += 1
-            for value in best[waiting.pop()]:
-                if value >= first:
-                    other = value - first
-                    before, uses[other] = uses[other], uses[other] + by
-                    if min(before, uses[other]) == 0:
-                        waiting.append(other)
+            value = waiting.pop()
+            if value >= first:
+                other = value - first
+                before, uses[other] = uses[other], uses[other] + by
+                if min(before, uses[other]) == 0:
+                    count += 1
+                    waiting += best[other]
         return count
+
+    def exchange(number: int, cut: Cut) -> int:
+        """Take another cut of an AND; return the operations that this adds."""
+        # What both need stays in use meanwhile, so long chains below it are not walked.
+        old, best[number] = best[number], cut
+        return change({*cut} - {*old}, 1) - change({*old} - {*cut}, -1)
 
     for _ in range(RECOVERIES):
         for number, choices in enumerate(cuts):
             if uses[number] and len(choices) > 1:
-                change(number, -1)
-                counts = []
-                for cut in choices:
-                    best[number] = cut
-                    counts.append(change(number, 1))
-                    change(number, -1)
-                best[number] = choices[counts.index(min(counts))]
-                change(number, 1)
+                counts = list(accumulate([exchange(number, cut) for cut in choices]))
+                exchange(number, choices[counts.index(min(counts))])
     return [cut if used else None for cut, used in zip(best, uses, strict=True)]
 
 
