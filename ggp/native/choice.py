@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ggp.native.operations import Operations, Value, literal_value
+from ggp.native.operations import NO_ROW, Operations, Value, literal_value
 from ggp.native.schedule import SCRATCH, Layout, Schedule, ScheduleError, pack_operations
 
 RECOUNTED = 3
@@ -64,15 +64,17 @@ class ChoiceSchedules(NamedTuple):
 Planes = list[Value]
 
 
-class _Leaf(NamedTuple):
+class Leaf(NamedTuple):
     """What is selected together: at most one of these moves is legal in a lane.
 
     literals   of legality
     moves      row and literal of each: it is selected where the leaf is and the literal holds
+    row        where the OR of the literals is found; NO_ROW: nowhere
     """
 
     literals: list[int]
     moves: list[tuple[int, int]]
+    row: int = NO_ROW
 
 
 def _xor(a: int, b: int, c: int = 0) -> int:
@@ -113,7 +115,7 @@ class _Tree:
     kept    rows of counts, and of the legality of leaves of several moves, by range of leaves
     """
 
-    def __init__(self, leaves: list[_Leaf], next_row: int) -> None:
+    def __init__(self, leaves: list[Leaf], next_row: int) -> None:
         self.leaves, self.next_row = leaves, next_row
         self.kept: dict[tuple[int, int], list[int]] = {}
 
@@ -127,8 +129,8 @@ class _Tree:
     def legal(self, operations: Operations, leaf: int) -> Value:
         """The lanes in which a move of the leaf is legal."""
         kept = self.kept.get((leaf, leaf + 1))
-        if kept:
-            return Value(kept[0])
+        if kept or self.leaves[leaf].row != NO_ROW:
+            return Value(kept[0] if kept else self.leaves[leaf].row)
         literals = self.leaves[leaf].literals
         return _merged(operations, [literal_value(literal) for literal in literals])
 
@@ -139,7 +141,7 @@ class _Tree:
             legal = [self.legal(operations, leaf) for leaf in range(begin, end)]
             # Of these the last is not needed to select.
             for leaf in range(begin, end - 1):
-                if len(self.leaves[leaf].literals) > 1:
+                if len(self.leaves[leaf].literals) > 1 and self.leaves[leaf].row == NO_ROW:
                     self._keep(operations, (leaf, leaf + 1), legal[leaf - begin : leaf - begin + 1])
             if size == 1:
                 return legal
@@ -191,8 +193,9 @@ class _Tree:
         self._put(operations, leaves[2], third)
 
     def _put(self, operations: Operations, leaf: int, selected: Value) -> None:
-        for row, literal in self.leaves[leaf].moves:
-            if literal == TRUE:
+        leaf_row = self.leaves[leaf].row
+        for row, literal in self.leaves[leaf].moves[: 1 if leaf_row != NO_ROW else None]:
+            if literal == TRUE or leaf_row != NO_ROW:
                 operations.keep(selected, row)
             else:
                 operations.add(lambda a, b: a & b, selected, literal_value(literal), target=row)
@@ -227,29 +230,35 @@ def _difference(operations: Operations, k: Planes, count: Planes) -> tuple[Plane
 
 
 class Choice(NamedTuple):
-    """Counting and selecting as operations, and the scratch rows of both."""
+    """Counting and selecting as operations, their scratch rows, and the leaves if all roles share a tree."""
 
     counting: Operations
     selecting: Operations
     rows: ChoiceRows
+    leaves: list[Leaf]
 
 
-def choice_operations(layout: Layout) -> Choice:
-    """The operations of counting and selecting the moves of all roles. Raises ScheduleError."""
+def choice_operations(layout: Layout, *, is_fused: bool = False) -> Choice:
+    """The operations of counting and selecting the moves of all roles. Raises ScheduleError.
+
+    is_fused   leaves of several moves are known, and selected, as a whole: counting and selecting read the
+               row of each, and selecting writes that of its first move only
+    """
     roles, planes = len(layout.first_slot) - 1, layout.planes
     if not all(moves_of_role(layout, role) for role in range(roles)):
         raise ScheduleError("a role has no moves")
     drawn, has_move = SCRATCH + roles * planes, SCRATCH + (roles + 3) * planes
     counting, selecting = Operations(), Operations()
+    leaves: list[Leaf] = []
     if len(layout.turn):
         rows = ChoiceRows(has_move - planes, drawn, has_move, has_move + roles, has_move + roles + 1)
-        end = _choose_in_turns(layout, counting, selecting, rows)
+        end, leaves = _choose_in_turns(layout, counting, selecting, rows, is_fused)
     else:
         rows = ChoiceRows(SCRATCH, SCRATCH, has_move, has_move + roles, has_move + roles + 1)
         end = _choose_by_role(layout, counting, selecting, rows)
     if end - SCRATCH > layout.scratch_rows:
         raise ScheduleError(f"choosing moves needs {end - SCRATCH} rows")
-    return Choice(counting, selecting, rows._replace(end=end))
+    return Choice(counting, selecting, rows._replace(end=end), leaves)
 
 
 def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations, rows: ChoiceRows) -> int:
@@ -257,7 +266,7 @@ def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations,
     end, planes = rows.end, layout.planes
     for role in range(len(layout.first_slot) - 1):
         moves = moves_of_role(layout, role)
-        tree = _Tree([_Leaf([literal], [(row, TRUE)]) for literal, row in moves], end)
+        tree = _Tree([Leaf([literal], [(row, TRUE)]) for literal, row in moves], end)
         total = tree.count(counting, 0, len(moves))
         end, first = tree.next_row, rows.limit + role * planes
         some = _merged(counting, total)
@@ -268,12 +277,11 @@ def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations,
     return end
 
 
-def _choose_in_turns(layout: Layout, counting: Operations, selecting: Operations, rows: ChoiceRows) -> int:
-    """One tree for all roles; return the first free scratch row."""
-    leaves: list[_Leaf] = []
+def _leaves_in_turns(layout: Layout) -> tuple[list[Leaf], list[tuple[int, int]]]:
+    """The leaves of the tree of all roles, and the literal and row of the move of each role that waits."""
+    leaves: list[Leaf] = []
     waiting: list[tuple[int, int]] = []
-    turns = layout.turn.tolist()
-    for role, turn in enumerate(turns):
+    for role, turn in enumerate(layout.turn.tolist()):
         moves, place = moves_of_role(layout, role), 0
         if turn != TRUE:
             waiting.append(next(move for move in moves if move[0] == turn ^ 1))
@@ -281,11 +289,24 @@ def _choose_in_turns(layout: Layout, counting: Operations, selecting: Operations
             if turn != TRUE and (literal, row) == waiting[-1]:
                 continue
             if place == len(leaves):
-                leaves.append(_Leaf([], []))
+                leaves.append(Leaf([], []))
             leaves[place].literals.append(literal)
             leaves[place].moves.append((row, turn))
             place += 1
-    tree = _Tree(leaves, rows.end)
+    return leaves, waiting
+
+
+def _choose_in_turns(
+    layout: Layout, counting: Operations, selecting: Operations, rows: ChoiceRows, is_fused: bool
+) -> tuple[int, list[Leaf]]:
+    """One tree for all roles; return the first free scratch row, and its leaves."""
+    end, (leaves, waiting) = rows.end, _leaves_in_turns(layout)
+    if is_fused:
+        several = [i for i, leaf in enumerate(leaves) if len(leaf.moves) > 1]
+        for row, i in enumerate(several, end):
+            leaves[i] = leaves[i]._replace(row=row)
+        end += len(several)
+    tree, turns = _Tree(leaves, end), layout.turn.tolist()
     total = tree.count(counting, 0, len(leaves))
     some = _merged(counting, total)
     can_move = some
@@ -301,7 +322,7 @@ def _choose_in_turns(layout: Layout, counting: Operations, selecting: Operations
     tree.select(selecting, 0, len(leaves), Value(rows.lanes), k)
     for literal, row in waiting:
         selecting.add(lambda a, b: a & b, Value(rows.lanes), literal_value(literal), target=row)
-    return tree.next_row
+    return tree.next_row, leaves
 
 
 def schedule_choice(layout: Layout) -> ChoiceSchedules:

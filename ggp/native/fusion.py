@@ -16,12 +16,16 @@ import numpy as np
 
 from ggp.circuit.tables import CircuitTables, Phase
 from ggp.native.choice import Choice, choice_operations
+from ggp.native.mapping import VARIABLES, map_gates
 from ggp.native.operations import NO_ROW, Operations, Value, literal_value
 from ggp.native.schedule import (
     SCRATCH,
     Layout,
     Part,
     Schedule,
+    gates_of_phase,
+    laid_out,
+    outputs_of_phase,
     pack_operations,
     phase_operations,
 )
@@ -29,7 +33,7 @@ from ggp.native.schedule import (
 
 def schedule_fused(tables: CircuitTables, layout: Layout, part: Part) -> Schedule:
     """The schedule of BEFORE_DRAW or AFTER_DRAW. Raises ScheduleError."""
-    choice = choice_operations(layout)
+    choice = choice_operations(layout, is_fused=True)
     fused = before_draw if part == Part.BEFORE_DRAW else after_draw
     # Moves have no rows here, so theirs are free.
     moves = range(1 + tables.fluent_count, tables.gate0)
@@ -40,14 +44,25 @@ def schedule_fused(tables: CircuitTables, layout: Layout, part: Part) -> Schedul
 def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operations:
     """Settle LEGAL and GOAL and count."""
     selecting = {row for source in choice.selecting.source for row in source if row >= 0}
-    kept = selecting | _rows_read_later(tables, layout)
+    rows = choice.rows
+    counted = {*range(rows.limit, rows.limit + len(layout.first_slot) * layout.planes)}
+    counted |= {*range(rows.has_move, rows.lanes)}
+    kept = selecting | counted | _rows_read_later(tables, layout)
     fused = _Fusion()
-    for phase in (Phase.LEGAL, Phase.GOAL):
-        fused.append(phase_operations(tables, layout, phase, 3))
+    begin, end = gates_of_phase(tables, Phase.LEGAL)
+    move0 = 1 + tables.fluent_count
+    shared = [leaf for leaf in choice.leaves if len(leaf.literals) > 1]
+    unions = [[int(tables.legal[row - move0]) for row, _ in leaf.moves] for leaf in shared]
+    row_of = np.concatenate([layout.row_of, np.array([leaf.row for leaf in shared], np.int32)])
+    goal = phase_operations(tables, layout, Phase.GOAL, 3)
+    read = kept | {row for part in (choice.counting, goal) for source in part.source for row in source}
+    outputs = {node for node in outputs_of_phase(tables, begin, end) if int(row_of[node]) in read}
+    fused.append(laid_out(map_gates(tables, begin, end, outputs, 3, unions=unions), row_of))
+    fused.append(goal)
     first = len(fused.operations.table)
     fused.append(choice.counting)
     operations = fused.operations
-    operations.target = [row if row in kept or row >= SCRATCH else NO_ROW for row in operations.target]
+    operations.target = [row if row in kept else NO_ROW for row in operations.target]
     return _Order(operations, range(first, len(operations.table)), {}).ordered()
 
 
@@ -64,16 +79,30 @@ def after_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operati
     fused = _Fusion()
     fused.append(choice.selecting)
     selecting = range(len(fused.operations.table))
-    fused.append(phase_operations(tables, layout, Phase.NEXT, 3))
+    begin, end = gates_of_phase(tables, Phase.NEXT)
+    # A leaf is selected as a whole, in the row of its first move: that of the role whose turn it is.
+    meaning = {
+        row: (2 * leaf.moves[0][0], turn)
+        for leaf in choice.leaves
+        if len(leaf.literals) > 1
+        for row, turn in leaf.moves
+    }
+    outputs = outputs_of_phase(tables, begin, end)
+    fused.append(laid_out(map_gates(tables, begin, end, outputs, 3, meaning=meaning), layout.row_of))
     fused.operations.target = [NO_ROW] * len(fused.operations.target)
     advancing, restarted = Operations(), SCRATCH + layout.scratch_rows
+    results = []
     for f, literal in enumerate(tables.next.tolist()):
         following = literal_value(2 * int(layout.row_of[literal >> 1]) + (literal & 1))
+        if literal >> 1 in meaning:
+            both = [literal_value(x) for x in meaning[literal >> 1]]
+            following = advancing.add(lambda a, b: a & b, *both)._replace(is_negated=bool(literal & 1))
         first = Value(restarted + 1 + f)
-        advancing.add(lambda x, r, y: x & ~r | y & r, following, Value(restarted), first)
-    begin = len(fused.operations.table)
+        result = advancing.add(lambda x, r, y: x & ~r | y & r, following, Value(restarted), first)
+        results.append(~result.number)
+    offset = len(fused.operations.table)
     fused.append(advancing)
-    in_place = {begin + f: 1 + f for f in range(tables.fluent_count)}
+    in_place = {offset + number: 1 + f for f, number in enumerate(results)}
     return _Order(fused.operations, selecting, in_place).ordered()
 
 
@@ -82,15 +111,26 @@ class _Fusion:
 
     def __init__(self) -> None:
         self.operations = Operations()
-        self._writer: dict[int, int] = {}
+        self._writer: dict[int, Value] = {}
 
     def append(self, part: Operations) -> None:
         offset = len(self.operations.table)
         for table, source, target in zip(*part.columns(), strict=True):
-            linked = [each - offset if each < 0 else self._writer.get(each, each) for each in source]
+            linked = []
+            for place, each in enumerate(source):
+                value = Value(each - offset) if each < 0 else self._writer.get(each, Value(each))
+                linked.append(value.number)
+                if value.is_negated:
+                    table = _with_negated(table, place)
             number = self.operations.append(table, linked, target)
             if target != NO_ROW:
-                self._writer[target] = ~number
+                is_copy = len(linked) == 1 and linked[0] < 0 and table in (VARIABLES[0], VARIABLES[0] ^ 0xFF)
+                self._writer[target] = Value(linked[0], table != VARIABLES[0]) if is_copy else Value(~number)
+
+
+def _with_negated(table: int, place: int) -> int:
+    """The table of an operation of which one input is given negated."""
+    return sum((table >> (pattern ^ 4 >> place) & 1) << pattern for pattern in range(8))
 
 
 class _Order:

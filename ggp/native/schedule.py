@@ -8,6 +8,7 @@ that another function of the same phase reads. The last ones take the rows that 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
@@ -16,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import CircuitTables, Int32Array, Phase
-from ggp.native.mapping import Mapping, map_gates
+from ggp.native.mapping import ALL_OF_THREE, Cover, map_gates
 from ggp.native.operations import NO_ROW, Operations, Value
 
-FUNCTION_OPERATIONS = 250
-"""Operations of one function. More take LLVM longer and make no faster code."""
+FUNCTION_OPERATIONS, SMALL_FUNCTION_OPERATIONS, LARGE_PART = 250, 120, 1000
+"""Operations of one function; fewer in parts of more than LARGE_PART operations: there LLVM spills registers
+more often than functions exchange values."""
 SCRATCH = 1 << 28
 """Rows from this number on are those of a second array, which functions about moves work in."""
 
@@ -102,7 +104,7 @@ def schedule_phase(
     phase: Phase,
     *,
     inputs: int = 3,
-    function_operations: int = FUNCTION_OPERATIONS,
+    function_operations: int | None = None,
 ) -> Schedule:
     """The schedule of one phase. Raises ScheduleError if it needs more spare rows than there are.
 
@@ -114,9 +116,15 @@ def schedule_phase(
 
 def phase_operations(tables: CircuitTables, layout: Layout, phase: Phase, inputs: int) -> Operations:
     """The operations of one phase, with the rows of all that is read outside of it."""
+    begin, end = gates_of_phase(tables, phase)
+    cover = map_gates(tables, begin, end, outputs_of_phase(tables, begin, end), inputs)
+    return laid_out(cover, layout.row_of)
+
+
+def gates_of_phase(tables: CircuitTables, phase: Phase) -> tuple[int, int]:
+    """The first gate of a phase and the end."""
     ends = [0, *tables.phase_end.tolist()]
-    begin, end = ends[phase], ends[phase + 1]
-    return _laid_out(map_gates(tables, begin, end, outputs_of_phase(tables, begin, end), inputs), layout)
+    return ends[phase], ends[phase + 1]
 
 
 def outputs_of_phase(tables: CircuitTables, begin: int, end: int) -> set[int]:
@@ -128,26 +136,33 @@ def outputs_of_phase(tables: CircuitTables, begin: int, end: int) -> set[int]:
     return set(nodes[within].tolist())
 
 
-def _laid_out(mapping: Mapping, layout: Layout) -> Operations:
-    first, laid_out = mapping.first, Operations()
+def laid_out(cover: Cover, row_of: Int32Array) -> Operations:
+    """The operations of a cover, which write the rows of its roots."""
+    first, operations = cover.first, Operations()
     number_of: dict[int, int] = {}
-    for operation in mapping.operations:
-        source = [~number_of[v] if v >= first else int(layout.row_of[v]) for v in operation.cut]
-        number_of[operation.value] = laid_out.append(operation.table, source, NO_ROW)
-    for node, value in mapping.roots.items():
-        laid_out.keep(Value(~number_of[value]), int(layout.row_of[node]))
-    return laid_out
+    reads = Counter(value for operation in cover.operations for value in operation.cut)
+    reads.update(literal >> 1 for literal in cover.roots.values())
+    negated = {x >> 1 for x in cover.roots.values() if x & 1 and reads[x >> 1] == 1}
+    for operation in cover.operations:
+        source = [~number_of[v] if v >= first else int(row_of[v]) for v in operation.cut]
+        table = operation.table ^ (ALL_OF_THREE if operation.value in negated else 0)
+        number_of[operation.value] = operations.append(table, source, NO_ROW)
+    for node, literal in cover.roots.items():
+        is_negated = literal & 1 and literal >> 1 not in negated
+        operations.keep(Value(~number_of[literal >> 1], bool(is_negated)), int(row_of[node]))
+    return operations
 
 
 def pack_operations(
-    operations: Operations, spare: Iterable[int], function_operations: int = FUNCTION_OPERATIONS
+    operations: Operations, spare: Iterable[int], function_operations: int | None = None
 ) -> Schedule:
     """Operations as a schedule with functions of equal size. Raises ScheduleError.
 
     spare   rows for values that another function reads
     """
     count = len(operations.table)
-    functions = max(1, -(-count // function_operations))
+    usual = FUNCTION_OPERATIONS if count <= LARGE_PART else SMALL_FUNCTION_OPERATIONS
+    functions = max(1, -(-count // (function_operations or usual)))
     bounds = [count * c // functions for c in range(functions + 1)]
     target = _with_spare_rows(operations, bounds, list(spare)[::-1])
     return Schedule(
