@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 
 from ggp.bench.measurement import Measurement, with_rates
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.compiling import announced_compilation, kernel
 from ggp.jit.rows import ALL_ONES, fill
 from ggp.lanes.choose import choice_planes, choose_moves
-from ggp.lanes.engine import STEP_LIMIT, BoolArray, Lanes, calibrate_words
+from ggp.lanes.engine import STEP_LIMIT, BoolArray, Lanes, calibrate_words, candidate_words
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.playout import PlayoutArrays
 from ggp.lanes.step import settle_states, settle_successors
@@ -42,23 +43,24 @@ def measure_lanes(
     words                 width of a row; None: the faster of two, found by a short trial (`calibrate_words`)
     lanes                 per thread
     literals, gates       size of the circuit: gate inputs, gates
-    compile_seconds       of compiling kernels for this width or loading them
-    is_native             whether machine code settled and chose in all phases (see `ggp.native`)
+    compile_seconds       of compiling kernels and machine code for this width or loading them
+    is_native             whether machine code did all but draw and count ends (see `ggp.native`)
     stuck, cut            playouts that ended because a role had no move, or at the step limit
     playouts_per_second   of wall-clock time, all threads together
-    tick_seconds          CPU time per tick (one joint move in all lanes), of which `settle_seconds`,
-                          `choose_seconds` and, the rest, `step_seconds`
+    tick_seconds          CPU time per tick (one joint move in all lanes)
+    settle_seconds, choose_seconds    of these alone, each by its own code or the interpreter
+    step_seconds          the rest of a tick, 0 if machine code that does all at once is faster
     """
     root = game.unpack(game.initial_state())
     begin = time.perf_counter()
-    chosen = calibrate_words(game.lane_tables, root) if words is None else words
+    candidates = candidate_words(game.lane_tables) if words is None else (words,)
+    is_native = _have_code(game, candidates)
+    chosen = calibrate_words(game.lane_tables, root, candidates) if words is None else words
     engines = [Lanes(game.lane_tables, words=chosen, seed=0, stream=i) for i in range(threads)]
     with announced_compilation():
         engines[0].begin(root)
         engines[0].play(1, STEP_LIMIT)
     compile_seconds = time.perf_counter() - begin
-    game.native.begin(chosen)
-    is_native = game.native.wait(chosen)
     is_stopped = threading.Event()
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -80,7 +82,7 @@ def measure_lanes(
             "literals": len(game.lane_tables.schedule.source),
             "gates": len(game.lane_tables.schedule.target),
             "compile_seconds": compile_seconds,
-            "is_native": is_native,
+            "is_native": is_native[chosen],
             **total,
             "mean_length": total["states"] / max(1, total["playouts"]),
             "playouts_per_second": sum(tally.playouts / tally.wall_seconds for tally in tallies),
@@ -90,6 +92,13 @@ def measure_lanes(
             "step_seconds": max(0.0, tick_seconds - settle_seconds - choose_seconds),
         }
     )
+
+
+def _have_code(game: CompiledGame, widths: tuple[int, ...]) -> dict[int, bool]:
+    """Compile machine code for these row widths; return for which of them all parts have it."""
+    for words, code in product(widths, (game.native, game.native_playouts)):
+        code.begin(words)
+    return {words: game.native.wait(words) & game.native_playouts.wait(words) for words in widths}
 
 
 def _measure(lanes: Lanes, root: BoolArray, seconds: float, is_stopped: threading.Event) -> _Tally:

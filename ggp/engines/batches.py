@@ -73,7 +73,7 @@ def playouts(
     step_limit = to_integer(step_limit, "step_limit", 1)
 
     if deadline is not None or count >= MANY_PLAYOUTS:
-        compiled.native.begin(compiled.words)
+        compiled.native_playouts.begin(compiled.words)
 
     def run(stream: int) -> PlayoutStatistics:
         lanes = Lanes(compiled.lane_tables, words=compiled.words, seed=seed, stream=stream)

@@ -44,6 +44,7 @@ from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
 from ggp.native.compile_limit import CompileLimit
+from ggp.native.schedule import FUSED_PARTS, SINGLE_PARTS
 
 _logger = logging.getLogger("ggp")
 
@@ -94,6 +95,7 @@ class CompiledGame:
     tables, terms   their circuit, from `ggp.circuit.tables`
     words     width of the rows, see `ggp.lanes.engine`
     native    its machine code; searches `begin` it
+    native_playouts    that of whole ticks; `ggp.playouts` begins it
     exclusive   known groups of fluents of which at most one holds in any reachable state
     """
 
@@ -118,12 +120,16 @@ class CompiledGame:
         self.words = words
         self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
-        self.native = NativeCode(
-            tables,
-            native_layout(self.lane_tables),
-            self.lane_tables.schedule.native,
-            limit=compile_limit,
-            name=name,
+        self.native, self.native_playouts = (
+            NativeCode(
+                tables,
+                native_layout(self.lane_tables),
+                self.lane_tables.schedule.native,
+                parts=parts,
+                limit=compile_limit,
+                name=name,
+            )
+            for parts in (SINGLE_PARTS, FUSED_PARTS)
         )
         self._lanes = Lanes(self.lane_tables, words=words)
         self._lock = threading.Lock()

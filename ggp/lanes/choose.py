@@ -41,7 +41,14 @@ from ggp.jit.rows import (
     store,
     words_of,
 )
-from ggp.lanes.layout import COUNT_CODE, SELECT_CODE, LaneTables, native_column
+from ggp.lanes.layout import (
+    AFTER_DRAW_CODE,
+    BEFORE_DRAW_CODE,
+    COUNT_CODE,
+    SELECT_CODE,
+    LaneTables,
+    native_column,
+)
 from ggp.native.schedule import Layout
 
 
@@ -108,6 +115,7 @@ def native_layout(tables: LaneTables) -> Layout:
         first_slot=tables.first_slot,
         slot_literal=tables.slot_literal,
         slot_node=tables.slot_node,
+        turn=tables.turn,
         planes=choice_planes(tables),
         scratch_rows=choice_scratch_rows(tables),
     )
@@ -382,11 +390,27 @@ def _take_drawn(value: Rows, scratch: Rows, own0: Index, drawn0: Index, planes: 
 
 
 @inlined
+def take_turns(tables: LaneTables, value: Rows) -> bool:
+    """Whether roles take turns (`LaneTables.turn`) and in no lane two of them have theirs.
+
+    Two have in states that the game never reaches, but a caller may put them.
+    """
+    one = fill(value, np.uint64(0))
+    several = one
+    for role in range(tables.turn.shape[0]):
+        turn = literal(value, np.int64(tables.turn[role]))
+        several = several | (one & turn)
+        one = one | turn
+    return tables.turn.shape[0] > 0 and not any_lane(several)
+
+
+@inlined
 def is_choice_native(tables: LaneTables, value: Rows) -> bool:
     """Whether there is machine code to choose with. It may come at any time, and what one half counts the
     other selects from: callers ask once for both."""
     native, width = tables.schedule.native, native_column(value)
-    return bool(native[COUNT_CODE, width] != 0 and native[SELECT_CODE, width] != 0)
+    has_code = native[COUNT_CODE, width] != 0 and native[SELECT_CODE, width] != 0
+    return bool(has_code and take_turns(tables, value) == (tables.turn.shape[0] > 0))
 
 
 @inlined
@@ -399,6 +423,14 @@ def count_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, i
     ready = fill(value, ALL_ONES)
     if is_native:
         call_on_rows(tables.schedule.native[COUNT_CODE, native_column(value)], value, scratch)
+    if is_native and tables.turn.shape[0] > 0:
+        # The role whose turn it is takes the count of all, the others have one move.
+        ready = load(scratch, blocks0)
+        for role in range(tables.role_count):
+            turn = literal(value, np.int64(tables.turn[role]))
+            for p in range(planes):
+                store(scratch, role * planes + p, load(scratch, blocks0 - planes + p) & turn)
+    elif is_native:
         for role in range(tables.role_count):
             ready = ready & load(scratch, blocks0 + role)
     else:
@@ -414,33 +446,51 @@ def select_moves(
 ) -> None:
     """Select in `lanes` the k-th legal move of every role, by the planes of k that have taken the place of
     those that `count_moves` wrote."""
-    blocks0 = (tables.role_count + 3) * planes
+    roles = tables.role_count
+    blocks0 = (roles + 3) * planes
     if is_native:
-        store(scratch, blocks0 + tables.role_count, lanes)
+        if tables.turn.shape[0] > 0:
+            for p in range(planes):
+                # k is 0 where a role waits.
+                k = load(scratch, p)
+                for role in range(1, roles):
+                    k = k | load(scratch, role * planes + p)
+                store(scratch, roles * planes + p, k)
+        store(scratch, blocks0 + roles, lanes)
         call_on_rows(tables.schedule.native[SELECT_CODE, native_column(value)], value, scratch)
     else:
-        for role in range(tables.role_count):
+        for role in range(roles):
             block0 = blocks0 + tables.first_slot[role]
             _select_role(tables, value, role, scratch, role * planes, planes, block0, lanes)
 
 
-@stage
-def choose_moves(
-    tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
-) -> Row:
-    """Select one legal move per role in each of `lanes`; return the lanes in which a role has none.
+@inlined
+def _draw_in_turn(tables: LaneTables, scratch: Rows, planes: Index, random: Rows, lanes: Row) -> Row:
+    """Draw the number of the move of the role whose turn it is; return the lanes in which a role is stuck."""
+    drawn0 = tables.role_count * planes
+    union0 = drawn0 + 2 * planes
+    for p in range(union0, union0 + planes):
+        store(scratch, p, load(scratch, p) & lanes)
+    older, newer = draw_at_most(
+        scratch, scratch, union0, drawn0, drawn0 + planes, planes, load(random, 0), load(random, 1)
+    )
+    store(random, 0, older)
+    store(random, 1, newer)
+    return lanes & ~load(scratch, union0 + planes)
 
-    Other lanes get no move and do not influence what is drawn.
-    """
+
+@stage
+def _draw_by_role(
+    tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
+) -> None:
+    """Draw the number of each role's move, by its count minus one, which it replaces."""
+    zero = fill(value, np.uint64(0))
     drawn0 = tables.role_count * planes
     trial0 = drawn0 + planes
     union0 = trial0 + planes
     older = load(random, 0)
     newer = load(random, 1)
 
-    zero = fill(value, np.uint64(0))
-    is_native = is_choice_native(tables, value)
-    stuck = lanes & ~count_moves(tables, value, scratch, planes, is_native)
     with_choice = zero
     overlap = zero
     for p in range(planes):
@@ -459,7 +509,62 @@ def choose_moves(
             limit0 = union0 if is_shared else own0
             older, newer = draw_at_most(value, scratch, limit0, drawn0, trial0, planes, older, newer)
         _take_drawn(value, scratch, own0, drawn0, planes)
-    select_moves(tables, value, scratch, planes, is_native, lanes & ~stuck)
     store(random, 0, older)
     store(random, 1, newer)
+
+
+@stage
+def choose_moves(
+    tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row
+) -> Row:
+    """Select one legal move per role in each of `lanes`; return the lanes in which a role has none.
+
+    Other lanes get no move and do not influence what is drawn.
+    """
+    is_native = is_choice_native(tables, value)
+    if is_native and tables.turn.shape[0] > 0:
+        native, width = tables.schedule.native, native_column(value)
+        call_on_rows(native[COUNT_CODE, width], value, scratch)
+        stuck = _draw_in_turn(tables, scratch, planes, random, lanes)
+        store(scratch, (tables.role_count + 3) * planes + tables.role_count, lanes & ~stuck)
+        call_on_rows(native[SELECT_CODE, width], value, scratch)
+    else:
+        stuck = lanes & ~count_moves(tables, value, scratch, planes, is_native)
+        _draw_by_role(tables, value, scratch, planes, random, lanes)
+        select_moves(tables, value, scratch, planes, is_native, lanes & ~stuck)
     return stuck
+
+
+@inlined
+def is_fused(tables: LaneTables, value: Rows) -> bool:
+    """Whether machine code does what lies before and after the draw of all moves: see `draw_all`."""
+    native = tables.schedule.native
+    width = native_column(value)
+    has_code = native[BEFORE_DRAW_CODE, width] != 0 and native[AFTER_DRAW_CODE, width] != 0
+    return bool(has_code and take_turns(tables, value) == (tables.turn.shape[0] > 0))
+
+
+@stage
+def draw_all(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows) -> Row:
+    """Settle LEGAL and GOAL in registers and draw a move of every role; return the lanes stuck.
+
+    Only if `is_fused`. Then what the game's end depends on has its rows, legal and selected moves have none.
+    """
+    everywhere = fill(value, ALL_ONES)
+    call_on_rows(tables.schedule.native[BEFORE_DRAW_CODE, native_column(value)], value, scratch)
+    if tables.turn.shape[0] > 0:
+        stuck = _draw_in_turn(tables, scratch, planes, random, everywhere)
+    else:
+        stuck = fill(value, np.uint64(0))
+        for role in range(tables.role_count):
+            stuck = stuck | ~load(scratch, (tables.role_count + 3) * planes + role)
+        _draw_by_role(tables, value, scratch, planes, random, everywhere)
+    store(scratch, (tables.role_count + 3) * planes + tables.role_count, ~stuck)
+    return stuck
+
+
+@inlined
+def advance_all(tables: LaneTables, value: Rows, scratch: Rows, restarted: Row) -> None:
+    """Make the moves of `draw_all`; the lanes `restarted` take the state in the last rows of `scratch`."""
+    store(scratch, scratch.shape[0] - 1 - tables.fluent_count, restarted)
+    call_on_rows(tables.schedule.native[AFTER_DRAW_CODE, native_column(value)], value, scratch)

@@ -251,6 +251,12 @@ def several_set(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return several
 
 
+def candidate_words(layout: LaneTables) -> tuple[int, ...]:
+    """Row widths worth a trial: 8, and 16 for small circuits (fewer gate visits per game) or 4 for large ones
+    (which stay in the cache longer)."""
+    return (8, 16) if layout.row_count <= _SMALL_CIRCUIT_ROWS else (8, 4)
+
+
 def calibrate_words(
     tables: CircuitTables | LaneTables,
     root: BoolArray,
@@ -260,12 +266,10 @@ def calibrate_words(
 ) -> int:
     """The W among `candidates` with the most joint moves per CPU second, by a short trial of each.
 
-    candidates   None: 8, and 16 for small circuits (fewer gate visits per game) or 4 for large ones (which
-                 stay in the cache longer)
+    candidates   None: `candidate_words`; what there is machine code for is tried with it
     """
     layout = tables if isinstance(tables, LaneTables) else arrange(tables)
-    if candidates is None:
-        candidates = (8, 16) if layout.row_count <= _SMALL_CIRCUIT_ROWS else (8, 4)
+    candidates = candidate_words(layout) if candidates is None else candidates
     return max(candidates, key=lambda words: _moves_per_second(Lanes(layout, words=words), root, seconds))
 
 

@@ -28,11 +28,15 @@ BLOCK = 8
 WIDTHS = 6
 """Row widths that there can be machine code for: 1, 2, 4, 8, 16 and 32 words, all that kernels work with."""
 COUNT_CODE, SELECT_CODE = int(Part.COUNT), int(Part.SELECT)
+BEFORE_DRAW_CODE, AFTER_DRAW_CODE = int(Part.BEFORE_DRAW), int(Part.AFTER_DRAW)
 
 WINDOW = 8192
 """Gates sorted into runs together. Fewer make short runs, more make values wait long in rows."""
 
 NEVER = -1
+UNKNOWN = -1
+MAX_WAITING = 4
+"""Moves that are tried as the one of a role that waits."""
 
 
 class Schedule(NamedTuple):
@@ -42,7 +46,7 @@ class Schedule(NamedTuple):
     phase_run, phase_gate, phase_source    int32[5]: where each phase begins in run, target, source
     source         int32[E]: input rows gate by gate, negated inputs first if there are more than three
     target         int32[G]: row that each gate is written to
-    native         int64[6, 7]: addresses of machine code, by part and `native_column`; 0: none.
+    native         int64[8, 7]: addresses of machine code, by part and `native_column`; 0: none.
                    They are filled in while kernels run; see `ggp.native`
     """
 
@@ -70,6 +74,7 @@ class LaneTables(NamedTuple):
     first_slot     int32[R+1]; slots of role r
     slot_literal   int32[S]; legality of the slot's move
     slot_node      int32[S]; row of the slot's move (or the spare row)
+    turn           int32[R]: literal of each role's turn, see `find_turns`; empty if roles do not take turns
     terminal       literal
     next           int32[F]: literal of each fluent in the next state
     next_order     int32[F]: fluents in an order in which the next state can be written in place, after ...
@@ -89,6 +94,7 @@ class LaneTables(NamedTuple):
     first_slot: Int32Array
     slot_literal: Int32Array
     slot_node: Int32Array
+    turn: Int32Array
     terminal: int
     next: Int32Array
     next_order: Int32Array
@@ -145,6 +151,7 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
         first_slot=first_slot,
         slot_literal=slot_literal,
         slot_node=slot_node,
+        turn=find_turns(tables),
         terminal=int(_renumber(np.array([tables.terminal], np.int32), node_of)[0]),
         next=following,
         next_order=order,
@@ -304,6 +311,55 @@ def _arrange_moves(
         nodes += [np.arange(move0 + first, move0 + end, dtype=np.int32), np.full(padding, spare, np.int32)]
         first_slot.append(first_slot[-1] + int(end - first) + padding)
     return np.array(first_slot, np.int32), np.concatenate(literals), np.concatenate(nodes)
+
+
+def find_turns(tables: CircuitTables) -> Int32Array:
+    """The literal of each role's turn: int32[R], constants or fluents; empty if roles do not take turns.
+
+    Where it does not hold, the role waits: one move is legal, the same in all states, and no other. Where it
+    holds, that one is not.
+
+    >>> import ggp
+    >>> find_turns(ggp.load("tictactoe").tables).size, find_turns(ggp.load("goofspiel").tables).size
+    (2, 0)
+    """
+    if tables.role_count == 1:
+        return np.zeros(1, np.int32)
+    turns = []
+    for first, end in zip(tables.first_move[:-1].tolist(), tables.first_move[1:].tolist(), strict=True):
+        legal = tables.legal[first:end]
+        waiting = np.flatnonzero(legal >> 1 <= tables.fluent_count)
+        found = [i for i in waiting[:MAX_WAITING].tolist() if _are_false(tables, legal, i)]
+        if not found:
+            return np.zeros(0, np.int32)
+        turns.append(int(legal[found[0]]) ^ 1)
+    return np.array(turns, np.int32)
+
+
+def _are_false(tables: CircuitTables, legal: Int32Array, waiting: int) -> bool:
+    """Whether all legal literals but one are false wherever that one holds."""
+    value = np.full(tables.node_count, UNKNOWN, np.int8)
+    value[0] = 1
+    value[legal[waiting] >> 1] = 1 - (legal[waiting] & 1)
+    _propagate(tables.first_input, tables.input, tables.gate0, int(tables.phase_end[0]), value)
+    others = np.delete(legal, waiting)
+    return bool((value[others >> 1] == (others & 1)).all())
+
+
+@kernel
+def _propagate(
+    first_input: Int32Array, inputs: Int32Array, gate0: int, gates: int, value: NDArray[np.int8]
+) -> None:
+    """Compute which of the first `gates` gates are 0 or 1 whatever the UNKNOWN nodes are."""
+    for g in range(gates):
+        result = 1
+        for j in range(first_input[g], first_input[g + 1]):
+            x = value[inputs[j] >> 1]
+            if x == UNKNOWN:
+                result = UNKNOWN if result == 1 else result
+            elif x == (inputs[j] & 1):
+                result = 0
+        value[gate0 + g] = result
 
 
 def order_of_writing(following: Int32Array) -> tuple[Int32Array, Int32Array]:

@@ -37,9 +37,9 @@ from ggp.jit.rows import (
     word_count,
     words_of,
 )
-from ggp.lanes.choose import choice_scratch_rows, seeded_random
+from ggp.lanes.choose import advance_all, choice_scratch_rows, draw_all, is_fused, seeded_random
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.step import advance_or_restart, move_at_random
+from ggp.lanes.step import advance_or_restart, move_at_random, settle_choices
 
 LENGTH_PLANES = 31
 # Indices of PlayoutArrays.counter.
@@ -51,7 +51,7 @@ class PlayoutArrays(NamedTuple):
     """The memory of one engine. W words per row everywhere.
 
     value       K+1 rows: the circuit in all lanes
-    scratch     rows for `choose`
+    scratch     rows for `choose`, then for machine code: a row of the lanes that restart, and those of `root`
     saved       rows for fluents whose next value cannot be written in place
     random      2 rows
     root        uint64[F]: all ones if the fluent holds in the root state, else 0
@@ -81,7 +81,7 @@ def make_arrays(tables: LaneTables, words: int, seed: int, stream: int = 0) -> P
     words_of(value)[0] = ALL_ONES
     return PlayoutArrays(
         value=value,
-        scratch=make_rows(choice_scratch_rows(tables), words),
+        scratch=make_rows(choice_scratch_rows(tables) + 1 + tables.fluent_count, words),
         saved=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
         root=np.zeros(tables.fluent_count, np.uint64),
@@ -99,6 +99,7 @@ def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -
     lanes = 64 * words_of(arrays.active).shape[1]
     arrays.root[:] = np.where(root, ALL_ONES, np.uint64(0))
     words_of(arrays.value)[1 : 1 + fluents] = arrays.root[:, None]
+    words_of(arrays.scratch)[len(arrays.scratch) - fluents :] = arrays.root[:, None]
     bits = np.zeros(lanes, np.uint8)
     bits[: min(count, lanes)] = 1
     words_of(arrays.active)[0] = np.packbits(bits, bitorder="little").view(np.uint64)
@@ -221,9 +222,12 @@ def _note_stuck(
 
 @inlined
 def _end_playouts(
-    tables: LaneTables, arrays: PlayoutArrays, terminal: Row, stuck: Row, step_limit: Index
+    tables: LaneTables, arrays: PlayoutArrays, terminal: Row, stuck: Row, step_limit: Index, is_settled: bool
 ) -> Row:
-    """Count the playouts that ended; return the lanes that restart."""
+    """Count the playouts that ended; return the lanes that restart.
+
+    is_settled   whether the rows of LEGAL say which moves are legal
+    """
     counter = arrays.counter
     active = load(arrays.active, 0)
     planes = counter[PLANES_USED]
@@ -240,6 +244,8 @@ def _end_playouts(
         counter[ENDED] += sum_words(popcount(broken))
         counter[STEPS] -= _summed_length(arrays.length, planes, broken)
         if stuck_now > 0:
+            if not is_settled:
+                settle_choices(tables, arrays.value)
             _note_stuck(
                 tables.first_slot, tables.slot_literal, arrays.value, arrays.stuck_count, stuck & active
             )
@@ -276,10 +282,17 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
     value = arrays.value
     counter = arrays.counter
     for _ in range(ticks):
-        stuck = move_at_random(tables, value, arrays.scratch, planes, arrays.random)
+        fused = is_fused(tables, value)
+        if fused:
+            stuck = draw_all(tables, value, arrays.scratch, planes, arrays.random)
+        else:
+            stuck = move_at_random(tables, value, arrays.scratch, planes, arrays.random)
         terminal = literal(value, np.int64(tables.terminal))
-        restarted = _end_playouts(tables, arrays, terminal, stuck, step_limit)
-        advance_or_restart(tables, value, arrays.saved, arrays.root, restarted)
+        restarted = _end_playouts(tables, arrays, terminal, stuck, step_limit, not fused)
+        if fused:
+            advance_all(tables, value, arrays.scratch, restarted)
+        else:
+            advance_or_restart(tables, value, arrays.saved, arrays.root, restarted)
         counter[TICKS] += 1
         if counter[STARTS_LEFT] == 0 and not any_lane(load(arrays.active, 0)):
             return True

@@ -1,8 +1,10 @@
 """Machine code of circuits: for every phase of a game a function that settles it.
 
 mapping           gates as operations with three inputs
-schedule          these in order, in functions, with the rows they write; and a plain-Python twin
-choice            counting and selecting moves as schedules
+operations        operations in order, with the rows they write
+schedule          these in functions of bounded size; and a plain-Python twin
+choice            counting and selecting moves as operations
+fusion            all that lies before and after the draw of random moves as two schedules
 emit              a schedule as LLVM's intermediate language, for a row width and an instruction set
 code              object code of a phase, and loading it
 compile_process   the process that makes it

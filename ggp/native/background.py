@@ -29,7 +29,7 @@ from ggp.native.code import LoadedCode, part_name, processor
 from ggp.native.compile_client import CLIENT, CompileError
 from ggp.native.compile_limit import COMPILE_THREAD, CompileLimit
 from ggp.native.compile_process import Order, Outcome
-from ggp.native.schedule import Layout, Part
+from ggp.native.schedule import PHASES_OF, SINGLE_PARTS, Layout, Part
 
 SECONDS_PER_INPUT = 0.0002
 """CPU seconds to compile one input of a gate, in large circuits, on a slow core."""
@@ -69,7 +69,7 @@ class NativeCode:
         layout: Layout,
         addresses: NDArray[np.int64],
         *,
-        parts: Sequence[Part] = tuple(Part),
+        parts: Sequence[Part] = SINGLE_PARTS,
         limit: CompileLimit | None = None,
         name: str = "game",
     ) -> None:
@@ -153,7 +153,8 @@ class NativeCode:
         moves = CHOICE_OPERATIONS * int(self._tables.first_move[-1])
 
         def inputs(part: Part) -> int:
-            return int(starts[part + 1] - starts[part]) if part < Part.COUNT else moves
+            gates = sum(starts[phase + 1] - starts[phase] for phase in PHASES_OF.get(part, ()))
+            return int(gates + moves * (part >= Part.COUNT))
 
         parts = sorted(parts, key=inputs)
         ends = SECONDS_PER_INPUT * np.cumsum([inputs(part) for part in parts])

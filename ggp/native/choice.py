@@ -10,18 +10,23 @@ tree, split into 3 * 2**m and the rest:
 
 About 3 operations per move to count and 5 to select. A number that differs from lane to lane is a list of
 planes, the lowest first, as in `ggp.lanes.choose`.
+
+Roles that take turns (`Layout.turn`) share one tree: in a lane only the moves of the role to move are legal
+in it, so a leaf is legal where a move of any role there is. The one move of a role that waits is no leaf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from ggp.native.mapping import ALL_OF_THREE, VARIABLES
-from ggp.native.schedule import NO_ROW, SCRATCH, Layout, Schedule, ScheduleError, pack_operations
+from ggp.native.operations import NO_ROW, Operations, Value, literal_value
+from ggp.native.schedule import SCRATCH, Layout, Schedule, ScheduleError, pack_operations
 
 RECOUNTED = 3
 """Counts of subtrees with at most this many leaves are not kept but made again."""
+TRUE = 0
+"""The literal of the constant."""
 
 
 def moves_of_role(layout: Layout, role: int) -> list[tuple[int, int]]:
@@ -34,13 +39,15 @@ def moves_of_role(layout: Layout, role: int) -> list[tuple[int, int]]:
 class ChoiceRows(NamedTuple):
     """Scratch rows that the two functions and `ggp.lanes.choose` share.
 
-    limit     of role r from limit + r * planes on: count minus one; before `select`, k
-    has_move  one row per role
+    limit     of role r from limit + r * planes on: count minus one; if roles take turns, of the one to move
+    drawn     likewise: k
+    has_move  one row per role; one row for all if they take turns: the lanes in which every role has one
     lanes     the lanes in which to select
     end       behind the last of all
     """
 
     limit: int
+    drawn: int
     has_move: int
     lanes: int
     end: int
@@ -54,49 +61,28 @@ class ChoiceSchedules(NamedTuple):
     rows: ChoiceRows
 
 
-class _Value(NamedTuple):
-    """A row (number >= 0) or the result of operation ~number, perhaps negated."""
-
-    number: int
-    is_negated: bool = False
+Planes = list[Value]
 
 
-Planes = list[_Value]
+class Leaf(NamedTuple):
+    """What is selected together: at most one of these moves is legal in a lane.
 
+    literals   of legality
+    moves      row and literal of each: it is selected where the leaf is and the literal holds
+    row        where the OR of the literals is found; NO_ROW: nowhere
+    """
 
-class _Operations:
-    """Operations in order, with the row each writes."""
-
-    def __init__(self) -> None:
-        self.table: list[int] = []
-        self.source: list[list[int]] = []
-        self.target: list[int] = []
-
-    def columns(self) -> tuple[list[int], list[list[int]], list[int]]:
-        """Tables, sources and targets."""
-        return self.table, self.source, self.target
-
-    def add(self, function: Callable[..., int], *inputs: _Value, target: int = NO_ROW) -> _Value:
-        """`function` computes the truth table of the result from those of one to three inputs."""
-        of_inputs = [
-            variable ^ (ALL_OF_THREE if value.is_negated else 0)
-            for variable, value in zip(VARIABLES, inputs, strict=False)
-        ]
-        self.table.append(function(*of_inputs) & ALL_OF_THREE)
-        self.source.append([value.number for value in inputs])
-        self.target.append(target)
-        return _Value(~(len(self.table) - 1))
-
-    def keep(self, value: _Value, row: int) -> None:
-        """Write the result of an operation, which has no row yet, or a copy of another value."""
-        if value.number < 0 and not value.is_negated and self.target[~value.number] == NO_ROW:
-            self.target[~value.number] = row
-        else:
-            self.add(lambda a: a, value, target=row)
+    literals: list[int]
+    moves: list[tuple[int, int]]
+    row: int = NO_ROW
 
 
 def _xor(a: int, b: int, c: int = 0) -> int:
     return a ^ b ^ c
+
+
+def _or(a: int, b: int = 0, c: int = 0) -> int:
+    return a | b | c
 
 
 def _majority(a: int, b: int, c: int = 0) -> int:
@@ -115,81 +101,110 @@ def _left_size(size: int) -> int:
     return left
 
 
-class _Trees:
-    """The trees of all roles; the rows of kept counts by role and range of slots."""
+def _merged(operations: Operations, values: Sequence[Value]) -> Value:
+    """The lanes in which one of `values` holds."""
+    some = list(values)
+    while len(some) > 1:
+        some = [operations.add(_or, *some[:3]), *some[3:]]
+    return some[0]
 
-    def __init__(self, layout: Layout) -> None:
-        self.roles = len(layout.first_slot) - 1
-        self.moves = [moves_of_role(layout, role) for role in range(self.roles)]
-        has_move = (self.roles + 3) * layout.planes
-        self.rows = ChoiceRows(SCRATCH, SCRATCH + has_move, SCRATCH + has_move + self.roles, 0)
-        self.next_row = self.rows.lanes + 1
-        self.kept: dict[tuple[int, int, int], list[int]] = {}
 
-    def legal(self, role: int, slot: int) -> _Value:
-        literal = self.moves[role][slot][0]
-        return _Value(literal >> 1, bool(literal & 1))
+class _Tree:
+    """The tree of a role, or of all; `next_row` is the first free scratch row.
 
-    def count(self, operations: _Operations, role: int, begin: int, end: int) -> Planes:
-        """Add up the legal moves of slots begin .. end-1."""
+    kept    rows of counts, and of the legality of leaves of several moves, by range of leaves
+    """
+
+    def __init__(self, leaves: list[Leaf], next_row: int) -> None:
+        self.leaves, self.next_row = leaves, next_row
+        self.kept: dict[tuple[int, int], list[int]] = {}
+
+    def _keep(self, operations: Operations, leaves: tuple[int, int], values: Planes) -> None:
+        rows = list(range(self.next_row, self.next_row + len(values)))
+        self.next_row += len(values)
+        self.kept[leaves] = rows
+        for value, row in zip(values, rows, strict=True):
+            operations.keep(value, row)
+
+    def legal(self, operations: Operations, leaf: int) -> Value:
+        """The lanes in which a move of the leaf is legal."""
+        kept = self.kept.get((leaf, leaf + 1))
+        if kept or self.leaves[leaf].row != NO_ROW:
+            return Value(kept[0] if kept else self.leaves[leaf].row)
+        literals = self.leaves[leaf].literals
+        return _merged(operations, [literal_value(literal) for literal in literals])
+
+    def count(self, operations: Operations, begin: int, end: int) -> Planes:
+        """Add up the legal leaves begin .. end-1."""
         size = end - begin
         if size <= 3:
-            legal = [self.legal(role, slot) for slot in range(begin, end)]
+            legal = [self.legal(operations, leaf) for leaf in range(begin, end)]
+            # Of these the last is not needed to select.
+            for leaf in range(begin, end - 1):
+                if len(self.leaves[leaf].literals) > 1 and self.leaves[leaf].row == NO_ROW:
+                    self._keep(operations, (leaf, leaf + 1), legal[leaf - begin : leaf - begin + 1])
             if size == 1:
                 return legal
             return [operations.add(_xor, *legal), operations.add(_majority, *legal)]
         middle = begin + _left_size(size)
-        left = self.count(operations, role, begin, middle)
+        left = self.count(operations, begin, middle)
         if middle - begin > RECOUNTED:
-            rows = list(range(self.next_row, self.next_row + len(left)))
-            self.next_row += len(left)
-            self.kept[role, begin, middle] = rows
-            for value, row in zip(left, rows, strict=True):
-                operations.keep(value, row)
-        return _sum(operations, left, self.count(operations, role, middle, end), size.bit_length())
+            self._keep(operations, (begin, middle), left)
+        return _sum(operations, left, self.count(operations, middle, end), size.bit_length())
 
-    def select(self, operations: _Operations, role: int, slots: range, active: _Value, k: Planes) -> None:
-        """Select the k-th legal one of `slots` in the active lanes, and no other."""
-        begin, end, size = slots.start, slots.stop, len(slots)
-        rows = [row for _, row in self.moves[role][begin:end]]
+    def select(self, operations: Operations, begin: int, end: int, active: Value, k: Planes) -> None:
+        """Select the k-th legal one of the leaves begin .. end-1 in the active lanes, and no other."""
+        size = end - begin
         if size == 1:
-            operations.keep(active, rows[0])
+            self._put(operations, begin, active)
         elif size <= 3:
-            self._select_few(operations, [self.legal(role, slot) for slot in slots], rows, active, k)
+            self._select_few(operations, range(begin, end), active, k)
         else:
             middle = begin + _left_size(size)
-            kept = self.kept.get((role, begin, middle))
-            left = [_Value(row) for row in kept] if kept else self.count(operations, role, begin, middle)
+            kept = self.kept.get((begin, middle)) if middle - begin > RECOUNTED else None
+            left = [Value(row) for row in kept] if kept else self._recount(operations, begin, middle)
             k = k[: (size - 1).bit_length()]
             reduced, borrow = _difference(operations, k, left)
             inside = operations.add(lambda a, b: a & b, active, borrow)
-            self.select(
-                operations, role, range(begin, middle), inside, k[: (middle - begin - 1).bit_length()]
-            )
+            self.select(operations, begin, middle, inside, k[: (middle - begin - 1).bit_length()])
             outside = operations.add(lambda a, b: a & ~b, active, borrow)
-            self.select(
-                operations, role, range(middle, end), outside, reduced[: (end - middle - 1).bit_length()]
-            )
+            self.select(operations, middle, end, outside, reduced[: (end - middle - 1).bit_length()])
 
-    @staticmethod
-    def _select_few(
-        operations: _Operations, legal: Planes, rows: list[int], active: _Value, k: Planes
-    ) -> None:
-        if len(legal) == 2:
-            first = operations.add(lambda a, x, k: a & x & ~k, active, legal[0], k[0], target=rows[0])
-            operations.add(lambda a, b: a & ~b, active, first, target=rows[1])
+    def _recount(self, operations: Operations, begin: int, end: int) -> Planes:
+        legal = [self.legal(operations, leaf) for leaf in range(begin, end)]
+        if len(legal) == 1:
+            return legal
+        return [operations.add(_xor, *legal), operations.add(_majority, *legal)]
+
+    def _select_few(self, operations: Operations, leaves: range, active: Value, k: Planes) -> None:
+        legal = [self.legal(operations, leaf) for leaf in leaves[:-1]]
+        if len(leaves) == 2:
+            first = operations.add(lambda a, x, k: a & x & ~k, active, legal[0], k[0])
+            self._put(operations, leaves[0], first)
+            self._put(operations, leaves[1], operations.add(lambda a, b: a & ~b, active, first))
             return
         is_first = operations.add(lambda x, k0, k1: x & ~k0 & ~k1, legal[0], k[0], k[1])
-        first = operations.add(lambda a, b: a & b, active, is_first, target=rows[0])
+        first = operations.add(lambda a, b: a & b, active, is_first)
+        self._put(operations, leaves[0], first)
         is_next = operations.add(lambda x, k0, k1: ~k1 & ~(k0 ^ x), legal[0], k[0], k[1])
-        second = operations.add(lambda a, b, x: a & b & x, active, is_next, legal[1], target=rows[1])
-        operations.add(lambda a, b, c: a & ~b & ~c, active, first, second, target=rows[2])
+        second = operations.add(lambda a, b, x: a & b & x, active, is_next, legal[1])
+        self._put(operations, leaves[1], second)
+        third = operations.add(lambda a, b, c: a & ~b & ~c, active, first, second)
+        self._put(operations, leaves[2], third)
+
+    def _put(self, operations: Operations, leaf: int, selected: Value) -> None:
+        leaf_row = self.leaves[leaf].row
+        for row, literal in self.leaves[leaf].moves[: 1 if leaf_row != NO_ROW else None]:
+            if literal == TRUE or leaf_row != NO_ROW:
+                operations.keep(selected, row)
+            else:
+                operations.add(lambda a, b: a & b, selected, literal_value(literal), target=row)
 
 
-def _sum(operations: _Operations, left: Planes, right: Planes, planes: int) -> Planes:
+def _sum(operations: Operations, left: Planes, right: Planes, planes: int) -> Planes:
     """The sum of two numbers; its `planes` planes suffice."""
     total: Planes = []
-    carry: list[_Value] = []
+    carry: list[Value] = []
     for p in range(planes):
         given = [*left[p : p + 1], *right[p : p + 1], *carry]
         if len(given) < 2:
@@ -199,10 +214,10 @@ def _sum(operations: _Operations, left: Planes, right: Planes, planes: int) -> P
     return total
 
 
-def _difference(operations: _Operations, k: Planes, count: Planes) -> tuple[Planes, _Value]:
+def _difference(operations: Operations, k: Planes, count: Planes) -> tuple[Planes, Value]:
     """k - count, and the lanes in which k is less."""
     reduced: Planes = []
-    borrow: list[_Value] = []
+    borrow: list[Value] = []
     for p in range(max(len(k), len(count))):
         given = [*k[p : p + 1], *count[p : p + 1], *borrow]
         if p < len(k):
@@ -210,41 +225,120 @@ def _difference(operations: _Operations, k: Planes, count: Planes) -> tuple[Plan
             borrow = [operations.add(_borrow, *given)] if len(given) > 1 else borrow
         else:
             # k has no such plane, so it is less wherever the count has.
-            borrow = [operations.add(lambda b, c=0: b | c, *given)]
+            borrow = [operations.add(_or, *given)]
     return reduced, borrow[0]
+
+
+class Choice(NamedTuple):
+    """Counting and selecting as operations, their scratch rows, and the leaves if all roles share a tree."""
+
+    counting: Operations
+    selecting: Operations
+    rows: ChoiceRows
+    leaves: list[Leaf]
+
+
+def choice_operations(layout: Layout, *, is_fused: bool = False) -> Choice:
+    """The operations of counting and selecting the moves of all roles. Raises ScheduleError.
+
+    is_fused   leaves of several moves are known, and selected, as a whole: counting and selecting read the
+               row of each, and selecting writes that of its first move only
+    """
+    roles, planes = len(layout.first_slot) - 1, layout.planes
+    if not all(moves_of_role(layout, role) for role in range(roles)):
+        raise ScheduleError("a role has no moves")
+    drawn, has_move = SCRATCH + roles * planes, SCRATCH + (roles + 3) * planes
+    counting, selecting = Operations(), Operations()
+    leaves: list[Leaf] = []
+    if len(layout.turn):
+        rows = ChoiceRows(has_move - planes, drawn, has_move, has_move + roles, has_move + roles + 1)
+        end, leaves = _choose_in_turns(layout, counting, selecting, rows, is_fused)
+    else:
+        rows = ChoiceRows(SCRATCH, SCRATCH, has_move, has_move + roles, has_move + roles + 1)
+        end = _choose_by_role(layout, counting, selecting, rows)
+    if end - SCRATCH > layout.scratch_rows:
+        raise ScheduleError(f"choosing moves needs {end - SCRATCH} rows")
+    return Choice(counting, selecting, rows._replace(end=end), leaves)
+
+
+def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations, rows: ChoiceRows) -> int:
+    """A tree for each role; return the first free scratch row."""
+    end, planes = rows.end, layout.planes
+    for role in range(len(layout.first_slot) - 1):
+        moves = moves_of_role(layout, role)
+        tree = _Tree([Leaf([literal], [(row, TRUE)]) for literal, row in moves], end)
+        total = tree.count(counting, 0, len(moves))
+        end, first = tree.next_row, rows.limit + role * planes
+        some = _merged(counting, total)
+        counting.keep(some, rows.has_move + role)
+        _keep_limit(counting, total, some, range(first, first + planes))
+        k = [Value(row) for row in range(first, first + planes)]
+        tree.select(selecting, 0, len(moves), Value(rows.lanes), k)
+    return end
+
+
+def _leaves_in_turns(layout: Layout) -> tuple[list[Leaf], list[tuple[int, int]]]:
+    """The leaves of the tree of all roles, and the literal and row of the move of each role that waits."""
+    leaves: list[Leaf] = []
+    waiting: list[tuple[int, int]] = []
+    for role, turn in enumerate(layout.turn.tolist()):
+        moves, place = moves_of_role(layout, role), 0
+        if turn != TRUE:
+            waiting.append(next(move for move in moves if move[0] == turn ^ 1))
+        for literal, row in moves:
+            if turn != TRUE and (literal, row) == waiting[-1]:
+                continue
+            if place == len(leaves):
+                leaves.append(Leaf([], []))
+            leaves[place].literals.append(literal)
+            leaves[place].moves.append((row, turn))
+            place += 1
+    return leaves, waiting
+
+
+def _choose_in_turns(
+    layout: Layout, counting: Operations, selecting: Operations, rows: ChoiceRows, is_fused: bool
+) -> tuple[int, list[Leaf]]:
+    """One tree for all roles; return the first free scratch row, and its leaves."""
+    end, (leaves, waiting) = rows.end, _leaves_in_turns(layout)
+    if is_fused:
+        several = [i for i, leaf in enumerate(leaves) if len(leaf.moves) > 1]
+        for row, i in enumerate(several, end):
+            leaves[i] = leaves[i]._replace(row=row)
+        end += len(several)
+    tree, turns = _Tree(leaves, end), layout.turn.tolist()
+    total = tree.count(counting, 0, len(leaves))
+    some = _merged(counting, total)
+    can_move = some
+    for number, turn in enumerate(turns):
+        if turn != TRUE:
+            # The role that waits has its one move: the literal of that is the negation of its turn.
+            previous = [can_move] if number else []
+            able = counting.add(lambda a, t: a | ~t, some, literal_value(turn))
+            can_move = counting.add(lambda a, b: a & b, able, *previous) if previous else able
+    counting.keep(can_move, rows.has_move)
+    _keep_limit(counting, total, some, range(rows.limit, rows.limit + layout.planes))
+    k = [Value(row) for row in range(rows.drawn, rows.drawn + layout.planes)]
+    tree.select(selecting, 0, len(leaves), Value(rows.lanes), k)
+    for literal, row in waiting:
+        selecting.add(lambda a, b: a & b, Value(rows.lanes), literal_value(literal), target=row)
+    return tree.next_row, leaves
 
 
 def schedule_choice(layout: Layout) -> ChoiceSchedules:
     """The schedules of counting and selecting the moves of all roles. Raises ScheduleError."""
-    trees, planes = _Trees(layout), layout.planes
-    if not all(trees.moves):
-        raise ScheduleError("a role has no moves")
-    counting, selecting = _Operations(), _Operations()
-    for role in range(trees.roles):
-        total = trees.count(counting, role, 0, len(trees.moves[role]))
-        _keep_limit(counting, total, trees.rows.limit + role * planes, planes, trees.rows.has_move + role)
-    for role in range(trees.roles):
-        first = trees.rows.limit + role * planes
-        k = [_Value(row) for row in range(first, first + planes)]
-        trees.select(selecting, role, range(len(trees.moves[role])), _Value(trees.rows.lanes), k)
-    counting_schedule, end = pack_operations(*counting.columns(), trees.next_row)
-    selecting_schedule, other = pack_operations(*selecting.columns(), trees.next_row)
-    end = max(end, other)
-    if end - SCRATCH > layout.scratch_rows:
-        raise ScheduleError(f"choosing moves needs {end - SCRATCH} rows")
-    return ChoiceSchedules(counting_schedule, selecting_schedule, trees.rows._replace(end=end))
+    choice = choice_operations(layout)
+    spare = range(choice.rows.end, SCRATCH + layout.scratch_rows)
+    counting, selecting = (pack_operations(each, spare) for each in choice[:2])
+    return ChoiceSchedules(counting, selecting, choice.rows)
 
 
-def _keep_limit(operations: _Operations, total: Planes, limit: int, planes: int, has_move: int) -> None:
-    """Keep the count minus one, where it is not zero, and the lanes in which it is not."""
-    some: Sequence[_Value] = total
-    while len(some) > 1:
-        some = [operations.add(lambda a, b, c=0: a | b | c, *some[:3]), *some[3:]]
-    operations.keep(some[0], has_move)
-    borrow = some[0]
-    for p in range(planes):
+def _keep_limit(operations: Operations, total: Planes, some: Value, rows: range) -> None:
+    """Keep the count minus one, where it is not zero."""
+    borrow = some
+    for p, row in enumerate(rows):
         if p < len(total):
-            operations.add(lambda x, b: x ^ b, total[p], borrow, target=limit + p)
+            operations.add(lambda x, b: x ^ b, total[p], borrow, target=row)
             borrow = operations.add(lambda x, b: b & ~x, total[p], borrow)
         else:
-            operations.add(lambda a: 0, total[0], target=limit + p)
+            operations.add(lambda a: 0, total[0], target=row)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ggp.native.schedule import NO_ROW, SCRATCH, Schedule
+from ggp.native.operations import NO_ROW
+from ggp.native.schedule import SCRATCH, Schedule
 
 VECTOR_WORDS = 8
 """Words of the widest register."""
@@ -119,7 +120,7 @@ def _function_lines(schedule: Schedule, function: int, rows: Rows) -> Iterator[s
                 yield f"%p{k} = {_place(row, stride)}"
                 yield f"%x{k} = load {rows.vector}, ptr %p{k}, align 8"
             given.append(loaded[row])
-        if rows.inputs == 3:
+        if rows.inputs == 3 and not _is_simple(table[i], source[i]):
             inputs = ", ".join(f"{rows.vector} {x}" for x in given)
             yield f"%t{i} = call {rows.vector} {rows.ternary}({inputs}, i32 {table[i]})"
         else:
@@ -153,11 +154,24 @@ _OF_TWO = {
     0b1111: ("or", "a", "~a"),
 }
 """Functions of a and b as LLVM's instruction and its inputs; bit 2*a + b of the key is the result."""
+_SIMPLE = (0b1000, 0b1110, 0b0110, 0b0100, 0b0010)
+"""Of these AND, OR, XOR and AND NOT."""
+
+
+def _key(table: int) -> int:
+    """The key of a function that does not depend on its third input."""
+    return sum((table >> 2 * pattern & 1) << pattern for pattern in range(4))
+
+
+def _is_simple(table: int, source: list[int]) -> bool:
+    """Whether there is an instruction for it that keeps its inputs; that of three inputs overwrites one."""
+    depends_on_third = (table >> 1 ^ table) & 0x55
+    return source[0] != source[1] and not depends_on_third and _key(table) in _SIMPLE
 
 
 def _binary_lines(result: str, table: int, a: str, b: str, rows: Rows) -> Iterator[str]:
     """A function of two inputs, whose table does not depend on the third."""
-    name, *inputs = _OF_TWO[sum((table >> 2 * pattern & 1) << pattern for pattern in range(4))]
+    name, *inputs = _OF_TWO[_key(table)]
     names = {"a": a, "b": b, "~a": f"{result}na", "~b": f"{result}nb"}
     ones = ", ".join(["i64 -1"] * rows.part_words)
     for each in sorted({*inputs} & {"~a", "~b"}):

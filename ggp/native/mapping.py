@@ -17,7 +17,9 @@ phases), which are read, and the ANDs of this phase, which are computed. A liter
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TypeAlias
 
 from ggp.circuit.tables import CircuitTables
@@ -63,11 +65,29 @@ class _Ands:
             self.inputs.append(key)
         return literal
 
+    def all_of(self, literals: Iterable[int]) -> int:
+        """The literal of their AND: a chain in which what is computed last comes last, so cuts reach it."""
+        together, *others = sorted(literals)
+        for literal in others:
+            together = self.both(together, literal)
+        return together
 
-def map_gates(tables: CircuitTables, begin: int, end: int, outputs: set[int], inputs: int) -> Mapping:
+
+def map_gates(
+    tables: CircuitTables,
+    begin: int,
+    end: int,
+    outputs: set[int],
+    inputs: int,
+    *,
+    meaning: Mapping[int, tuple[int, int]] | None = None,
+    unions: Sequence[Sequence[int]] = (),
+) -> Cover:
     """Cover the gates begin .. end-1 of `tables` by operations with at most `inputs` (2 or 3) inputs.
 
     outputs   nodes among the gates begin .. end-1 whose values are needed
+    meaning   nodes that have no row, as two literals of which each is the AND
+    unions    the OR of these literals, two or more, is needed, too
 
     >>> import ggp
     >>> tables = ggp.load("tictactoe").tables
@@ -77,11 +97,14 @@ def map_gates(tables: CircuitTables, begin: int, end: int, outputs: set[int], in
     >>> gates, len(mapped.operations) < 2 * gates
     (60, True)
     """
-    ands, literal_of = _split(tables, begin, end)
-    roots = {node: literal_of[node] >> 1 for node in sorted(outputs)}
+    ands, literal_of = _split(tables, begin, end, meaning or {})
+    roots = {node: literal_of[node] for node in sorted(outputs)}
+    for number, literals in enumerate(unions):
+        negated = [literal_of.get(x >> 1, x & ~1) ^ (x & 1 ^ 1) for x in literals]
+        roots[tables.node_count + number] = ands.all_of(negated) ^ 1
     uses = [0] * len(ands.inputs)
-    for value in roots.values():
-        uses[value - ands.first] += 1
+    for literal in roots.values():
+        uses[(literal >> 1) - ands.first] += 1
     cuts = _enumerate_cuts(ands, uses, inputs)
     chosen = _cover(ands.first, cuts, uses)
     operations = [
@@ -89,15 +112,15 @@ def map_gates(tables: CircuitTables, begin: int, end: int, outputs: set[int], in
         for i, cut in enumerate(chosen)
         if cut is not None
     ]
-    return Mapping(ands.first, operations, roots)
+    return Cover(ands.first, operations, roots)
 
 
 @dataclass(frozen=True)
-class Mapping:
+class Cover:
     """Operations in an order in which they can be computed.
 
     first   values from `first` on are computed, those below are nodes that are read
-    roots   by node: the value that it is
+    roots   by node: the literal of a value that it is; unions follow the last node
     """
 
     first: int
@@ -105,7 +128,9 @@ class Mapping:
     roots: dict[int, int]
 
 
-def _split(tables: CircuitTables, begin: int, end: int) -> tuple[_Ands, dict[int, int]]:
+def _split(
+    tables: CircuitTables, begin: int, end: int, meaning: Mapping[int, tuple[int, int]]
+) -> tuple[_Ands, dict[int, int]]:
     """The ANDs, and the literal of each gate by node."""
     first = tables.gate0 + begin
     ands = _Ands(first)
@@ -114,13 +139,25 @@ def _split(tables: CircuitTables, begin: int, end: int) -> tuple[_Ands, dict[int
     inputs = tables.input[starts[0] : starts[-1]].tolist() if end > begin else []
     for g in range(end - begin):
         given = inputs[starts[g] - starts[0] : starts[g + 1] - starts[0]]
-        literals = sorted(literal_of[x >> 1] ^ (x & 1) if x >> 1 >= first else x for x in given)
-        # A chain: what is computed last comes last, where a cut can still reach into it.
-        together = literals[0]
-        for literal in literals[1:]:
-            together = ands.both(together, literal)
-        literal_of[first + g] = together
+        literals = [literal_of.get(x >> 1, x & ~1) ^ (x & 1) for x in given if x >> 1 not in meaning]
+        literals += _with_meaning(ands, [x for x in given if x >> 1 in meaning], meaning)
+        literal_of[first + g] = ands.all_of(literals)
     return ands, literal_of
+
+
+def _with_meaning(ands: _Ands, given: list[int], meaning: Mapping[int, tuple[int, int]]) -> list[int]:
+    """Literals of which the AND is that of `given`, which have a meaning.
+
+    Of negated ones with the same second literal x, such as moves of one role, AND ~(a & x) & ~(b & x) .. is
+    ~((a | b | ..) & x).
+    """
+    literals = [x for y in given if not y & 1 for x in meaning[y >> 1]]
+    negated: dict[int, list[int]] = {}
+    for a, x in [meaning[y >> 1] for y in given if y & 1]:
+        negated.setdefault(x, []).append(a ^ 1)
+    for x, of_x in negated.items():
+        literals.append(ands.both(ands.all_of(of_x) ^ 1, x) ^ 1)
+    return literals
 
 
 def _enumerate_cuts(ands: _Ands, outputs: list[int], size: int) -> list[list[Cut]]:
@@ -162,30 +199,30 @@ def _cover(first: int, cuts: list[list[Cut]], outputs: list[int]) -> list[Cut | 
                 if value >= first:
                     uses[value - first] += 1
 
-    def change(number: int, by: int) -> int:
-        """Add the cut of an AND to all (by = 1), or take it out (-1); return the operations."""
-        count, waiting = 0, [number]
+    def change(values: set[int], by: int) -> int:
+        """Read values once more (by = 1) or less (-1); return the operations that this adds or saves."""
+        count, waiting = 0, list(values)
         while waiting:
-            count += 1
-            for value in best[waiting.pop()]:
-                if value >= first:
-                    other = value - first
-                    before, uses[other] = uses[other], uses[other] + by
-                    if min(before, uses[other]) == 0:
-                        waiting.append(other)
+            value = waiting.pop()
+            if value >= first:
+                other = value - first
+                before, uses[other] = uses[other], uses[other] + by
+                if min(before, uses[other]) == 0:
+                    count += 1
+                    waiting += best[other]
         return count
+
+    def exchange(number: int, cut: Cut) -> int:
+        """Take another cut of an AND; return the operations that this adds."""
+        # What both need stays in use meanwhile, so long chains below it are not walked.
+        old, best[number] = best[number], cut
+        return change({*cut} - {*old}, 1) - change({*old} - {*cut}, -1)
 
     for _ in range(RECOVERIES):
         for number, choices in enumerate(cuts):
             if uses[number] and len(choices) > 1:
-                change(number, -1)
-                counts = []
-                for cut in choices:
-                    best[number] = cut
-                    counts.append(change(number, 1))
-                    change(number, -1)
-                best[number] = choices[counts.index(min(counts))]
-                change(number, 1)
+                counts = list(accumulate([exchange(number, cut) for cut in choices]))
+                exchange(number, choices[counts.index(min(counts))])
     return [cut if used else None for cut, used in zip(best, uses, strict=True)]
 
 

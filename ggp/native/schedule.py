@@ -8,6 +8,8 @@ that another function of the same phase reads. The last ones take the rows that 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -15,15 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import CircuitTables, Int32Array, Phase
-from ggp.native.mapping import Mapping, map_gates
+from ggp.native.mapping import ALL_OF_THREE, Cover, map_gates
+from ggp.native.operations import NO_ROW, Operations, Value
 
-FUNCTION_OPERATIONS = 250
-"""Operations of one function. More take LLVM longer and make no faster code."""
-NO_ROW = -1
+FUNCTION_OPERATIONS, SMALL_FUNCTION_OPERATIONS, LARGE_PART = 250, 120, 1000
+"""Operations of one function; fewer in parts of more than LARGE_PART operations: there LLVM spills registers
+more often than functions exchange values."""
 SCRATCH = 1 << 28
 """Rows from this number on are those of a second array, which functions about moves work in."""
-COPY = 0xF0
-"""The table of an operation that copies its first input."""
 
 
 class ScheduleError(Exception):
@@ -31,7 +32,13 @@ class ScheduleError(Exception):
 
 
 class Part(IntEnum):
-    """What there is machine code for: the phases of a circuit, then the two halves of choosing moves."""
+    """What there is machine code for.
+
+    LEGAL .. SEES    the phases of a circuit
+    COUNT, SELECT    the two halves of choosing moves, before and after numbers are drawn
+    BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept
+    AFTER_DRAW       SELECT and NEXT in one, and the next states in place
+    """
 
     LEGAL = Phase.LEGAL
     GOAL = Phase.GOAL
@@ -39,6 +46,18 @@ class Part(IntEnum):
     SEES = Phase.SEES
     COUNT = 4
     SELECT = 5
+    BEFORE_DRAW = 6
+    AFTER_DRAW = 7
+
+
+SINGLE_PARTS = tuple(part for part in Part if part < Part.BEFORE_DRAW)
+FUSED_PARTS = (Part.BEFORE_DRAW, Part.AFTER_DRAW)
+"""What random playouts use, in place of all others but SEES."""
+PHASES_OF = {
+    **{Part(phase): (phase,) for phase in Phase},
+    Part.BEFORE_DRAW: (Phase.LEGAL, Phase.GOAL),
+    Part.AFTER_DRAW: (Phase.NEXT,),
+}
 
 
 class Layout(NamedTuple):
@@ -47,8 +66,10 @@ class Layout(NamedTuple):
     row_of       int32[K]: row of each node
     first_spare, end_spare    rows that hold nothing between phases; the row `end_spare` is never read
     first_slot, slot_literal, slot_node    moves by role
+    turn         literal of each role's turn if roles take turns, else empty
     planes       of the count of moves
-    scratch_rows    for choosing moves
+    scratch_rows    for choosing moves; behind them lie, for AFTER_DRAW, a row of the lanes that restart and
+                 one row for each fluent of the state they restart from
     """
 
     row_of: Int32Array
@@ -57,6 +78,7 @@ class Layout(NamedTuple):
     first_slot: Int32Array
     slot_literal: Int32Array
     slot_node: Int32Array
+    turn: Int32Array
     planes: int
     scratch_rows: int
 
@@ -82,16 +104,27 @@ def schedule_phase(
     phase: Phase,
     *,
     inputs: int = 3,
-    function_operations: int = FUNCTION_OPERATIONS,
+    function_operations: int | None = None,
 ) -> Schedule:
     """The schedule of one phase. Raises ScheduleError if it needs more spare rows than there are.
 
     inputs   of an operation at most: 3 where one instruction computes any function of three rows, else 2
     """
+    operations = phase_operations(tables, layout, phase, inputs)
+    return pack_operations(operations, range(layout.first_spare, layout.end_spare), function_operations)
+
+
+def phase_operations(tables: CircuitTables, layout: Layout, phase: Phase, inputs: int) -> Operations:
+    """The operations of one phase, with the rows of all that is read outside of it."""
+    begin, end = gates_of_phase(tables, phase)
+    cover = map_gates(tables, begin, end, outputs_of_phase(tables, begin, end), inputs)
+    return laid_out(cover, layout.row_of)
+
+
+def gates_of_phase(tables: CircuitTables, phase: Phase) -> tuple[int, int]:
+    """The first gate of a phase and the end."""
     ends = [0, *tables.phase_end.tolist()]
-    begin, end = ends[phase], ends[phase + 1]
-    mapping = map_gates(tables, begin, end, outputs_of_phase(tables, begin, end), inputs)
-    return _laid_out(mapping, layout, function_operations)
+    return ends[phase], ends[phase + 1]
 
 
 def outputs_of_phase(tables: CircuitTables, begin: int, end: int) -> set[int]:
@@ -103,79 +136,62 @@ def outputs_of_phase(tables: CircuitTables, begin: int, end: int) -> set[int]:
     return set(nodes[within].tolist())
 
 
-def _laid_out(mapping: Mapping, layout: Layout, function_operations: int) -> Schedule:
-    """The operations of a mapping, with the rows of all that is read outside of their phase."""
-    first, operations = mapping.first, mapping.operations
-    number_of = {operation.value: i for i, operation in enumerate(operations)}
-    table = [operation.table for operation in operations]
-    source = [
-        [~number_of[value] if value >= first else int(layout.row_of[value]) for value in operation.cut]
-        for operation in operations
-    ]
-    target = [NO_ROW] * len(operations)
-    for node, value in mapping.roots.items():
-        number, row = number_of[value], int(layout.row_of[node])
-        if target[number] == NO_ROW:
-            target[number] = row
-        else:
-            table.append(COPY)
-            source.append([~number])
-            target.append(row)
-    schedule, end = pack_operations(table, source, target, layout.first_spare, function_operations)
-    if end > layout.end_spare:
-        raise ScheduleError(f"more than {layout.end_spare - layout.first_spare} rows between functions")
-    return schedule
+def laid_out(cover: Cover, row_of: Int32Array) -> Operations:
+    """The operations of a cover, which write the rows of its roots."""
+    first, operations = cover.first, Operations()
+    number_of: dict[int, int] = {}
+    reads = Counter(value for operation in cover.operations for value in operation.cut)
+    reads.update(literal >> 1 for literal in cover.roots.values())
+    negated = {x >> 1 for x in cover.roots.values() if x & 1 and reads[x >> 1] == 1}
+    for operation in cover.operations:
+        source = [~number_of[v] if v >= first else int(row_of[v]) for v in operation.cut]
+        table = operation.table ^ (ALL_OF_THREE if operation.value in negated else 0)
+        number_of[operation.value] = operations.append(table, source, NO_ROW)
+    for node, literal in cover.roots.items():
+        is_negated = literal & 1 and literal >> 1 not in negated
+        operations.keep(Value(~number_of[literal >> 1], bool(is_negated)), int(row_of[node]))
+    return operations
 
 
 def pack_operations(
-    table: list[int],
-    source: list[list[int]],
-    target: list[int],
-    first_spare: int,
-    function_operations: int = FUNCTION_OPERATIONS,
-) -> tuple[Schedule, int]:
-    """Operations as a schedule with functions of equal size, and the end of the spare rows that it uses.
+    operations: Operations, spare: Iterable[int], function_operations: int | None = None
+) -> Schedule:
+    """Operations as a schedule with functions of equal size. Raises ScheduleError.
 
-    table, target   as in Schedule; source: one to three inputs of each operation
-    first_spare     from this row on there is room for values that another function reads
+    spare   rows for values that another function reads
     """
-    count = len(table)
-    functions = max(1, -(-count // function_operations))
+    count = len(operations.table)
+    usual = FUNCTION_OPERATIONS if count <= LARGE_PART else SMALL_FUNCTION_OPERATIONS
+    functions = max(1, -(-count // (function_operations or usual)))
     bounds = [count * c // functions for c in range(functions + 1)]
-    end = _give_spare_rows(source, bounds, target, first_spare)
-    schedule = Schedule(
-        np.array(table, np.uint8),
-        np.array([[*each, each[0], each[0]][:3] for each in source], np.int32).reshape(-1, 3),
+    target = _with_spare_rows(operations, bounds, list(spare)[::-1])
+    return Schedule(
+        np.array(operations.table, np.uint8),
+        np.array([[*each, each[0], each[0]][:3] for each in operations.source], np.int32).reshape(-1, 3),
         np.array(target, np.int32),
         np.array(bounds, np.int32),
     )
-    return schedule, end
 
 
-def _give_spare_rows(source: list[list[int]], bounds: list[int], target: list[int], first_spare: int) -> int:
-    """Give operations that another function reads a spare row, until the last function that reads it.
-
-    Returns the end of the rows given.
-    """
+def _with_spare_rows(operations: Operations, bounds: list[int], free: list[int]) -> list[int]:
+    """Targets: values that another function reads get a free row, until the last function that reads them."""
     function_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
-    last_reader = [0] * len(source)
-    for reader, inputs in enumerate(source):
+    last_reader = [0] * len(function_of)
+    for reader, inputs in enumerate(operations.source):
         for each in inputs:
             if each < 0:
                 last_reader[~each] = function_of[reader]
-    end = first_spare
-    free: list[int] = []
+    target, rows = list(operations.target), len(free)
     done: list[list[int]] = [[] for _ in bounds]
     for number, function in enumerate(function_of):
         if number == bounds[function]:
             free += done[function]
         if target[number] == NO_ROW and last_reader[number] > function:
             if not free:
-                free.append(end)
-                end += 1
+                raise ScheduleError(f"more than {rows} rows between functions")
             target[number] = free.pop()
             done[last_reader[number] + 1].append(target[number])
-    return end
+    return target
 
 
 def interpret(

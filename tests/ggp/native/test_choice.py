@@ -31,33 +31,59 @@ def legal_bits(layout: Layout, value: np.ndarray, role: int) -> np.ndarray:
     return np.array([bits(value[x >> 1]) ^ bool(x & 1) for x, _ in moves_of_role(layout, role)])
 
 
+def put_legal(layout: Layout, value: np.ndarray, rng: np.random.Generator) -> None:
+    """Let roles take turns: in every lane at most one has a turn, and the others one move."""
+    turns = layout.turn.tolist()
+    to_move = rng.integers(-1, len(turns), 64 * WORDS)
+    for role, turn in enumerate(turns):
+        is_turn = to_move == role if turn else np.ones(64 * WORDS, bool)
+        if turn:
+            value[turn >> 1] = row_of(is_turn ^ bool(turn & 1))
+        for x, _ in moves_of_role(layout, role):
+            if x != turn ^ 1:
+                value[x >> 1] = row_of(bits(value[x >> 1]) & is_turn ^ bool(x & 1))
+
+
 @pytest.mark.parametrize(
     "name",
     ["tictactoe", "connectfour_4x4", "breakthrough_small", "hex_5x5", "goofspiel", "dicerace", "minichess"],
 )
-def test_counting_and_selecting(name):
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_counting_and_selecting(name, in_turn):
     game, rng = ggp.load(name), np.random.default_rng(1)
     layout = native_layout(game.lane_tables)
+    if not in_turn:
+        layout = layout._replace(turn=np.zeros(0, np.int32))
+    elif not len(layout.turn):
+        pytest.skip("roles do not take turns")
     schedules, planes = schedule_choice(layout), layout.planes
     rows, roles = schedules.rows, range(len(game.roles))
-    value, scratch = random_rows(rng, layout.end_spare + 1), random_rows(rng, rows.end - SCRATCH)
+    value, scratch = random_rows(rng, layout.end_spare + 1), random_rows(rng, layout.scratch_rows)
+    if in_turn:
+        put_legal(layout, value, rng)
     value[0] = ~np.uint64(0)
     legal = [legal_bits(layout, value, role) for role in roles]
 
     interpret(schedules.counting, value, scratch)
     count = [each.sum(axis=0) for each in legal]
-    for role in roles:
+    most = [np.maximum(each - 1, 0) for each in count]
+    has_move = [bits(scratch[rows.has_move - SCRATCH + role]) for role in roles]
+    for role in [0] if in_turn else roles:
         first = rows.limit - SCRATCH + role * planes
         limit = sum(bits(scratch[first + p]).astype(int) << p for p in range(planes))
-        assert (limit == np.maximum(count[role] - 1, 0)).all()
-        assert (bits(scratch[rows.has_move - SCRATCH + role]) == (count[role] > 0)).all()
+        assert (limit == (sum(most) if in_turn else most[role])).all()
+    if in_turn:
+        assert (has_move[0] == np.all([each > 0 for each in count], axis=0)).all()
+    else:
+        assert (np.array(has_move) == [each > 0 for each in count]).all()
 
-    drawn = [rng.integers(0, np.maximum(each, 1)) for each in count]
+    drawn = [rng.integers(0, each + 1) for each in most]
     lanes = bits(random_rows(rng, 1)[0]) & np.all([each > 0 for each in count], axis=0)
     scratch[rows.lanes - SCRATCH] = row_of(lanes)
-    for role in roles:
+    for role in [0] if in_turn else roles:
+        number = sum(drawn) if in_turn else drawn[role]
         for p in range(planes):
-            scratch[rows.limit - SCRATCH + role * planes + p] = row_of(drawn[role] >> p & 1 != 0)
+            scratch[rows.drawn - SCRATCH + role * planes + p] = row_of(number >> p & 1 != 0)
     interpret(schedules.selecting, value, scratch)
     for role in roles:
         rank = legal[role].cumsum(axis=0) - 1
@@ -68,5 +94,5 @@ def test_counting_and_selecting(name):
 
 def test_choosing_needs_its_rows():
     layout = native_layout(ggp.load("tictactoe").lane_tables)._replace(scratch_rows=20)
-    with pytest.raises(ScheduleError, match="needs 29 rows"):
+    with pytest.raises(ScheduleError, match="choosing moves needs"):
         schedule_choice(layout)

@@ -1,7 +1,9 @@
 """Machine code settles what the interpreter settles, in every width and for every kind of processor."""
 
 import ctypes
+import itertools
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -13,10 +15,23 @@ from ggp.jit.compiling import IS_COMPILED
 from ggp.jit.rows import words_of
 from ggp.lanes.choose import native_layout
 from ggp.lanes.engine import Lanes
-from ggp.lanes.layout import arrange
+from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import WIDTHS, NativeCode
+from ggp.native.choice import choice_operations
 from ggp.native.code import LoadedCode, compile_part, processor, rows_of
-from ggp.native.schedule import Layout, Part, ScheduleError, interpret, outputs_of_phase, schedule_phase
+from ggp.native.fusion import schedule_fused
+from ggp.native.schedule import (
+    FUSED_PARTS,
+    SCRATCH,
+    SINGLE_PARTS,
+    Layout,
+    Part,
+    ScheduleError,
+    interpret,
+    outputs_of_phase,
+    schedule_phase,
+)
+from tests.conftest import ROOT
 
 GAMES = (
     "tictactoe",
@@ -111,10 +126,11 @@ def test_playouts_change_to_machine_code_and_stay_the_same(cached):
     game = ggp.load("connectfour_4x4")
     root = game.unpack(game.initial_state())
     interpreted = Lanes(game.lane_tables, words=2, seed=1).playouts(root, 5000)
-    game.native.begin(2)
-    assert game.native.wait(2) == is_complete(2)
+    for code in (game.native, game.native_playouts):
+        code.begin(2)
+        assert code.wait(2) == is_complete(2)
+        assert Lanes(game.lane_tables, words=2, seed=1).playouts(root, 5000) == interpreted
     assert (game.lane_tables.schedule.native[list(Phase), 1] != 0).all()
-    assert Lanes(game.lane_tables, words=2, seed=1).playouts(root, 5000) == interpreted
     again = ggp.load("connectfour_4x4")
     again.native.begin(2)
     assert again.native.wait(2) == is_complete(2)
@@ -162,3 +178,110 @@ def test_code_is_dropped_with_its_table():
     assert len(background._loaded) == before + 1
     del code, addresses
     assert len(background._loaded) == before
+
+
+def with_code(game: CompiledGame, parts: tuple[Part, ...], words: int) -> tuple[LaneTables, list[LoadedCode]]:
+    """Tables with the machine code of those parts that can be compiled; the code must be kept."""
+    tables, kept = arrange(game.tables), []
+    for part in parts:
+        with suppress(ScheduleError):
+            kept.append(LoadedCode(compile_part(game.tables, layout_of(game), part, words), part))
+            tables.schedule.native[part, WIDTHS.index(words)] = kept[-1].address
+    return tables, kept
+
+
+@pytest.mark.parametrize("name", [*GAMES, "dicerace", "minichess"])
+def test_fused_schedules_make_a_tick(name):
+    game = ggp.load(name)
+    tables, layout, roles = game.lane_tables, layout_of(game), len(game.roles)
+    lanes = Lanes(tables, words=1, seed=4)
+    lanes.begin(game.unpack(game.initial_state()))
+    lanes.play(5)
+    scratch = words_of(lanes.arrays.scratch)
+    value, choice = words_of(lanes.arrays.value).copy(), choice_operations(layout)
+    interpret(schedule_fused(game.tables, layout, Part.BEFORE_DRAW), value, scratch)
+    lanes.settle(Phase.LEGAL, Phase.GOAL)
+    ends = np.array([tables.terminal, *tables.goal_literal]) >> 1
+    assert (value[ends] == words_of(lanes.arrays.value)[ends]).all()
+
+    # Number 0 draws the first legal move of every role.
+    is_legal = lanes.words_at(game.legal_literals)
+    drawn = choice.rows.drawn - SCRATCH
+    scratch[drawn : drawn + roles * layout.planes] = 0
+    able = ~np.uint64(0)
+    for first, end in itertools.pairwise(game.tables.first_move.tolist()):
+        before = np.zeros(1, np.uint64)
+        for move in range(first, end):
+            words_of(lanes.arrays.value)[tables.move0 + move] = is_legal[move] & ~before
+            before |= is_legal[move]
+        able &= before
+    scratch[choice.rows.lanes - SCRATCH] = able
+    scratch[layout.scratch_rows] = ~able
+    interpret(schedule_fused(game.tables, layout, Part.AFTER_DRAW), value, scratch)
+    lanes.settle(Phase.NEXT, Phase.NEXT)
+    root = scratch[layout.scratch_rows + 1 :]
+    fluents = slice(1, 1 + tables.fluent_count)
+    assert (value[fluents] == (lanes.words_at(tables.next) & able | root & ~able)).all()
+
+
+@needs_kernels
+@pytest.mark.parametrize("words", [2, 8, 16])
+@pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
+@pytest.mark.parametrize("name", ["connectfour_4x4", "goofspiel", "lightsout"])
+def test_playouts_with_machine_code_are_the_same(name, parts, words):
+    game = ggp.load(name)
+    root = game.unpack(game.initial_state())
+    interpreted = Lanes(arrange(game.tables), words=words, seed=2).playouts(root, 3000, step_limit=7)
+    tables, _kept = with_code(game, parts, words)
+    assert Lanes(tables, words=words, seed=2).playouts(root, 3000, step_limit=7) == interpreted
+
+
+STUCK = """
+(role a) (role b) (init (control a)) (init (n 0)) (succ 0 1) (succ 1 2) (succ 2 3)
+(<= (legal a (take ?n)) (true (control a)) (true (n ?n)) (succ ?n ?m))
+(<= (legal a stop) (true (control a)))
+(<= (legal a wait) (not (true (control a))))
+(<= (legal b (take ?n)) (not (true (control a))) (true (n ?n)) (distinct ?n 1))
+(<= (legal b wait) (true (control a)))
+(<= (next (control a)) (not (true (control a))))
+(<= (next (n ?m)) (true (n ?n)) (succ ?n ?m))
+(<= terminal (true (n 3)))
+(goal a 50) (goal b 50)
+"""
+
+
+@needs_kernels
+@pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
+def test_stuck_roles_are_counted_with_machine_code(parts):
+    game = ggp.load(STUCK)
+    root = game.unpack(game.initial_state())
+    interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
+    assert interpreted.stuck_roles[1] > 0
+    assert len(game.lane_tables.turn) == 2
+    tables, _kept = with_code(game, parts, 8)
+    assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
+
+
+@needs_kernels
+@pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
+def test_states_in_which_both_roles_have_their_turn(parts):
+    game = ggp.load("breakthrough_small")
+    root = game.unpack(game.initial_state())
+    root[(game.lane_tables.turn >> 1) - 1] = True
+    interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
+    tables, _kept = with_code(game, parts, 8)
+    assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
+
+
+@needs_kernels
+@pytest.mark.slow
+@pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
+@pytest.mark.parametrize("path", sorted((ROOT / "games").glob("*.kif")), ids=lambda path: path.stem)
+def test_playouts_of_all_sheets_are_the_same(path, parts):
+    game = ggp.load(path)
+    if len(game.tables.input) >= 40_000:
+        pytest.skip("takes long to compile")
+    root = game.unpack(game.initial_state())
+    interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 600, step_limit=300)
+    tables, _kept = with_code(game, parts, 8)
+    assert Lanes(tables, words=8, seed=2).playouts(root, 600, step_limit=300) == interpreted
