@@ -25,7 +25,7 @@ from ggp.jit.rows import Index, Rows, lowest_bit, word_count
 from ggp.native.schedule import Part
 
 BLOCK = 8
-WIDTHS = 6
+WIDTH_COUNT = 6
 """Row widths that there can be machine code for: 1, 2, 4, 8, 16 and 32 words, all that kernels work with."""
 COUNT_CODE, SELECT_CODE = int(Part.COUNT), int(Part.SELECT)
 BEFORE_DRAW_CODE, AFTER_DRAW_CODE = int(Part.BEFORE_DRAW), int(Part.AFTER_DRAW)
@@ -39,7 +39,7 @@ MAX_WAITING = 4
 """Moves that are tried as the one of a role that waits."""
 
 
-class Schedule(NamedTuple):
+class GateRuns(NamedTuple):
     """The gates of a circuit, in the order of settling; only `ggp.lanes.settle` reads it.
 
     run            int32[Q, 3]: positive inputs, negated inputs and number of gates of each run
@@ -60,7 +60,7 @@ class Schedule(NamedTuple):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Another process has other addresses."""
-        return Schedule, (*self[:-1], np.zeros_like(self.native))
+        return GateRuns, (*self[:-1], np.zeros_like(self.native))
 
 
 class LaneTables(NamedTuple):
@@ -84,7 +84,7 @@ class LaneTables(NamedTuple):
     node_of        int32[K]: row of node k of the CircuitTables, until a later gate of its phase takes it over
     """
 
-    schedule: Schedule
+    schedule: GateRuns
     row_count: int
     first_shared: int
     fluent_count: int
@@ -108,10 +108,10 @@ class LaneTables(NamedTuple):
 
 @inlined
 def native_column(value: Rows) -> Index:
-    """The column of `Schedule.native` for the width of `value`; the last one, without code, for others."""
+    """The column of `GateRuns.native` for the width of `value`; the last one, without code, for others."""
     words = word_count(value)
-    if words & (words - 1) or words >> WIDTHS:
-        return np.int64(WIDTHS)
+    if words & (words - 1) or words >> WIDTH_COUNT:
+        return np.int64(WIDTH_COUNT)
     return np.int64(lowest_bit(np.uint64(words)))
 
 
@@ -168,7 +168,7 @@ def _renumber(literals: Int32Array, node_of: Int32Array) -> Int32Array:
     return np.asarray(2 * node_of[literals >> 1] + (literals & 1), np.int32)
 
 
-def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32Array, int, int]:
+def _arrange_gates(tables: CircuitTables, window: int) -> tuple[GateRuns, Int32Array, int, int]:
     """The schedule, the row of each node, and the numbers of rows of gates: not shared, and all."""
     gates = len(tables.first_input) - 1
     arity = np.diff(tables.first_input)
@@ -204,14 +204,14 @@ def _arrange_gates(tables: CircuitTables, window: int) -> tuple[Schedule, Int32A
     else:
         kept_rows = gate_rows = gates
         node_of[tables.gate0 :] = tables.gate0 + rank
-    schedule = Schedule(
+    schedule = GateRuns(
         run=np.ascontiguousarray(run, np.int32),
         phase_run=np.asarray(np.searchsorted(starts, phase_gate), np.int32),
         phase_gate=phase_gate.astype(np.int32),
         phase_source=first_source[phase_gate].astype(np.int32),
         source=node_of[source],
         target=node_of[tables.gate0 + order],
-        native=np.zeros((len(Part), WIDTHS + 1), np.int64),
+        native=np.zeros((len(Part), WIDTH_COUNT + 1), np.int64),
     )
     return schedule, node_of, kept_rows, gate_rows
 

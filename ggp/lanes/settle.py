@@ -8,11 +8,11 @@ import numpy as np
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, piece
 from ggp.jit.rows import Index, Rows, fill, load, store
-from ggp.lanes.layout import Schedule
+from ggp.lanes.layout import GateRuns
 
 
 @inlined
-def settle(schedule: Schedule, value: Rows, first_phase: Index, end_phase: Index) -> None:
+def settle(schedule: GateRuns, value: Rows, first_phase: Index, end_phase: Index) -> None:
     """Recompute the gates of phases first_phase .. end_phase-1, run by run, in topological order.
 
     value   rows of gates of these phases are overwritten; the rows that they read must be valid
@@ -103,7 +103,7 @@ def _settle_many(
 
 
 @piece
-def settle_apart(schedule: Schedule, value: Rows, first_phase: Index, end_phase: Index) -> None:
+def settle_apart(schedule: GateRuns, value: Rows, first_phase: Index, end_phase: Index) -> None:
     """`settle` as a separate function, for kernels that do much else.
 
     It runs faster there, because its loops have the registers for themselves, and is compiled once for all of

@@ -13,9 +13,12 @@ from ggp.engines.compiled import interpreted
 from ggp.jit.checked_store import CheckedStore
 from ggp.jit.compiling import IS_COMPILED
 from ggp.lanes.engine import Lanes
+from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.native import background, compile_client
 from ggp.native.compile_client import CLIENT, CompileClient
+from ggp.native.compile_limit import CompileLimit
 from ggp.native.schedule import Part
+from ggp.players.factory import make_player
 from tests.ggp.native.test_native import is_complete
 
 pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels are plain Python")
@@ -199,3 +202,26 @@ def test_what_is_in_the_cache_is_loaded_without_any_time():
     assert compiled("tictactoe") == is_complete(8)
     assert compiled("tictactoe", 0.0) == is_complete(8)
     assert not compiled("nim", 0.0)
+
+
+def test_the_start_clock_limits_compiling():
+    game = ggp.load("tictactoe")
+    players = {text: make_player(text) for text in ("mcts:native=7", "alphabeta", "mcts:native=off")}
+
+    def limit(text: str, clock: float) -> CompileLimit:
+        setup = MatchSetup("m", game, game.roles[0], clock, 1.0, 0)
+        return players[text]._with_compile_limit(setup).game.native.limit
+
+    assert [limit("mcts:native=7", clock).cpu_seconds for clock in (3.0, 60.0)] == [3.0, 7.0]
+    assert [limit("alphabeta", clock).cpu_seconds for clock in (3.0, 60.0)] == [3.0, 20.0]
+    assert not limit("mcts:native=off", 60.0).is_on
+    assert game.native.limit.is_on
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("no", "native must be a number, not 'no'"), ("-1", "native must be off or from 0 to 604,800, not -1")],
+)
+def test_wrong_limits_are_refused(given, message):
+    with pytest.raises(PlayerSpecError, match=message):
+        make_player(f"mcts:native={given}")
