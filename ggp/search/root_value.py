@@ -25,6 +25,7 @@ from ggp.solver import SolverLimitError, UnsolvableError
 
 ALPHABETA, BRANCH_AND_BOUND = "alphabeta", "branch-and-bound"
 REPORT_SECONDS = 0.5
+JOIN_SECONDS = 0.05
 MOVES_SECONDS = 5.0
 """Without a deadline the other moves get this much time, or as much as the proof took."""
 
@@ -156,7 +157,9 @@ class _RootSearch:
             self._is_over.set()
             if self._moves is not None:
                 self._moves.interrupt()
-            self.search.interrupt_and_join(threads[0])
+            while threads[0].is_alive():
+                self.search.interrupt()  # perhaps another one by now
+                threads[0].join(JOIN_SECONDS)
             for thread in threads[1:]:
                 thread.join()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -26,7 +25,6 @@ FIRST_MEBIBYTES, TABLE_GROWTH, FULL = 16, 4, 0.5
 SLICE_SECONDS = 0.004
 """Target duration of a call of the kernel, between which budgets are looked at."""
 MAX_TICKS = 1024
-JOIN_SECONDS = 0.05
 ENDLESS_NODES = 1 << 62
 _FAULTS = {
     c.SIMULTANEOUS: "two roles choose at the same time",
@@ -158,12 +156,6 @@ class ProofNumberSearch:
         """Stop the question that another thread asks."""
         self._is_interrupted = True
         self._memory.counter[c.STOP] = 1
-
-    def interrupt_and_join(self, searching: threading.Thread) -> None:
-        """Stop the search in thread `searching`, even if it has just started, and wait for the thread."""
-        while searching.is_alive():
-            self.interrupt()
-            searching.join(JOIN_SECONDS)
 
     def _mover(self, state: PackedState) -> tuple[int, list[Move]]:
         """The role that chooses (0 if none has a choice), and its moves. Raises AlphaBetaError."""

@@ -113,7 +113,9 @@ def test_budgets_end_a_search_at_once():
     searching = threading.Thread(target=search.search, args=(state,))
     searching.start()
     time.sleep(0.1)
-    search.interrupt_and_join(searching)
+    while searching.is_alive():
+        search.interrupt()
+        searching.join(0.05)
     assert time.monotonic() - begin < 5
 
 
