@@ -343,7 +343,7 @@ def _tick(memory: SearchMemory) -> None:
 
 @kernel
 def walk(memory: SearchMemory, ticks: int) -> int:
-    """Search for at most so many ticks; return counter[ANSWER].
+    """Search for at most `ticks` ticks; return counter[ANSWER].
 
     It ends early at counter[STOP], counter[FAULT] or option[NODE_LIMIT]; the next call resumes.
     """
