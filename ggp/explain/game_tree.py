@@ -88,6 +88,7 @@ class Sides:
 def value_text(goals: Sequence[float]) -> str:
     """A value as it is shown.
 
+    >>> import math
     >>> value_text([3.0]), value_text([2, -0.25, 1 / 3]), value_text([-math.inf])
     ('3', '(2, −0.25, 0.333)', '−∞')
     """
