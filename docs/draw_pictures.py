@@ -14,7 +14,7 @@ import random
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -441,6 +441,41 @@ def draw_exact_search() -> None:
         330, 30, f"{sum(map(len, layers)):,} states, valued from the last to the first", kind="muted small"
     )
     picture.save("exact-search")
+
+
+def draw_proof_numbers() -> None:
+    """One tick of four walkers in connect four: a lane for every child of their nodes."""
+    import ggp
+
+    game = ggp.load("connectfour_4x4", engine="reasoner")
+    rng = random.Random(3)
+    picture = Svg(760, 180, "One tick of four walkers in connect four 4x4")
+    picture.text(94, 28, "four walkers wait at a node each; every child has a lane, settled with all others")
+    for y, label in ((56, "node of"), (90, "makes move"), (124, "number")):
+        picture.text(84, y + 15, label, "end", "small")
+    lane = 0
+    for walker, kind, plies in zip("ABCD", "abce", (5, 8, 9, 11), strict=True):
+        state: Hashable = game.initial_state()
+        for _ in range(plies):
+            state = game.next_state(state, [rng.choice(game.legal_moves(state, role)) for role in game.roles])
+        children = [
+            game.next_state(state, joint)
+            for joint in product(*(game.legal_moves(state, role) for role in game.roles))
+        ]
+        x = 94 + 42 * lane
+        picture.rect(x, 56, 42 * len(children) - 4, 22, kind)
+        picture.text(x + 21 * len(children) - 2, 71, f"walker {walker}", "middle", "on small")
+        for k, child in enumerate(children):
+            is_end = game.is_terminal(child)
+            moves = 0 if is_end else max(len(game.legal_moves(child, role)) for role in game.roles)
+            picture.rect(x + 42 * k, 90, 38, 22)
+            picture.text(x + 42 * k + 19, 105, f"{k}", "middle", "small")
+            picture.rect(x + 42 * k, 124, 38, 22, kind if is_end else "box")
+            text, on = ("end", "on small") if is_end else (str(moves), "small")
+            picture.text(x + 42 * k + 19, 139, text, "middle", on)
+        lane += len(children)
+    picture.text(94, 168, "a new child counts as many as its mover has moves", kind="muted small")
+    picture.save("proof-numbers")
 
 
 def draw_explain() -> None:
