@@ -21,7 +21,7 @@ _TREE_BYTES = 1 << 20
 @click.option("--depth", type=Count(1, 100), help="Plies to search.  [default: 3; a bare tree wholly]")
 @click.option("--nodes", default=200, type=Count(2, 5000), help="Nodes to draw; what is below is folded.")
 @click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts, episodes of td.")
-@click.option("--policy", default="", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
+@click.option("--policy", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
 @scale_option
 @seed_option("Random seed of mcts.")
 @click.option("--svg", type=OutputFile(is_replaced=True), help="Draw the tree to this SVG file.")
