@@ -31,7 +31,7 @@ def side_tables(game: CompiledGame, circuit: Circuit) -> SideTables:
     >>> game = ggp.load("tictactoe")
     >>> side = side_tables(game, circuit_of(game.tables, game.terms))
     >>> side.tables.row_count == game.lane_tables.row_count, [part.name for part in side.native.parts]
-    (True, ['LEGAL', 'GOAL', 'NEXT'])
+    (True, ['LEGAL', 'NEXT'])
     """
     tables = tabulate(circuit)
     laid_out = arrange(tables)

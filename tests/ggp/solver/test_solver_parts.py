@@ -153,5 +153,6 @@ def test_solve_command_prints_json(capsys, tmp_path):
     assert json.loads(capsys.readouterr().out)["values"] == printed["values"]
     app.main(["solve", "morra"], standalone_mode=False)
     shown = capsys.readouterr().out
-    assert "even 49.1667, odd 50.8333" in shown
-    assert "(show 1) with probability 0.5833" in shown
+    assert "even -1/12, odd 1/12" in shown
+    assert "goals: even 49.1667, odd 50.8333" in shown
+    assert "equilibrium: even show 1 7/12, show 2 5/12" in shown

@@ -102,7 +102,7 @@ def test_command_refuses_a_file_that_is_no_store(tmp_path):
 def test_limits_of_the_command_reach_the_server(monkeypatch):
     given = []
 
-    def refuse(access, limits, stores):
+    def refuse(access, limits, stores, kept):
         given.append(limits)
         raise OSError
 
