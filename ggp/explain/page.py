@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 from typing import Any
 
 from ggp.explain.explanation import MARKS, Explanation, Table
+from ggp.explain.picture import STYLE as TREE_STYLE
 from ggp.explain.picture import tree_svg
 from ggp.explain.searches import explain
 from ggp.game import Game
@@ -126,6 +129,17 @@ go(0);
 """
 
 
+def _hashes(*texts: str) -> str:
+    return " ".join(f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'" for text in texts)
+
+
+POLICY = (
+    f"default-src 'none'; script-src {_hashes(SCRIPT)}; style-src {_hashes(STYLE, TREE_STYLE)}; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+)
+"""Content security policy for a server of such pages: nothing but their own script and styles, no origin."""
+
+
 def page_of(found: Explanation) -> str:
     """A self-contained page; without JavaScript it shows the end of the search and all steps as text.
 
@@ -156,7 +170,8 @@ def page_of(found: Explanation) -> str:
     tree = tree_svg(found, found.looks(), now=-1, line=found.line)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(found.title)}</title>
-<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body><main>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
+<style>{STYLE}</style></head><body><main>
 <h1>{escape(found.title)}</h1>
 <div class="bar" hidden>
 <button data-go="first" aria-label="First step">«</button>

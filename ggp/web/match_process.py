@@ -4,6 +4,7 @@ Requests name a method of `ShownMatch` and its arguments:
 
     open, replay, follow                     of them the first, answered with what does not change
     show, view, explore, record, animation   what the page shows, also as files
+    position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here
     resign, offer, decline                   how persons end it, see `settlement`
     step, wait, expect, stop                 reports of a match that is played elsewhere
@@ -28,7 +29,7 @@ from ggp.web.agent_thread import Finding
 from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
-    *("open", "replay", "follow", "show", "view", "explore", "record", "animation"),
+    *("open", "replay", "follow", "show", "view", "explore", "position", "record", "animation"),
     *("resign", "offer", "decline"),
     *("play", "undo", "think", "rest", "review", "abort"),
     *("step", "wait", "expect", "stop"),

@@ -50,6 +50,7 @@ STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
 _KEEP_ALIVE_SECONDS = 15.0
 _PICTURE_SECONDS = 5.0
+_EXPLANATION_SECONDS = 30.0
 _BODY_SECONDS = 20.0
 _WRITE_SECONDS = 30.0
 """Time to write an event; a page that has stopped reading is disconnected."""
@@ -126,6 +127,7 @@ class WebServer:
         app.cleanup_ctx.append(self.run_sweeper)
         app.router.add_get("/", page("games"))
         app.router.add_get("/match/{id}", self.match_page)
+        app.router.add_get("/match/{id}/explanation", self.explanation)
         app.router.add_get("/workbench", page("workbench"))
         app.router.add_get("/tournament", page("tournament"))
         app.router.add_get("/static/{name}", static_file)
@@ -350,6 +352,28 @@ class WebServer:
         await self._revive(request)
         self._find(request)
         return await page("match")(request)
+
+    async def explanation(self, request: web.Request) -> web.Response:
+        """A search from a position of a match as a page of its own: `by`, `step`, and `line` as JSON.
+
+        It computes, so pages of other sites may not link to it.
+        """
+        if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+            raise web.HTTPForbidden(text="requests from other pages are refused")
+        match, query = self._find(request), request.query
+        try:
+            place = {"step": int(query.get("step", "")), "line": json.loads(query.get("line", "[]"))}
+        except (ValueError, RecursionError):
+            raise web.HTTPBadRequest(text="step and line are missing or damaged") from None
+        if not isinstance(place["line"], list):
+            raise web.HTTPBadRequest(text="line is a list of moves")
+        found = await match.ask("position", place, self.limits.answer_seconds)
+        session, by = self._session(request), query.get("by", "")
+        page = await self.sessions.ask_sheets(
+            session, "explain", found.pop("rules"), _EXPLANATION_SECONDS, by=by, **found
+        )
+        policy = {"Content-Security-Policy": page["policy"]}
+        return web.Response(text=page["page"], content_type="text/html", headers=policy)
 
     async def match(self, request: web.Request) -> web.Response:
         await self._revive(request)

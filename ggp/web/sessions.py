@@ -16,7 +16,7 @@ from ggp.web.changes import merged
 
 MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"
-PROOFS = ("prove", "conclude")
+PROOFS = ("prove", "conclude", "explain")
 _ABORT_SECONDS = 2.0
 _FOLLOWER_EVENTS = 64
 """Maximum number of events waiting for a slow page; beyond that it is disconnected."""
@@ -231,7 +231,7 @@ class Sessions:
     ) -> Any:
         """Ask a process of the session for rule sheets; a killed one is replaced. Raises ChildError.
 
-        Proofs have their own process of lower priority, so that sheets are checked meanwhile.
+        Proofs and explanations have a process of lower priority, so that sheets are checked meanwhile.
         """
         process = session.proofs if do in PROOFS else session.sheets
         async with process.lock:

@@ -6,6 +6,7 @@ prove     rules       findings of random matches and of all reachable states
 conclude  rules       who wins with best play, in words, with a match that shows it
 picture   rules       the initial state as an SVG document
 scene     rules moves a position in the middle of a match
+explain   rules …     the page of a search, see `explained`
 validate  rules       findings as `ggp validate --format json` gives them, with what a repair needs
 evaluate  rules       figures of self-play: balance, depth and so on
 """
@@ -36,6 +37,7 @@ from ggp.processes.child_end import Parent, serve
 from ggp.validation.output import SheetReport, to_json
 from ggp.validation.sheet import validate
 from ggp.web.conclusion import conclude
+from ggp.web.explained import explained
 from ggp.web.match_view import state_view
 
 _FINDING_LIMIT = 200
@@ -153,6 +155,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "conclude": conclude,
     "picture": picture,
     "scene": scene,
+    "explain": explained,
     "validate": lambda rules: json.loads(to_json([validate(rules + "\n")])),
     "evaluate": judge,
 }

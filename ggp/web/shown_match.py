@@ -28,6 +28,7 @@ from ggp.web.agent_process import AgentProcess
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.catalog import short_title
 from ggp.web.changes import changes
+from ggp.web.explained import fitting
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
@@ -196,6 +197,7 @@ class ShownMatch:
             "turned": [] if self._picture.board is None else list(self._picture.board.style.turned),
             "is_hidden": hides_information(game),
             "is_blind": self._blind is not None,
+            "explained": list(fitting(game.roles)),
             "is_replay": self._mode is Mode.REPLAYED,
             "is_live": self._mode is Mode.FOLLOWED,
             "seconds": self._seconds,
@@ -299,6 +301,15 @@ class ShownMatch:
         self._require_reached(step)
         self._require_seen("a position")
         return self._exploration.view(step, line)
+
+    def position(self, step: int, line: list[list[str]]) -> dict[str, Any]:
+        """Rules, name and facts of a position, for an explanation; none while the rules hide something."""
+        self._require_reached(step)
+        self._require_seen("an explanation")
+        if hides_information(self.history.game) and not self._is_over:
+            raise RequestError("an explanation would show what the rules hide until the match is over")
+        facts = self._exploration.reach(step, line).facts()
+        return {"rules": self._text, "name": self.history.game.name, "facts": list(map(str, facts))}
 
     def record(self) -> str:
         """The match as the JSON text of a record."""

@@ -27,6 +27,7 @@ let explored = null; // the position on the board, if it is not the last one: it
 let isTurned = null; // whether the board is turned; null: as the only person sits
 let linePlays = 0; // the best line that plays, by number; a later one or any other position ends it
 const LINE_MS = 900;
+const LONGEST_ADDRESS = 6000;
 let review = null; // what searches expected at every choice: entries, number of steps
 
 let seatHere = new URLSearchParams(location.search).get("seat"); // the only role that is played in this browser
@@ -200,10 +201,22 @@ function showPosition(state) {
   showVariants();
   showBook(isLive() ? live.book : explored?.book);
   find("leave").hidden = !variants.here;
+  showExplain();
   history.replaceState(null, "", isLive() ? location.pathname + location.search : `#${shown}`);
   showThought(thoughts.get(placeOf()));
   study();
   if (focused) place.querySelector(`[data-cell="${focused}"]`)?.focus();
+}
+
+/** The form that opens the explanation of the position on the board. */
+function showExplain() {
+  const form = find("explain"), { step, line } = JSON.parse(placeOf());
+  form.elements.step.value = step;
+  form.elements.line.value = JSON.stringify(line);
+  form.hidden = about.is_live || about.is_blind;
+  whyNot("explain-button", about.is_hidden && !live.is_over ? "some of the state is hidden: an explanation would show it"
+    : (isLive() ? live : explored).is_over ? "the match is over here: there is nothing to search"
+    : encodeURIComponent(form.elements.line.value).length > LONGEST_ADDRESS && "this line is too long");
 }
 
 /** The goals beside the result, each with its role's name. */
@@ -650,6 +663,8 @@ try {
   find("about").hidden = !about.about?.length;
   find("about-title").textContent = "How to play";
   find("about-text").replaceChildren(...(about.about ?? []).map((text) => element("p", {}, text)));
+  find("explain").action = `${location.pathname}/explanation`;
+  find("explain").elements.by.append(...about.explained.map((name) => element("option", {}, name)));
   showBar(null, about);
   showTable(null, about, null);
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;

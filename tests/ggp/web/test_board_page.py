@@ -183,3 +183,42 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
     expect(page.locator("#state")).not_to_contain_text("What you know")
     expect(page.locator("#goals")).to_contain_text(re.compile(r"\d"))
     expect(page.locator("#log button").nth(1)).to_be_visible()
+
+
+def test_position_is_explained_in_a_new_tab_and_stepped_through_by_keys(page, address):
+    open_game(page, address, "tictactoe", PERSONS)
+    click_cells(page, "0,0", "1,1", "2,2")
+    page.locator("#log button").nth(1).click()
+    expect(page.locator("#step-text")).to_have_text("2 of 3")
+    for by, first in (("alphabeta", "root: x chooses"), ("mast", "")):
+        page.select_option("#explain select", by)
+        errors = []
+        page.context.on("console", lambda message, errors=errors: errors.append(message.text))
+        with page.context.expect_page() as opening:
+            page.click("#explain button")
+        tab = opening.value
+        expect(tab.locator("h1")).to_contain_text(by)
+        expect(tab.locator("#now")).to_have_text("Before the search")
+        tab.keyboard.press("ArrowRight")
+        expect(tab.locator("#now")).to_contain_text(first)
+        expect(tab.locator("#counts")).to_contain_text("step 1 of")
+        expect(tab.locator("#position")).to_contain_text("o")  # the second position, not the last one
+        assert tab.locator("#frame svg .node").count() > 1
+        assert tab.evaluate("getComputedStyle(document.querySelector('.bar')).display") == "flex"
+        assert tab.evaluate("self.origin") == "null"
+        assert not errors
+        tab.close()
+
+
+def test_explanations_are_gray_where_something_is_hidden_or_the_match_is_over(page, address):
+    open_game(page, address, "tictactoe", PERSONS)
+    click_cells(page, "0,0", "0,1", "1,0", "1,1", "2,0")
+    expect(page.locator("#explain button")).to_be_disabled()
+    page.click("#back")
+    expect(page.locator("#explain button")).to_be_enabled()
+    open_game(page, address, "kuhn_poker", ["person", "random"])
+    expect(page.locator("#state")).to_contain_text("You cannot see everything")
+    expect(page.locator("#explain")).to_be_hidden()
+    answer = page.request.get(f"{page.url}/explanation?by=mcts&step=0", headers={"Accept": "text/html"})
+    assert answer.status == 400
+    assert "would show what the rules hide" in answer.text()

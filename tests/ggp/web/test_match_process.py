@@ -18,6 +18,7 @@ from ggp.search.option_table import rows_of
 from ggp.web import shown_match
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes, merged
+from ggp.web.explained import explained
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
 from ggp.web.settlement import Settlement
@@ -281,6 +282,20 @@ def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
     assert json.loads(match.record())["moves"]
     with pytest.raises(RequestError, match="no move of yours"):
         match.undo()
+
+
+def test_positions_are_explained_only_where_nothing_is_hidden():
+    match = open_match("tictactoe", moves=WIN_OF_X[:1])
+    position = match.position(1, [["noop", "(mark 2 2)"]])
+    assert {"(cell 1 1 x)", "(cell 2 2 o)"} < set(position["facts"])
+    page = explained(by="mast", **position)["page"]
+    assert "<title>tictactoe: mcts with mast playouts</title>" in page
+    for by in ("alphabeta:evaluation=here.py:value", "td", ""):
+        with pytest.raises(RequestError, match="choose one of alphabeta"):
+            explained(by=by, **position)
+    for seats in (["person", "random"], ["random", "random"]):  # a page that knows less, and one that watches
+        with pytest.raises(RequestError, match="what the rules hide"):
+            open_match("kuhn_poker", seats).position(0, [])
 
 
 def test_searches_of_an_opponent_with_hidden_cards_are_not_shown():

@@ -11,7 +11,7 @@ from yarl import URL
 from ggp.processes.child import ChildError
 from ggp.web.access import Access
 from ggp.web.server import WebServer
-from ggp.web.sessions import SessionLimits
+from ggp.web.sessions import OpenMatch, SessionLimits
 from tests.ggp.wire import inside
 
 TOKEN = "token-of-this-test"
@@ -65,6 +65,23 @@ async def test_page_is_refused_without_the_token(client, server, path):
     is_page = not path.startswith("/api/")
     assert (reply.status, reply.content_type) == (403, "text/html" if is_page else "application/json")
     assert "token" in await reply.text()
+
+
+@with_server()
+async def test_explanations_are_refused_to_other_pages_and_for_damaged_places(client, server):
+    session = next(iter(server.sessions._sessions.values()))
+    session.matches["m"] = OpenMatch("m")
+    for site, query, status in [
+        ("same-site", "step=0", 403),
+        ("cross-site", "step=0", 403),
+        ("same-origin", "step=x", 400),
+        ("same-origin", "step=0&line={}", 400),
+        ("same-origin", f"step=0&line={'[' * 4000}", 400),
+        ("same-origin", "step=0", 410),  # the match has no process here
+    ]:
+        address = f"/match/m/explanation?by=mcts&{query}"
+        assert (await client.get(address, headers={"Sec-Fetch-Site": site})).status == status, query
+    assert (await client.get("/match/other/explanation?by=mcts&step=0")).status == 404
 
 
 @with_server(is_logged_in=False)
