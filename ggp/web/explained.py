@@ -16,7 +16,7 @@ from ggp.processes.child_end import RequestError
 
 _SIMULATIONS = ("mcts", "mast", "rave")
 _FITTING = {
-    "one or two roles": ("alphabeta", "pvs", "minimax", *_SIMULATIONS),
+    "one or two roles": ("alphabeta", "pvs", "minimax", *_SIMULATIONS, "maxn", "paranoid"),
     "chance": ("expectiminimax", "expectimax", "star1", *_SIMULATIONS),
     "more roles": ("maxn", "paranoid", *_SIMULATIONS),
 }
