@@ -120,7 +120,7 @@ def _play_lines(solution: Solution) -> list[str]:
     lines, depth = [], int(solution.depth[0])
     if solution.concept == CORRELATED:
         lines.append("  where it is correlated, the probabilities of one role's moves are marginals")
-    length = f"longest line of optimal play: {depth} joint moves"
+    length = f"longest line of optimal play: {depth} joint move{'s' * (depth != 1)}"
     lines.append("  optimal play need not end" if depth == ENDLESS else f"  {length}")
     if solution.cyclic:
         lines.append(f"  {solution.cyclic:,} states lie on cycles or lead to them")

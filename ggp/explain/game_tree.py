@@ -160,10 +160,11 @@ class Place:
 
 @dataclass(eq=False)
 class Visit:
-    """A node under search: its window, its best value so far, and the children it has tried."""
+    """A node under search: its window (`ends`: as text), its best value, and the children it has tried."""
 
     place: Place
     window: tuple[float, float]
+    ends: tuple[str, str]
     best: tuple[float, ...] | None = None
     best_bound: str = "exact"
     tried: list[Place] = field(default_factory=list)
@@ -357,11 +358,11 @@ class TreeReader:
             above.tried += [] if is_test else [place]
         del self.visits[event.ply :]
         window = self.sides.window(event)
-        self.visits.append(Visit(place, window, is_test=is_test))
+        self.visits.append(Visit(place, window, self.ends_text(window), is_test=is_test))
         looks = {} if is_test else self.wiped(place, keeps_marks=event.ply > 0)
         if is_test:
             self.mark(place, "S")
-        asked = self.window_text(window)
+        asked = self.window_text(self.visits[-1])
         looks[place] = Look(Status.OPEN, "", asked, "", self.marks.get(place, ""))
         text = f"{place.path}: {self.game.roles[event.mover]} chooses"
         if self.sides.shape(event.mover) is Shape.CHANCE:
@@ -426,10 +427,10 @@ class TreeReader:
         if visit.best is not None and self.sides.worth(goals, mover) <= self.sides.worth(visit.best, mover):
             return ""
         visit.best, visit.best_bound, visit.place.best = goals, bound, child
-        if shape is Shape.MAX:
-            visit.window = max(low, goals[0]), high
-        elif shape is Shape.MIN:
-            visit.window = low, min(high, goals[0])
+        if shape is Shape.MAX and goals[0] > low:
+            visit.window, visit.ends = (goals[0], high), (self.sides.text(goals), visit.ends[1])
+        elif shape is Shape.MIN and goals[0] < high:
+            visit.window, visit.ends = (low, goals[0]), (visit.ends[0], self.sides.text(goals))
         return f", so {visit.place.path} {known}" if (known := self.known_text(visit)) else ""
 
     def known_text(self, visit: Visit) -> str:
@@ -444,17 +445,18 @@ class TreeReader:
         return "" if visit.best_bound == against else f"{sign} {self.sides.text(visit.best)}"
 
     def open_look(self, visit: Visit) -> Look:
-        window = self.window_text(visit.window)
+        window = self.window_text(visit)
         return Look(Status.OPEN, self.known_text(visit), window, "", self.marks.get(visit.place, ""))
 
-    def window_text(self, window: tuple[float, float]) -> str:
-        """A window; one of a hundredth of a goal is a null window."""
-        if not self.sides.has_window:
-            return ""
+    def window_text(self, visit: Visit) -> str:
+        return f"[{', '.join(visit.ends)}]" if self.sides.has_window else ""
+
+    def ends_text(self, window: tuple[float, float]) -> tuple[str, str]:
+        """The ends of a window; one of a hundredth of a goal is a null window."""
         low, high = self.sides.text(window[:1]), self.sides.text(window[1:])
         if 0 < window[1] - window[0] < 1.5 / SCALE:
-            low, high = (low, f"{low}+ε") if len(low) <= len(high) else (f"{high}−ε", high)
-        return f"[{low}, {high}]"
+            return (low, f"{low}+ε") if len(low) <= len(high) else (f"{high}−ε", high)
+        return low, high
 
     def cut(self, event: Event, visit: Visit) -> None:
         """All children that were not tried are cut off, by a bound of this node."""
@@ -467,8 +469,10 @@ class TreeReader:
             value = self.sides.goals(event)
             low, sign = self.sides.window(event)[0], self.sides.sign(event.mover)
             is_low = sign < 0 or (self.sides.shape(place.mover) is Shape.CHANCE and value[0] <= low)
-            bound = low if is_low and sign > 0 else sign * event.beta / SCALE
-            note = f"{self.sides.text(value)} {'≤ α' if is_low else '≥ β'} = {self.sides.text([bound])}"
+            bound = self.sides.text([low if is_low and sign > 0 else sign * event.beta / SCALE])
+            if "ε" in (end := visit.ends[0 if is_low else 1]):
+                bound = end
+            note = f"{self.sides.text(value)} {'≤ α' if is_low else '≥ β'} = {bound}"
             why = f"cutoff at {place.path}, {note}"
             if event.kind is not EventKind.CUTOFF:
                 by = "table" if event.kind is EventKind.TABLE_CUTOFF else "goals"

@@ -11,16 +11,18 @@ from gdl.program import arguments_of
 from gdl.syntax.parser import parse_term
 from gdl.terms import Compound
 from ggp.analysis.scale import Scale, sheet_scale
-from ggp.engines.batches import state_of_facts
+from ggp.engines.batches import require_compiled, state_of_facts
 from ggp.explain.bare_trees import BareTree, read_tree
 from ggp.explain.explanation import Explanation, Step, Table, count_text
 from ggp.explain.game_tree import Sides, TreeReader
 from ggp.explain.learning import LearningSettings, explain_learning
 from ggp.explain.simulations import explain_simulations
+from ggp.features.linear_form import LinearFormError, read_linear_form
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.events import Event, EventKind, StoppedError
 from ggp.search.alphabeta.multi_role import MAX_DEPTH, MultiRoleSearch
+from ggp.search.alphabeta.options import is_own_evaluation
 from ggp.search.alphabeta.reference.node import INFINITE
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
@@ -62,7 +64,7 @@ SECONDS = 2.5
 """What a search may use before it is stopped, of nodes and of time; each comparison gets a quarter."""
 MAX_FAST_MOVES = 4000
 HORIZON = Estimate(goal_weight=100, mobility_weight=0, lowest=1 - INFINITE, highest=INFINITE - 1)
-"""At the horizon counts the goal there; 50 if the rules give none."""
+"""At the horizon, the goal that the rules give there counts; 50 if they give none."""
 
 
 class ExplainError(GameError):
@@ -77,17 +79,20 @@ class TreeSettings:
     guess: float | None = number("guess", None, "Center of the first window.", least=-10_000, most=10_000)
     roles: str = text("roles", "1", "Coalition: numbers of its roles, joined by +.")
     error: float = number("error", 1.0, "Expectimax: share of random moves.", least=0.0, most=1.0)
+    evaluation: str = text("evaluation", "", "File with weights of facts, in games.")
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be explained: a game, the state at the root, the depth, the nodes to draw, the scale."""
+    """What is to be explained: a game, the state at the root, the depth, the nodes to draw, the scale, and an
+    estimate of the horizon."""
 
     game: Game[Any]
     state: Any
     depth: int | None
     nodes: int
     scale: Scale
+    estimate: Estimate
 
     def budget(self, share: float = 1.0) -> Budget:
         return Budget(time.monotonic() + share * SECONDS, nodes=round(share * MAX_SEARCHED))
@@ -165,11 +170,29 @@ def explain(
         depth = GAME_DEPTH
     if scale is None:
         scale = Scale() if isinstance(game, BareTree) else sheet_scale(game.program.source.text)
-    task = Task(game, root, depth, nodes, scale)
+    task = Task(game, root, depth, nodes, scale, estimate_of(game, name, settings.evaluation))
     if name in WINDOWS:
         return explain_windows(task, name, settings, given)
     refuse_unknown(given, TreeSettings())
     return explain_roles(task, name, settings)
+
+
+def estimate_of(game: Game[Any], name: str, evaluation: str) -> Estimate:
+    """The evaluation in a file with weights of facts; HORIZON without one. Raises ExplainError, GameError."""
+    if not evaluation:
+        return HORIZON
+    if isinstance(game, BareTree):
+        raise ExplainError("evaluation is for games: in a bare tree a number before a bracket evaluates")
+    if name not in WINDOWS:
+        raise ExplainError(f"{name} takes no evaluation; {', '.join(WINDOWS)} do")
+    if ":" in evaluation or not is_own_evaluation(evaluation):
+        example = f"ggp match GAME alphabeta:evaluation={evaluation}"
+        raise ExplainError(f"evaluation takes a file with weights of facts here; for others see {example}")
+    try:
+        weights = read_linear_form(evaluation).scores(require_compiled(game))
+    except LinearFormError as error:
+        raise ExplainError(str(error)) from None
+    return Estimate(goal_weight=0, mobility_weight=0, weights=weights)
 
 
 def simulation_options(game: Game[Any], given: dict[str, str]) -> MctsOptions:
@@ -217,7 +240,7 @@ def run_windows(task: Task, refinements: Refinements, guess: float | None, share
     events: list[Event] = []
     sides = Sides(frozenset({0}), scale=task.scale)
     try:
-        search = ReferenceSearch(task.game, refinements, HORIZON, events.append)
+        search = ReferenceSearch(task.game, refinements, task.estimate, events.append)
         found = search.search(task.state, task.budget(share), depth=task.depth, guess=guess)
     except AlphaBetaError as error:
         raise ExplainError(f"{error}; maxn, paranoid and mcts search such games") from None

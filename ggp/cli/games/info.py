@@ -228,4 +228,6 @@ def _show_solution(file: str, is_json: bool) -> None:
         return
     values = ", ".join(f"{role} {value:g}" for role, value in shown["values"].items())
     click.echo(f"solution of {shown['game']}: {values}\n  by {shown['concept']}")
-    click.echo(f"  {shown['states']:,} states, longest line of best play {shown['longest_line']} joint moves")
+    length = shown["longest_line"]
+    moves = f"{length} joint move{'s' * (length != 1)}"
+    click.echo(f"  {shown['states']:,} states, longest line of best play {moves}")

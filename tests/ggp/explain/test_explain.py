@@ -2,10 +2,11 @@
 
 import pytest
 
+from ggp.engines.loading import load
 from ggp.explain.explanation import Status
 from ggp.explain.page import page_of
 from ggp.explain.picture import picture_of
-from ggp.explain.searches import ExplainError, explain
+from ggp.explain.searches import ExplainError, explain, state_of
 from ggp.explain.text import text_of
 
 TWO_LEVELS = "[[3,12,8],[2,4,6],[14,5,2]]"
@@ -75,3 +76,41 @@ def test_pages_pictures_and_texts_show_every_step():
 def test_searches_that_do_not_fit_say_what_does(tree, by, message):
     with pytest.raises(ExplainError, match=message):
         explain(tree, by)
+
+
+def test_null_windows_are_shown_with_epsilon():
+    found = explain("[[38,55,64],[0,80,20],[100,12,30]]", "bisection", depth=2)
+    texts = [step.text for step in found.steps]
+    asked = [text.partition("−ε")[0].rpartition("[")[2] for text in texts if text.startswith("root: max")]
+    assert asked == ["50", "25", "37", "43", "40", "38", "39"]
+    assert "cutoff at a, 38 ≤ α = 39−ε: b, c not searched" in texts
+    assert not any(".99" in text for text in texts)
+
+
+CAPTURE = (
+    "(cell 1 1 white_king) (cell 5 6 black_king) (cell 3 2 white_rook)"
+    " (cell 3 5 black_queen) (control white) (quiet 0)"
+)
+
+
+def test_a_file_of_weights_evaluates_the_horizon(tmp_path):
+    file = tmp_path / "material.txt"
+    file.write_text("5 (cell ?x ?y white_rook)\n-9 (cell ?x ?y black_queen)\n40\n", encoding="utf-8")
+    game = load("minichess")
+    found = explain(game, f"alphabeta:evaluation={file}", state=state_of(game, CAPTURE), depth=1)
+    assert (found.value, found.best_line) == ("45", ("move 3 2 3 5",))
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ("alphabeta:evaluation=chess.py:material", "ggp match GAME alphabeta:evaluation=chess.py:material"),
+        ("alphabeta:evaluation=nowhere.txt", "there is no file nowhere.txt"),
+        ("minimax:evaluation=a.txt", "minimax takes no evaluation"),
+    ],
+)
+def test_evaluations_that_are_not_read_say_why(by, message):
+    with pytest.raises(ExplainError, match=message):
+        explain(load("tictactoe", engine="reasoner"), by)
+    with pytest.raises(ExplainError, match="a number before a bracket"):
+        explain(TWO_LEVELS, by)

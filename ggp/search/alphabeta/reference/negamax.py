@@ -90,7 +90,8 @@ def search_child(memory: Memory, node: Node, child: Position, left: int) -> tupl
 
     Principal variation search: once a move has a score, the others only have to fail low with the null window
     (alpha, alpha + 1). One that fails high there is searched again with the whole window, unless its score
-    reaches beta. Sources: Pearl's Scout (1980); Marsland and Campbell (1982); Reinefeld's Negascout (1983).
+    reaches beta. Sources: Pearl's Scout (1980); Marsland and Campbell (1982); Reinefeld's Negascout (1983),
+    which opens the second window at the score instead of alpha.
     """
     alpha, beta = node.alpha, node.beta
     late = selective.is_reduced(memory, node)

@@ -26,7 +26,8 @@ def is_reduced(memory: Memory, node: Node) -> bool:
     """Late-move reduction: moves this late in the order are first searched REDUCTION plies less deep.
 
     A result up to alpha counts as an upper bound, although no search of full depth showed it; a better one is
-    searched again at full depth. Source: the practice of chess programs, after Björnsson and Marsland (2001).
+    searched again at full depth. Source: Romstad, "An introduction to late move reductions" (2006), there by
+    one ply.
     """
     return (
         memory.refinements.late_move_reduction
