@@ -169,7 +169,7 @@ class AdvisedPlayer(Player):
         return () if self._team is None else self._team.advisors
 
     def prepare(self, game: Game[Any]) -> None:
-        self.row.prepare(game, self)
+        self.row.prepare(self._without_code(game), self)
 
     def start(self, setup: MatchSetup, deadline: float) -> None:
         setup = self._with_compile_limit(setup)
@@ -190,17 +190,22 @@ class AdvisedPlayer(Player):
 
     def _with_compile_limit(self, setup: MatchSetup) -> MatchSetup:
         """`setup`, in which compiling the game takes at most the start clock."""
+        from ggp.engines.batches import require_compiled
+
         seconds = self.traits.native_seconds
-        if seconds is None or not is_compiled(setup.game):
-            return setup
+        if seconds and is_compiled(setup.game):
+            native = require_compiled(setup.game).native
+            native.limit.cpu_seconds = min(seconds, setup.start_clock_seconds)
+        return replace(setup, game=self._without_code(setup.game))
+
+    def _without_code(self, game: Game[Any]) -> Game[Any]:
+        """`game`, or with `native=off` its copy that has no machine code."""
+        if self.traits.native_seconds != 0 or not is_compiled(game):
+            return game
         from ggp.engines.batches import require_compiled
         from ggp.engines.compiled import interpreted
 
-        game = require_compiled(setup.game)
-        if not seconds:
-            return replace(setup, game=interpreted(game))
-        game.native.limit.cpu_seconds = min(seconds, setup.start_clock_seconds)
-        return setup
+        return interpreted(require_compiled(game))
 
     def _budget(self, deadline: float) -> Budget:
         budget = Budget(deadline, self.traits.simulations, self.traits.nodes)

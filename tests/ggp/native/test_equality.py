@@ -14,6 +14,7 @@ import ggp
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame, interpreted
 from ggp.env.circuit_parts import parts_of
+from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import IS_COMPILED
 from ggp.lanes.choose import native_layout
 from ggp.lanes.engine import Lanes
@@ -44,7 +45,7 @@ def laid_out(tables: CircuitTables, words: int) -> tuple[LaneTables, list[Loaded
         with suppress(ScheduleError):
             kept.append(LoadedCode(compile_part(tables, native_layout(lane_tables), part, words), part))
             lane_tables.schedule.native[part, WIDTHS.index(words)] = kept[-1].address
-    assert len(kept) >= Part.COUNT
+    assert len(kept) >= Part.COUNT - 1  # a large phase may need more rows between functions than there are
     return lane_tables, kept
 
 
@@ -217,12 +218,15 @@ def test_counted_matches(native, case):
     records = []
     for extra in ("", ",native=off"):
         players = [make_player(a + ("" if a.startswith("uct") else extra)) for a in agents]
+        players = [None if role == RANDOM_ROLE else players.pop(0) for role in game.roles]
         record = ggp.play_match(interpreted(game) if extra else game, players, ggp.MatchTerms(seed=3))
         records.append([step.joint_move for step in record.steps])
         if not extra:
             assert native
             native.clear()
-    assert not native
+    assert not [
+        code for code, _ in native if code.name == game.name
+    ]  # but that of a tiny game to compile kernels
     assert records[0] == records[1]
 
 
