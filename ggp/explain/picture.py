@@ -81,20 +81,20 @@ def tree_svg(found: Explanation, looks: Sequence[Look], *, now: int, line: Seque
 
 
 def letters_of(found: Explanation) -> list[tuple[int, int]]:
-    """The letters of the longest labels of each node at any step: beside or in its shape; above or below."""
-    beside = [len(node.given) for node in found.nodes]
+    """The letters of the longest labels of each node at any step: next to its shape or in it; above or below."""
+    across = [len(node.given) for node in found.nodes]
     below = [max(len(node.move) + len(node.probability) + 1, len(node.folded)) for node in found.nodes]
     for step in found.steps:
         for number, look in step.looks.items():
-            beside[number] = max(beside[number], len(look.value), len(look.window))
+            across[number] = max(across[number], len(look.value), len(look.window))
             below[number] = max(below[number], len(look.note))
-    return list(zip(beside, below, strict=True))
+    return list(zip(across, below, strict=True))
 
 
 def width_of(node: TreeNode, letters: tuple[int, int]) -> float:
     """The room that a node's own labels take: a leaf's value is inside, others are right of the middle."""
-    beside, below = letters
-    inside = 2 * half_of(beside) if node.shape is Shape.LEAF else 2 * (LETTER * beside + RADIUS)
+    across, below = letters
+    inside = 2 * half_of(across) if node.shape is Shape.LEAF else 2 * (LETTER * across + RADIUS)
     return max(LETTER * below, inside) + 10
 
 
