@@ -81,7 +81,7 @@ def tree_svg(found: Explanation, looks: Sequence[Look], *, now: int, line: Seque
 
 
 def letters_of(found: Explanation) -> list[tuple[int, int]]:
-    """The letters of the longest labels of each node at any step: next to its shape or in it; above or below."""
+    """The letters of the longest labels of each node at any step: next to or in its shape; below it."""
     across = [len(node.given) for node in found.nodes]
     below = [max(len(node.move) + len(node.probability) + 1, len(node.folded)) for node in found.nodes]
     for step in found.steps:

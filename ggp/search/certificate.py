@@ -26,7 +26,7 @@ from ggp.game import Move
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.proof_numbers.search import ProofNumberSearch
-from ggp.solver import Solution, SolverLimitError, UnsolvableError
+from ggp.solver import Solution, SolverError, SolverLimitError, UnsolvableError
 from ggp.solver.solution import BEST_GOAL, MINIMAX
 
 AT_LEAST, AT_MOST = 1, -1
@@ -117,12 +117,20 @@ class _Strategy:
         while state is not None:
             if state in line:
                 raise UnsolvableError("play that keeps the value need not end, so it cannot be certified")
-            if state not in done and not self._game.is_terminal(state):
+            if self._game.is_terminal(state):
+                self._check_end(state)
+            elif state not in done:
                 move, following = self._replies(state)
                 line[state] = _Node(state, iter(following))
                 if move is not None:
                     yield move, state
             state = self._next_state(line, done)
+
+    def _check_end(self, state: PackedState) -> None:
+        """Raise SolverError if an end breaks the bound: the prover's moves do not keep it."""
+        goal = self._game.goal(state, self._game.roles[0])
+        if self._side * goal < self._side * self._goal:
+            raise SolverError(f"a certificate of {self._goal} leads to an end with {goal}")
 
     def _next_state(self, line: dict[PackedState, _Node], done: set[PackedState]) -> PackedState | None:
         while line:
