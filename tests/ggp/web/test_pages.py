@@ -624,7 +624,7 @@ def test_match_of_a_tournament_is_found_and_replayed(page, address):
     expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"))
 
 
-CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex='0']"
+CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']"
 NAMELESS = """controls => controls.filter(each => !(each.getAttribute("aria-label")
     || document.getElementById(each.getAttribute("aria-labelledby"))?.textContent.trim()
     || [...(each.labels ?? [])].some(label => label.textContent.trim())
