@@ -1,8 +1,8 @@
 """Benchmark of the tree search on lanes: playouts and descents per CPU second.
 
-Always from the initial state and after a warm-up, so that kernels are compiled and the number of lanes in
-flight has grown to its steady value. The tree keeps growing meanwhile, which makes each descent longer: rates
-are a little higher for short measurements.
+Always from the initial state and after a warm-up, so that kernels and machine code are compiled and the
+number of lanes in flight has grown to its steady value. The tree keeps growing meanwhile, which makes each
+descent longer: rates are a little higher for short measurements.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def measure_search(
     begin = time.perf_counter()
     search.move_to(game.initial_state(), None)
     search.run(Budget(simulations=WARM_UP_PLAYOUTS))
+    game.native.wait(chosen.words)
     warm_up_seconds = time.perf_counter() - begin
     search.move_to(game.initial_state(), None)
     cpu_begin = time.process_time()
