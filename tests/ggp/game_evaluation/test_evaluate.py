@@ -19,7 +19,7 @@ from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, self_play
 from tests.ggp.game_evaluation.variants import VARIANTS
 
-TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60)
+TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60, seconds=600.0)
 
 COIN = """
     (role a) (role b) (role random) (init fresh)

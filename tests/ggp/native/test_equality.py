@@ -205,8 +205,8 @@ def test_golden_trees_with_wins_seen_ahead(native):
         [
             ("connectfour_4x4", ("mcts:simulations=600", "alphabeta:nodes=300")),
             ("hex_3x3", ("alphabeta:nodes=200", "mcts:simulations=300,threads=1")),
-            ("breakthrough_small", ("mcts:simulations=2000,policy=mast", "uct:simulations=100")),
-            ("goofspiel", ("mcts:simulations=500", "mcts:simulations=200")),
+            ("breakthrough_small", ("mcts:simulations=600,policy=mast", "uct:simulations=50")),
+            ("goofspiel", ("mcts:simulations=200", "mcts:simulations=100")),
             ("leduc_poker", ("mcts:simulations=200", "mcts:simulations=100")),
         ],
         5,
