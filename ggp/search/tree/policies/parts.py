@@ -23,7 +23,7 @@ from ggp.search.tree.kernels.tree import is_untried, random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
 from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves
 from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
-from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, UNIFORM
+from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, TREE_MOVES, UNIFORM
 from ggp.search.tree.policies.rave import back_up_grave, back_up_rave, mix_in
 
 
@@ -127,6 +127,7 @@ _CHOOSE = {
     PAST: choose_with_past,
     FAST: choose_with_fast,
 }
+_LEARN = {ALL_MOVES: learn_moves, TREE_MOVES: learn_tree_moves}
 
 
 def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
@@ -138,8 +139,7 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     if has_amaf or settings.learning == ALL_MOVES:
         parts = parts._replace(record=entry_point(record_moves, memory))
     if settings.learning != NO_MOVES:
-        learn = learn_moves if settings.learning == ALL_MOVES else learn_tree_moves
-        parts = parts._replace(learn=entry_point(learn, memory, 0, 0))
+        parts = parts._replace(learn=entry_point(_LEARN[settings.learning], memory, 0, 0))
     if has_amaf:
         learn = back_up_grave if settings.grave_reference > 0 else back_up_rave
         mix = entry_point(mix_in, memory, 0, 0, 0, 0)

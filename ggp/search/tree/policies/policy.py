@@ -7,8 +7,8 @@ A policy is written as parts joined by `+`: one of PLAYOUT_POLICIES and one of T
     ('mast', 'rave', 10.0)
 
 Everything else that belongs to a policy is in the module of its name (`rave` for GRAVE too, `mast` for
-TO-MAST), and in plain Python in `ggp.search.tree.reference`. A new policy takes a row below, its module, its
-kernels in `parts`, and its twin.
+TO-MAST), and in plain Python in `ggp.search.tree.reference`. CONTRIBUTING.md says what a new
+policy takes.
 """
 
 from __future__ import annotations
