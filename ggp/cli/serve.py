@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import tempfile
 import threading
 import webbrowser
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -88,11 +91,19 @@ def command(
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
             app = WebServer(access, of_session, stores, kept=matches_folder()).make_app()
-            asyncio.run(run_app(app, access, report_ready))
+            asyncio.run(_until_terminated(run_app(app, access, report_ready)))
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"
         ) from None
+
+
+async def _until_terminated(serving: Coroutine[Any, Any, None]) -> None:
+    """Serve until cancelled; SIGTERM ends the server like Ctrl-C, so that open matches are kept."""
+    task = asyncio.ensure_future(serving)
+    with contextlib.suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    await task
 
 
 def _check_stores(paths: tuple[Path, ...]) -> None:

@@ -1,7 +1,8 @@
-"""Records of matches that have ended, so that their addresses keep working after their processes.
+"""Matches on disk, so that their addresses keep working after their processes and after the server.
 
-A folder of the user's data with one file a match, named like its address; the oldest go when there are too
-many. Whatever cannot be written or read is left out: a kept match is a convenience.
+A folder of the user's data with one file a match, named like its address: a record, or what is needed to
+resume a match that was played here. The oldest go when there are too many. Whatever cannot be written or read
+is left out: a kept match is a convenience.
 """
 
 from __future__ import annotations
@@ -18,30 +19,41 @@ _NAME = re.compile(r"[\w-]{8,40}", re.ASCII)
 
 
 class KeptMatches:
-    """The records in `folder`; None: nothing is kept."""
+    """The matches in `folder`; None: nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
-    def keep(self, name: str, record: str) -> None:
-        """Write the record of a match, and remove the oldest ones beyond MAX_MATCHES."""
+    @property
+    def is_on(self) -> bool:
+        return self._folder is not None
+
+    def keep(self, name: str, text: str) -> None:
+        """Write the file of a match, and remove the oldest ones beyond MAX_MATCHES."""
         path = self._path(name)
-        if path is None or len(record) > MAX_BYTES:
+        if path is None or len(text) > MAX_BYTES:
             return
         with contextlib.suppress(OSError, UnicodeEncodeError):
             make_private_folder(path.parent)
-            write_text(path, record)
+            write_text(path, text)
             files = sorted(path.parent.glob("*.json"), key=lambda each: each.stat().st_mtime, reverse=True)
             for old in files[MAX_MATCHES:]:
                 old.unlink(missing_ok=True)
 
-    def record(self, name: str) -> str | None:
-        """The record of a match that was kept."""
+    def text(self, name: str) -> str | None:
+        """The file of a match that was kept."""
         path = self._path(name)
-        with contextlib.suppress(OSError, UnicodeDecodeError):
+        with contextlib.suppress(OSError):
             if path is not None and path.stat().st_size <= MAX_BYTES:
-                return path.read_text(encoding="utf-8")
+                return path.read_text(encoding="utf-8", errors="replace")
         return None
+
+    def forget(self, name: str) -> None:
+        """Remove the file of a match."""
+        path = self._path(name)
+        with contextlib.suppress(OSError):
+            if path is not None:
+                path.unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path | None:
         """The file of a match; None for what is not the name of one, which may come from a stranger."""

@@ -4,6 +4,7 @@ Requests name a method of `ShownMatch` and its arguments:
 
     open, replay, follow                     of them the first, answered with what does not change
     show, view, explore, record, animation   what the page shows, also as files
+    progress                                 what `open` needs to resume the match
     position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here
     resign, offer, decline                   how persons end it, see `settlement`
@@ -29,12 +30,12 @@ from ggp.web.agent_thread import Finding
 from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
-    *("open", "replay", "follow", "show", "view", "explore", "position", "record", "animation"),
+    *("open", "replay", "follow", "show", "view", "explore", "position", "record", "animation", "progress"),
     *("resign", "offer", "decline"),
     *("play", "undo", "think", "rest", "review", "abort"),
     *("step", "wait", "expect", "stop"),
 )
-_MISTAKES = (GdlError, GameError, PlayerError, RecordError)
+MISTAKES = (GdlError, GameError, PlayerError, RecordError)
 _GARBAGE_OBJECTS = 100_000
 """New objects between garbage collections: a state with 2,000 moves has 20,000 lasting objects."""
 
@@ -56,13 +57,13 @@ def main() -> None:
             if isinstance(item, Finding):
                 match.take(item)
             elif item is not None:
-                parent.answer(item, methods, _MISTAKES)
+                parent.answer(item, methods, MISTAKES)
             seconds = match.run_on()
         except MemoryError:
             end_process_group(FULL_STATUS)
         except Exception as error:
             seconds = None
-            match.fail(sentence(error, _MISTAKES))
+            match.fail(sentence(error, MISTAKES))
 
 
 if __name__ == "__main__":

@@ -48,6 +48,10 @@ log = logging.getLogger("ggp.web")
 
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
+_KEEP_SECONDS = 0.5
+"""Time from a change of a match to its file."""
+_FAREWELL_SECONDS = 2.0
+"""Time for a match to hand over its clocks when the server ends."""
 _KEEP_ALIVE_SECONDS = 15.0
 _PICTURE_SECONDS = 5.0
 _EXPLANATION_SECONDS = 30.0
@@ -100,7 +104,7 @@ class WebServer:
 
     stores   files of tournaments that the pages show
     clock    seconds, for idle sessions
-    kept     folder for the records of matches that have ended; None: they are forgotten
+    kept     folder for matches, so that they outlive their processes and the server; None: they are forgotten
     """
 
     def __init__(
@@ -116,8 +120,8 @@ class WebServer:
         self.sessions = Sessions(limits, clock)
         self.stores = Stores(stores)
         self._kept = KeptMatches(kept)
-        self._reviving = asyncio.Lock()
-        self._keeping: set[asyncio.Task[None]] = set()
+        self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
+        self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
         self._pictures: dict[str, str] = {}
         self._scenes: dict[str, Any] = {}
         self._programs = ""
@@ -158,6 +162,10 @@ class WebServer:
         task = asyncio.create_task(sweep())
         yield
         task.cancel()
+        matches = self.sessions.all_matches()
+        await asyncio.gather(
+            *(self._keep(match, _FAREWELL_SECONDS) for match in matches)
+        )  # with their clocks
         await self.sessions.close()
 
     @web.middleware
@@ -284,14 +292,7 @@ class WebServer:
         else:
             text = _field(data, "rules", str)
             name = (read_comment(text).title or "your game")[:80]
-        seats = _field(data, "seats", list, [])
-        if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
-            raise web.HTTPBadRequest(text="seats are texts")
-        seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
-        arguments = {"rules": text, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
-        if data.get("clock_seconds") is not None:
-            arguments["clock_seconds"] = _field(data, "clock_seconds", float)
-        return await self._open(request, "open", arguments)
+        return await self._open(request, "open", _opening(data, text, name))
 
     async def open_again(self, request: web.Request) -> web.Response:
         """Play the same again; `is_swapped`: everyone on the next seat."""
@@ -307,32 +308,54 @@ class WebServer:
 
     async def _open(self, request: web.Request, do: str, arguments: Mapping[str, Any]) -> web.Response:
         session = self._session(request)
-        match = await self.sessions.open_match(session, do, arguments, on_over=self._keep_later)
+        match = await self.sessions.open_match(session, do, arguments, on_state=self._keep_later)
         if do == "replay":
             await asyncio.to_thread(self._kept.keep, match.name, arguments["text"])
         return web.json_response({"id": match.name})
 
     def _keep_later(self, match: OpenMatch) -> None:
-        """Keep the record of a match that is over, if it shows nothing that is hidden."""
+        """Keep a match whose state has changed, once for the changes of a moment."""
+        is_over = bool(match.state.get("is_over"))
 
         async def keep() -> None:
-            with contextlib.suppress(ChildError):
-                record = await match.ask("record", {}, self.limits.answer_seconds)
-                await asyncio.to_thread(self._kept.keep, match.name, record)
+            if not is_over:
+                await asyncio.sleep(_KEEP_SECONDS)
+            self._keeping.pop(match, None)
+            await self._keep(match, self.limits.answer_seconds)
 
-        task = asyncio.create_task(keep())
-        self._keeping.add(task)
-        task.add_done_callback(self._keeping.discard)
+        if is_over and match in self._keeping:
+            self._keeping[match].cancel()
+        if is_over or match not in self._keeping:
+            self._keeping[match] = asyncio.create_task(keep())
+
+    async def _keep(self, match: OpenMatch, seconds: float) -> None:
+        """Write what is needed to resume a match that is played here; players elsewhere cannot resume one."""
+        is_open = not match.state.get("is_over")
+        if not self._kept.is_on or not match.opened or (is_open and match.about.get("has_remote_players")):
+            return
+        async with self._writing:  # so that the newest state is written last
+            with contextlib.suppress(ChildError):
+                progress = await match.ask("progress", {}, seconds)
+                text = json.dumps({**match.opened, "progress": progress})
+                await asyncio.to_thread(self._kept.keep, match.name, text)
 
     async def _revive(self, request: web.Request) -> None:
-        """Open the replay of a match that has ended and was kept, at its old address."""
+        """Open a match that was kept at its old address: resume it, or replay its record."""
         session, name = self._session(request), request.match_info["id"]
         async with self._reviving:
             if self.sessions.find_match(session, name) is not None:
                 return
-            record = await asyncio.to_thread(self._kept.record, name)
-            if record is not None:
-                await self.sessions.open_match(session, "replay", {"text": record}, name=name)
+            text = await asyncio.to_thread(self._kept.text, name)
+            if text is None:
+                return
+            try:
+                do, arguments = _revival(text)
+                await self.sessions.open_match(session, do, arguments, name=name, on_state=self._keep_later)
+            except (ChildStartError, ChildGoneError):
+                raise
+            except (ChildError, web.HTTPBadRequest, ValueError, RecursionError) as error:
+                why = error.text if isinstance(error, web.HTTPBadRequest) else error
+                log.warning("the kept match %s is damaged and left out: %s", name, str(why).splitlines()[0])
 
     async def _stored_record(self, data: dict[str, Any]) -> str:
         run, match = _field(data, "run", str), _field(data, "match", str)
@@ -384,7 +407,12 @@ class WebServer:
         match = self._session(request).matches.pop(request.match_info["id"], None)
         if match is None:
             raise web.HTTPNotFound(text="this match has ended")
+        if match.state.get("is_over"):
+            await self._keep(match, self.limits.answer_seconds)
         await match.close()
+        if not match.state.get("is_over"):
+            async with self._writing:
+                await asyncio.to_thread(self._kept.forget, match.name)
         return web.json_response(None)
 
     async def ask_match(self, request: web.Request) -> web.Response:
@@ -517,6 +545,33 @@ def _field(data: dict[str, Any], name: str, kind: type, default: Any = None) -> 
     if isinstance(value, float) and not math.isfinite(value):
         raise web.HTTPBadRequest(text=f"{name!r} is not a finite number")
     return value
+
+
+def _opening(data: dict[str, Any], rules: str, name: str) -> dict[str, Any]:
+    """The arguments that open a match which is played here. Raises HTTPBadRequest."""
+    seats = _field(data, "seats", list, [])
+    if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
+        raise web.HTTPBadRequest(text="seats are texts")
+    seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
+    arguments = {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
+    if data.get("clock_seconds") is not None:
+        arguments["clock_seconds"] = _field(data, "clock_seconds", float)
+    return arguments
+
+
+def _revival(text: str) -> tuple[str, dict[str, Any]]:
+    """The request that opens a match from its file. Raises HTTPBadRequest, ValueError, RecursionError.
+
+    Chance gets a new seed: it would repeat the match from its start.
+    """
+    content = json.loads(text, parse_constant=_refuse_constant)
+    if not isinstance(content, dict):
+        raise ValueError("not a JSON object")
+    if "progress" not in content:
+        return "replay", {"text": text}
+    rules, name = _field(content, "rules", str), _field(content, "name", str)
+    opening = _opening({**content, "seed": _new_seed()}, rules, name)
+    return "open", {**opening, "progress": _field(content, "progress", dict)}
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -51,7 +51,7 @@ class OpenMatch:
     about    what does not change
     opened   the request that opened it, to play the same again; empty for records
     state    the last state as data; empty before there is one
-    on_over  called when the match is over
+    on_state called after every change of the state
     """
 
     name: str
@@ -60,15 +60,13 @@ class OpenMatch:
     opened: Mapping[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
-    on_over: Callable[[OpenMatch], None] = lambda match: None
+    on_state: Callable[[OpenMatch], None] = lambda match: None
 
     def receive(self, event: dict[str, Any], text: str) -> None:
         """Pass an event, and its JSON, on to every page."""
         if event["event"] == "state":
-            was_over = self.state.get("is_over", False)
             self.state = merged(self.state, event)
-            if self.state.get("is_over") and not was_over:
-                self.on_over(self)
+            self.on_state(self)
         for follower in tuple(self.followers):
             if follower.qsize() >= _FOLLOWER_EVENTS:
                 self.followers.discard(follower)
@@ -177,6 +175,10 @@ class Sessions:
             self._keep_ready()
             return session
 
+    def all_matches(self) -> list[OpenMatch]:
+        """The matches of all sessions."""
+        return [match for session in self._sessions.values() for match in session.matches.values()]
+
     def find_match(self, session: Session, name: str) -> OpenMatch | None:
         """A match by its address: the session's, a shared one, or one of another browser of this user."""
         homes = [session.matches, self.shared, *(each.matches for each in self._sessions.values())]
@@ -189,7 +191,7 @@ class Sessions:
         arguments: Mapping[str, Any],
         *,
         name: str = "",
-        on_over: Callable[[OpenMatch], None] = lambda match: None,
+        on_state: Callable[[OpenMatch], None] = lambda match: None,
     ) -> OpenMatch:
         """Open a match and start its process. Raises ChildError without opening the match.
 
@@ -198,8 +200,8 @@ class Sessions:
         while len(session.matches) >= self.limits.matches:
             await session.matches.popitem(last=False)[1].close()
         session.require_open()
-        opened = arguments if do == "open" else {}
-        match = OpenMatch(name or secrets.token_urlsafe(9), opened=opened, on_over=on_over)
+        opened = {key: value for key, value in arguments.items() if do == "open" and key != "progress"}
+        match = OpenMatch(name or secrets.token_urlsafe(9), opened=opened, on_state=on_state)
         session.matches[match.name] = match
         try:
             await match.open(self._new_process(), do, arguments, self.limits.answer_seconds)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ggp.game import RANDOM_ROLE, Role
+from ggp.knowledge.folder import checked_count, checked_list, checked_number, checked_text
 from ggp.processes.child_end import RequestError
 
 CLOCK_SECONDS = (10.0, 24 * 3600.0)
@@ -49,6 +50,20 @@ class Settlement:
     def reopen(self) -> None:
         """Go on after a move was taken back."""
         self.verdict, self.goals, self.offered = "", [], None
+
+    def kept(self) -> dict[str, Any]:
+        """Clocks and agreements as data, for `resume`."""
+        self._count()
+        left = {str(role): left for role, left in self._left.items()}
+        return {"left": left, "offered": self.offered, "verdict": self.verdict, "goals": self.goals}
+
+    def resume(self, kept: Mapping[str, Any]) -> None:
+        """Take up what `kept` returned. Raises ValueError, KeyError, TypeError, AttributeError."""
+        left, offered, goals = kept["left"], kept["offered"], checked_list(kept["goals"], len(self._roles))
+        self._left = {role: checked_number(left[str(role)], CLOCK_SECONDS[1]) for role in self._left}
+        self.offered = offered if offered in map(str, self._persons) else None
+        self.verdict = checked_text(kept["verdict"])
+        self.goals = [None if goal is None else checked_count(goal, 100) for goal in goals]
 
     # --- clocks -----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -108,17 +108,19 @@ class ShownMatch:
         seconds: float,
         seed: int,
         clock_seconds: float | None = None,
+        progress: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Load the rules and seat the players, `person` or as `make_player` reads them, in role order.
 
         seconds         of agents for a move
         clock_seconds   of each person for the whole match; None: no clocks
+        progress        of a match that was kept, see `progress`; None: a new one
         """
         for seat in seats:
             check_seat(seat)
         self._load(rules, name)
         game = self._history.game
-        for seat in filter(is_remote, seats):
+        for seat in filter(is_remote, seats if progress is None else ()):
             RemotePlayer(seat).require_listener()
         wanted = [role for role in game.roles if role != RANDOM_ROLE]
         if not seats:
@@ -141,7 +143,9 @@ class ShownMatch:
         if persons and hides_information(game):
             self._viewer = persons[0]
         self._rng = random.Random(seed)
-        is_eager = any(each not in (PERSON, "chance") for each in self._seats)
+        if progress is not None:
+            self._resume(progress)
+        is_eager = not self._is_over and any(each not in (PERSON, "chance") for each in self._seats)
         self._agents = AgentProcess(rules, seed, self._found, self._mebibytes, is_eager)
         return self._described()
 
@@ -150,15 +154,46 @@ class ShownMatch:
         if not record.rules.strip():
             raise RequestError("the record contains no rules")
         self._load(record.rules, record.game_name or "recorded match")
-        if len(record.moves) > STEP_LIMIT:
-            raise RequestError(f"the record has more than {STEP_LIMIT} steps")
         reports = record.reports or [[] for _ in record.moves]
-        for texts, row in zip(record.moves, reports, strict=False):
-            self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
+        self._play_again(record.moves, reports)
         self._seats = tuple(record.player_names) or ("",) * len(self._history.game.roles)
         self._agents = AgentProcess(record.rules, 0, self._found, self._mebibytes)
         self._mode = Mode.REPLAYED
         return self._described()
+
+    def _play_again(self, moves: Sequence[Sequence[str]], reports: Sequence[Sequence[object]]) -> None:
+        """Make the joint moves of a file. Raises RequestError, GdlError, GameError."""
+        if len(moves) > STEP_LIMIT:
+            raise RequestError(f"the record has more than {STEP_LIMIT} steps")
+        for texts, row in zip(moves, reports, strict=False):
+            self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
+
+    def progress(self) -> dict[str, Any]:
+        """What `open` needs to resume a match that is played here: moves, clocks and agreements."""
+        history, persons = self.history, self._persons()
+        chosen = {str(role): str(move) for role, move in history.committed.items() if role in persons}
+        return {
+            "moves": [list(map(str, step.joint_move)) for step in history.steps],
+            "reports": [[{"expectation": value} for value in step.values] for step in history.steps],
+            "committed": chosen,
+            "settlement": self._settlement.kept(),
+        }
+
+    def _resume(self, progress: Mapping[str, Any]) -> None:
+        """Continue from `progress`, which is read from a file. Raises RequestError, GdlError, GameError."""
+        try:
+            self._play_again(progress["moves"], progress["reports"])
+            for role in self._persons() if not self.history.is_over else ():
+                found = [
+                    move
+                    for move in self.history.legal(role)
+                    if str(move) == progress["committed"].get(str(role))
+                ]
+                for move in found:
+                    self.history.commit(role, move)
+            self._settlement.resume(progress["settlement"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RequestError(f"the kept match is damaged ({error!r})") from None
 
     def follow(self, rules: str, name: str, seats: list[str], role: str | None) -> dict[str, Any]:
         """Open a match that is played elsewhere.

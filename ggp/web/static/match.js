@@ -27,10 +27,23 @@ let explored = null; // the position on the board, if it is not the last one: it
 let isTurned = null; // whether the board is turned; null: as the only person sits
 let linePlays = 0; // the best line that plays, by number; a later one or any other position ends it
 const LINE_MS = 900;
+const AGAIN_MS = 2000; // between attempts to reach a server that was started again
 const LONGEST_ADDRESS = 6000;
 let review = null; // what searches expected at every choice: entries, number of steps
 
-let seatHere = new URLSearchParams(location.search).get("seat"); // the only role that is played in this browser
+const seatKey = `seat:${id}`;
+let seatHere = keptSeat(new URLSearchParams(location.search).get("seat")); // the only role that is played in this browser
+
+/** The seat that the address names, which is then remembered; else the one remembered in this browser. */
+function keptSeat(named) {
+  try {
+    if (named !== null) localStorage.setItem(seatKey, named);
+    return named ?? localStorage.getItem(seatKey);
+  } catch {
+    return named; // a convenience: without storage the address has the seat
+  }
+}
+
 const problem = (text) => { find("problem").textContent = text; };
 
 async function ask(what, body = {}) {
@@ -529,8 +542,20 @@ function follow() {
   source.onmessage = (message) => receive(JSON.parse(message.data));
   source.onerror = () => {
     problem("Connection lost; reconnecting …");
-    if (source.readyState === EventSource.CLOSED) end("This match has ended. Choose a game again under Games; after a restart of the server, open the address that it prints.");
+    if (source.readyState === EventSource.CLOSED) followAgain();
   };
+}
+
+/** After a restart of the server the match goes on, once this browser is logged in again. */
+async function followAgain() {
+  try {
+    await request(api);
+    follow();
+  } catch (error) {
+    if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
+    problem("The server has ended or was started again: open the address that it prints, and the match goes on here.");
+    setTimeout(followAgain, AGAIN_MS);
+  }
 }
 
 function save(text, type, name) {
@@ -620,7 +645,7 @@ function showInvitations() {
   const own = persons();
   if (own.length !== 2 || seatHere) return;
   find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which only ${role} is played`, onclick: async () => {
-    seatHere = own[1 - index];
+    seatHere = keptSeat(own[1 - index]);
     history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
     const text = `${location.origin}${location.pathname}?seat=${encodeURIComponent(role)}`;
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);

@@ -53,15 +53,17 @@ def test_only_names_of_matches_reach_files(tmp_path):
     kept = KeptMatches(tmp_path / "matches")
     (tmp_path / "secret.json").write_text("secret")
     kept.keep("abcdefgh1234", "{}")
-    assert kept.record("abcdefgh1234") == "{}"
+    assert kept.text("abcdefgh1234") == "{}"
     for name in ("../secret", "..%2Fsecret", "", "a" * 50, "abc/defgh", "unknown-name"):
         kept.keep(name, "{}") if name != "unknown-name" else None
-        assert kept.record(name) is None
+        assert kept.text(name) is None
     assert [path.name for path in (tmp_path / "matches").iterdir()] == ["abcdefgh1234.json"]
     for number in range(MAX_MATCHES + 3):
         kept.keep(f"match{number:07}", "{}")
     assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES
-    assert KeptMatches(None).record("abcdefgh1234") is None
+    kept.forget(f"match{MAX_MATCHES:07}")
+    assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES - 1
+    assert KeptMatches(None).text("abcdefgh1234") is None
 
 
 @pytest.mark.parametrize("game", known_games(), ids=lambda game: game["name"])

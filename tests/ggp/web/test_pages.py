@@ -41,11 +41,12 @@ def store(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def serving(port, *options):
-    """A server, until the end of the block."""
+def serving(port, *options, data=None):
+    """A server, until the end of the block. data: a folder of the user's that outlives it"""
     command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), *options]
-    data = tempfile.mkdtemp()
-    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": data}
+    own = tempfile.mkdtemp()
+    folder = str(data or own)
+    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": folder}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -54,7 +55,7 @@ def serving(port, *options):
     finally:
         process.terminate()
         process.wait(10)
-        shutil.rmtree(data, ignore_errors=True)
+        shutil.rmtree(own, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
@@ -662,20 +663,33 @@ def test_every_control_has_a_name_and_is_reached_by_tab(page, address, path, rea
     assert left == []
 
 
-def test_page_says_that_the_server_is_gone_and_that_it_was_restarted(browser):
+def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
     port = unused_port()
-    page = browser.new_page()
-    with serving(port) as address:
+    context = browser.new_context()
+    page, other = context.new_page(), context.new_page()
+    ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
+    persons = '{"game": "tictactoe", "seats": ["person", "person"], "clock_seconds": 300}'
+    with serving(port, data=tmp_path) as address:
         page.goto(f"{address}/?token={TOKEN}")
-        open_game(page, address, "tictactoe", ["person", "person"])
-        expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
+        seated = f"{address}/match/{page.evaluate(ask, persons)['id']}"
+        other.goto(f"{seated}?seat=x")
+        click_cells(other, "1,1")
+        open_game(page, address, "tictactoe", ["person", "random"])
+        page.click('[data-cell="0,0"]')
+        expect(step_of(page)).to_have_text("2 of 2", timeout=WAIT_MS)
     expect(page.locator("#problem")).to_contain_text("Connection lost")
-    with serving(port) as address:
-        expect(page.locator("#problem")).to_contain_text("after a restart of the server", timeout=WAIT_MS)
-        page.goto(f"{address}/?token={TOKEN}")
-        open_game(page, address, "tictactoe", ["person", "person"])
-        expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
-    page.close()
+    with serving(port, data=tmp_path) as address:
+        expect(page.locator("#problem")).to_contain_text("open the address that it prints", timeout=WAIT_MS)
+        other.goto(f"{address}/?token={TOKEN}")
+        other.goto(seated)  # this browser keeps the seat, and the clock what was left of it
+        expect(other.locator("#status")).to_have_text("o thinking …", timeout=WAIT_MS)
+        expect(other.locator("#clocks")).to_contain_text("x 4:5")
+        expect(page.locator("#problem")).to_be_empty(timeout=WAIT_MS)
+        page.locator("#moves button").first.click()
+        expect(step_of(page)).to_have_text("4 of 4", timeout=WAIT_MS)
+        page.reload()
+        expect(step_of(page)).to_have_text("4 of 4", timeout=WAIT_MS)
+    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
