@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from gdl.program import Program
 from gdl.terms import Term
@@ -68,39 +69,46 @@ class Picture:
         return next((figure for figure in self.figures if isinstance(figure, Lines)), None)
 
     def figure_lines(
-        self, facts: Iterable[Term], *, is_over: bool = False, has_lattice: bool = True
+        self, facts: Iterable[Term], *, is_over: bool = False, is_beside: bool = False
     ) -> list[Line]:
-        """The figures, without the turn when the match is over."""
+        """The figures, without the turn when the match is over.
+
+        is_beside   lines between dots and the tally are drawn elsewhere
+        """
         lines: list[Line] = []
         facts = tuple(facts)
         for figure, own in self._split(facts)[0]:
-            if isinstance(figure, Lines) and not has_lattice:
+            if isinstance(figure, Lines) and is_beside:
                 continue
             is_shown = not is_over if isinstance(figure, Turn) else own or isinstance(figure, Lines)
             lines += figure.lines(own) if is_shown else []
-        return [*lines, *self._tally(facts)]
+        label, rows = self.tally(facts)
+        pieces = [(Piece("  "), Piece(role, role), Piece(f" {text}")) for role, text in rows if text]
+        tally = [Piece(label, is_dim=True), *chain.from_iterable(pieces)]
+        return [*lines, tally] if pieces and not is_beside else lines
 
-    def _tally(self, facts: Sequence[Term]) -> list[Line]:
-        """The discs of each role, if they may change sides; the pieces that were captured, if pieces move."""
+    def tally(self, facts: Sequence[Term]) -> tuple[str, list[tuple[str, str]]]:
+        """What it counts, and a text for each role.
+
+        The discs of each role, if they may change sides; the pieces that were captured, if pieces move.
+        """
         if self.board is None or self.board.style.kind not in ("discs", "checkered"):
-            return []
+            return "", []
         style = self.board.style
         found = Counter(stack[0][-1] for stack in self.board.contents(facts).values())
-        line: Line = []
+        rows = []
         roles = frozenset(style.roles)
         for role in dict.fromkeys(role for _, role, _ in style.pieces):
             own = {content: count for content, owner, count in style.pieces if owner == role}
             total = sum(count for each, count in found.items() if owner_of(each, roles) == role)
             if style.kind == "discs":
-                line += [Piece("  "), Piece(role, role), Piece(f" {total}")]
+                rows.append((role, str(total)))
                 continue
             # Of the missing pieces, as many as are gone: the others, of the most common kind, were promoted.
             rare_first = sorted(own, key=lambda each: own[each])
             missing = "".join(piece_glyph(each) * max(0, own[each] - found[each]) for each in rare_first)
-            gone = missing[: max(0, sum(own.values()) - total)]
-            line += [Piece("  "), Piece(role, role), Piece(f" {gone}")] if gone else []
-        label = "discs" if style.kind == "discs" else "captured"
-        return [[Piece(label, is_dim=True), *line]] if line else []
+            rows.append((role, missing[: max(0, sum(own.values()) - total)]))
+        return "discs" if style.kind == "discs" else "captured", rows
 
     def key(self, facts: Sequence[Term]) -> list[tuple[str, str]]:
         """(label, full name) of everything on the board that is drawn abbreviated."""

@@ -54,9 +54,12 @@ def state_view(
     elif picture.lattice is not None:
         board = lines_markup(picture.lattice, facts, before or (), owners)
     rest = [words_of(fact) for fact in picture.rest(facts)]
-    lines = picture.figure_lines(facts, is_over=is_over, has_lattice=False)
+    lines = picture.figure_lines(facts, is_over=is_over, is_beside=True)
+    counted, tally = picture.tally(facts)
     return {
         "board": board,
+        "counted": counted,
+        "tally": [list(row) for row in tally],
         "key": [list(pair) for pair in picture.key(facts)],
         "lines": [
             [
@@ -157,7 +160,11 @@ def moves_view(
             step.notes = tuple(
                 None
                 if move is None
-                else (picture.notation.text(move, facts), str(move), trail(picture, move))
+                else (
+                    picture.notation.text(move, facts),
+                    str(move),
+                    _trail(picture, move, facts, history.facts(number + 1)),
+                )
                 for move in step.joint_move
             )
     seen = [person in (None, role) for role in history.game.roles]
@@ -187,9 +194,16 @@ def percept_view(term: Term, roles: Collection[str] = ()) -> dict[str, str]:
     return {"label": term.name if drawn else "", "text": value if drawn else words_of(term), "drawn": drawn}
 
 
-def trail(picture: Picture, move: Term) -> str:
-    """The clicks of one move, as the paths of `legal_moves_view`."""
-    return legal_moves_view(picture, (move,))["paths"][0]
+def _trail(picture: Picture, move: Term, before: Sequence[Term] | None, after: Sequence[Term]) -> str:
+    """The clicks of a move that was made, as paths of `legal_moves_view`; of a column the cell that changed.
+
+    before, after   the states around it; before is None if they are hidden
+    """
+    path = legal_moves_view(picture, (move,))["paths"][0]
+    if "|" not in path or before is None:
+        return path
+    changed = map(cell_name, picture.changed_cells(before, after))
+    return "|".join(sorted(set(path.split("|")).intersection(changed))) or path
 
 
 def report_view(notation: Notation, report: Mapping[str, Any], facts: Sequence[Term]) -> dict[str, Any]:

@@ -49,14 +49,27 @@ function middle(svg, name) {
   return [Number(dot.getAttribute("cx")) + shift[0], Number(dot.getAttribute("cy")) + shift[1]];
 }
 
+/** Where a click ends that may be on any of these cells: on empty ones, of a frame on the lowest, where the disc falls. */
+function ends(svg, names) {
+  if (names.length < 2) return names;
+  const empty = names.filter((name) => !cellOf(svg, name)?.matches(".full"));
+  if (!svg.matches(".frame")) return empty.length ? empty : names;
+  return empty.sort((one, other) => cellOf(svg, other).dataset.y - cellOf(svg, one).dataset.y).slice(0, 1);
+}
+
 /** Shows where a move goes, until the next call; `path`: the cells of each click. */
 export function showArrow(svg, path) {
   svg?.querySelector(".arrow")?.remove();
   const layer = svg?.querySelector(".marks") ?? svg;
-  const points = (path ?? []).filter((cells) => cells.length === 1).map(([name]) => middle(svg, name)).filter(Boolean);
-  if (!layer || !points.length) return;
+  if (!layer || !path?.length) return;
+  const middles = path.map((names) => ends(svg, names).map((name) => middle(svg, name)).filter(Boolean)).filter((each) => each.length);
   const arrow = draw(layer, "g", { class: "arrow" });
-  if (points.length === 1) { draw(arrow, "circle", { cx: points[0][0], cy: points[0][1], r: 19 }); return; }
+  const points = middles.filter((each) => each.length === 1).flat();
+  if (points.length === 1 && svg.matches(".frame")) { // from above, where the disc is dropped
+    const [, , top, bottom] = areaOf(svg), isTurned = svg.querySelector(".cell[transform]");
+    points.unshift([points[0][0], isTurned ? bottom : top]);
+  }
+  if (points.length < 2) for (const [cx, cy] of middles.at(-1) ?? []) draw(arrow, "circle", { cx, cy, r: 19 });
   for (let index = 1; index < points.length; index++) {
     const [[x1, y1], [x2, y2]] = [points[index - 1], points[index]];
     const length = Math.hypot(x2 - x1, y2 - y1) || 1, [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];

@@ -121,10 +121,16 @@ async function play(move) {
   await ask("play", { step: live.step, role: live.person, move });
 }
 
+/** Listeners of an entry for a move: under the pointer or in focus it shows where the move goes. */
+function pointing(path) {
+  const point = () => showArrow(boardHere(), path), leave = () => showArrow(boardHere(), null);
+  return { onpointerenter: point, onpointerleave: leave, onfocus: point, onblur: leave };
+}
+
 function showChoice() {
   const moves = candidates();
   const items = moves.slice(0, LISTED).map((move) =>
-    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), onpointerenter: () => showArrow(boardHere(), move.path), onpointerleave: () => showArrow(boardHere(), null) }, move.text)));
+    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), ...pointing(move.path) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
   find("moves").replaceChildren(...items);
   const clickable = offered().filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []);

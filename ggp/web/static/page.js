@@ -35,12 +35,27 @@ export const find = (id) => document.getElementById(id);
 
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Disables a button with the reason as its description, or enables it if there is none. */
+/** Grays a button with a reason, or enables it without one. Gray buttons can be focused and tapped, and then say why. */
 export function whyNot(name, reason) {
-  const button = find(name);
-  button.dataset.title ??= button.title;
-  button.disabled = Boolean(reason);
-  button.title = reason ? capital(reason) : button.dataset.title;
+  const button = find(name), id = `why-${name}`;
+  if (!find(id)) {
+    button.after(element("span", { id, class: "why", role: "tooltip" }));
+    button.dataset.title = button.title;
+    button.addEventListener("blur", () => button.classList.remove("asked"));
+    button.addEventListener("click", (event) => {
+      if (!button.hasAttribute("aria-disabled")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      button.classList.add("asked");
+    }, true);
+  }
+  find(id).textContent = reason ? `${capital(reason)}.` : "";
+  button.title = reason ? "" : button.dataset.title;
+  if (!reason) button.classList.remove("asked");
+  for (const [attribute, value] of [["aria-disabled", "true"], ["aria-describedby", id]]) {
+    if (reason) button.setAttribute(attribute, value);
+    else button.removeAttribute(attribute);
+  }
 }
 
 /** A state after the changes of an event `state` (see changes.py): lists and texts of many lines may be patched. */
@@ -80,6 +95,10 @@ export function showState(place, state, roles = []) {
     const svg = new DOMParser().parseFromString(state.board, "image/svg+xml").documentElement;
     for (const disc of svg.querySelectorAll("[data-fall]")) disc.style.setProperty("--fall", disc.dataset.fall);
     parts.push(document.importNode(svg, true));
+  }
+  if (state.tally?.length) {
+    const rows = state.tally.map(([role, text]) => element("div", { class: text ? "" : "none" }, element("span", { class: `name-${inkOf(role, roles)}` }, role), ` ${text}`));
+    parts.push(element("div", { class: "tally figures" }, element("span", { class: state.tally.some(([, text]) => text) ? "dim" : "none" }, state.counted), ...rows));
   }
   if (state.lines?.length) {
     const lines = element("div", { class: "figures" });

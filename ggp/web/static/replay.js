@@ -23,8 +23,8 @@ function show(number) {
   find("status").textContent = shown === last ? match.outcome.charAt(0).toUpperCase() + match.outcome.slice(1) : shown ? movesText(state) : "The match begins";
   find("step").value = shown;
   find("step-text").textContent = `${shown} of ${last}`;
-  for (const name of ["first", "back"]) find(name).disabled = shown === 0;
-  for (const name of ["forward", "last"]) find(name).disabled = shown === last;
+  for (const name of ["first", "back"]) whyNot(name, shown === 0 && "this is the first position");
+  for (const name of ["forward", "last"]) whyNot(name, shown === last && "this is the last position");
   for (const item of find("log").children) item.classList.toggle("here", Number(item.dataset.step) === shown);
   find("log").querySelector(".here")?.scrollIntoView({ block: "nearest" });
 }

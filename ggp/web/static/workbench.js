@@ -1,6 +1,6 @@
 // The workbench: a rule sheet on the left; what is proven, the findings and the initial state on the right.
 import { Editor } from "./editor.js";
-import { element, find, request, showState } from "./page.js";
+import { element, find, request, showState, whyNot } from "./page.js";
 
 const PAUSE_MS = 350, PROOF_PAUSE_MS = 900;
 const CHANGE = /^; *(change .*)$/i; // the line after such a comment has its own field
@@ -52,10 +52,8 @@ async function check() {
     if (number !== latest) return;
     showFindings(result.findings, result.note);
     find("title").textContent = result.title;
-    for (const [name, isOff] of [["play", !result.state || result.has_errors], ["prove", result.has_errors]]) {
-      find(name).disabled = isOff;
-      find(name).title = isOff ? "Correct the errors first" : "";
-    }
+    whyNot("play", (!result.state || result.has_errors) && "correct the errors first");
+    whyNot("prove", result.has_errors && "correct the errors first");
     if (result.state) showState(find("state"), result.state, result.roles);
     else find("state").replaceChildren(element("p", { class: "faint" }, "Correct the errors to see the board."));
     find("moves").replaceChildren(...Object.entries(result.moves).map(([role, moves]) => element("div", {}, `${role}: ${moves.slice(0, 30).join(", ")}${moves.length > 30 ? ` … ${moves.length} in all` : ""}`)));
@@ -66,7 +64,7 @@ async function check() {
     showFindings([], error.message);
     find("state").replaceChildren();
     find("moves").replaceChildren();
-    find("play").disabled = find("prove").disabled = true;
+    for (const name of ["play", "prove"]) whyNot(name, error.message);
     status("");
   }
 }

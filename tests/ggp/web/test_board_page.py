@@ -100,6 +100,19 @@ def test_keys_lead_through_the_moves_and_arrows_show_them(page, address):
     expect(page.locator("#state .arrow polygon")).to_have_count(1)
     page.mouse.move(5, 5)
     expect(page.locator("#state .arrow")).to_have_count(0)
+    open_game(page, address, "connectfour", PERSONS)
+    for step in ("1 of 1", "2 of 2"):
+        page.locator("#moves button", has_text="4").click()
+        expect(step_of(page)).to_have_text(step)
+    page.mouse.move(5, 5)
+    page.locator("#moves button", has_text="4").focus()
+    landing = page.locator("#state .arrow polygon")
+    expect(landing).to_have_count(1)
+    tip = landing.bounding_box()
+    third = cell(page, "3,2").bounding_box()
+    assert third["y"] < tip["y"] + tip["height"] < third["y"] + third["height"]
+    page.locator("#log button").first.hover()
+    assert landing.bounding_box()["y"] > third["y"] + third["height"]
 
 
 def test_board_is_turned_to_the_player_and_by_the_button(page, address):
@@ -164,7 +177,11 @@ def test_boards_look_like_the_games(page, address):
     open_game(page, address, "checkers", PERSONS)
     expect(page.locator("#state .dark.full")).to_have_count(24)
     open_game(page, address, "othello_4x4", PERSONS)
-    expect(page.locator(".figures")).to_contain_text("discs  black 2  white 2")
+    expect(page.locator(".tally")).to_have_text("discsblack 2white 2")
+    board, tally = page.locator("#state svg.board").bounding_box(), page.locator(".tally").bounding_box()
+    assert tally["x"] >= board["x"] + board["width"]  # beside the board
+    page.set_viewport_size({"width": 700, "height": 900})
+    assert page.locator(".tally").bounding_box()["y"] > board["y"] + 100
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice", "dark_hex_3x3"])

@@ -576,7 +576,17 @@ def test_search_suggests_titles_and_sizes_are_together(page, address):
 def test_persons_resign_and_play_again_with_sides_swapped(page, address):
     open_game(page, address, "tictactoe", ["person", "legal"])
     expect(page.locator("#draw")).to_be_disabled()
-    assert "another person" in page.locator("#draw").get_attribute("title")
+    expect(page.locator("#draw")).to_have_accessible_description(re.compile("^Only another person"))
+    why, box = page.locator("#why-draw"), page.locator("#state").bounding_box()
+    expect(why).to_be_hidden()
+    page.keyboard.press("Tab")
+    page.locator("#draw").focus()  # by keyboard
+    expect(why).to_be_visible()
+    page.locator("#undo").focus()
+    expect(page.locator("#why-undo")).to_be_visible()
+    page.locator("#draw").click(force=True)
+    expect(why).to_be_visible()
+    assert (page.locator("#state").bounding_box(), page.locator("#offer").inner_text()) == (box, "")
     page.click("#resign")
     page.click("#resign")
     expect(page.locator("#status")).to_have_text("You lose: x resigns: o wins")
