@@ -1,13 +1,15 @@
 """Why a match ended as it did: the facts from which the rules derive a goal.
 
 The rules that the goal depends on are evaluated bottom-up, stratum by stratum, and every row remembers from
-which rows it was derived first: the support of a goal are the facts at the leaves of its derivation. What a
-rule denies has no facts. (Provenance of Datalog, here one minimal-depth derivation.)
+which rows it was derived first: the support of a goal are the facts at the leaves of its derivation.
+(Provenance of Datalog, here one minimal-depth derivation.) What the derivation denies, such as "the opponent
+has a piece", is supported by what has changed: by facts whose return, or else whose end, would make it true.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gdl.dependencies import DISTINCT, TRUE, Dependencies
@@ -28,36 +30,105 @@ _Binding: TypeAlias = dict[str, Term]
 _Table: TypeAlias = tuple[str, int, bool]
 """Name and number of arguments of a relation, or, if the last is true, of facts of the state."""
 _Atom: TypeAlias = tuple[_Table, _Row]
-_Rows: TypeAlias = dict[_Row, tuple[_Atom, ...]]
-"""Rows, each with the rows that it was derived from."""
+_Reason: TypeAlias = tuple[tuple[_Atom, bool], ...]
+"""Atoms, each with whether it holds; the others are denied."""
+_Rows: TypeAlias = dict[_Row, _Reason]
+"""Rows, each with what it was derived from."""
 
 
 class _TooMuchWorkError(Exception):
     """The rules of the goal are too large to be explained."""
 
 
-def goal_support(program: Program, facts: Sequence[Term], role: Term, goal: int) -> frozenset[Term]:
-    """The facts of a state from which the rules derive that `role` gets `goal`; empty if that is not known.
+def goal_support(
+    program: Program, facts: Sequence[Term], role: Term, goal: int, before: Iterable[Sequence[Term]] = ()
+) -> frozenset[Term]:
+    """The facts from which the rules derive that `role` gets `goal` in a state; empty if that is not known.
+
+    facts    of the state
+    before   those of the states before it, the last one first: then what the rules deny is explained too,
+             also by facts that have ended
 
     >>> from gdl.syntax.parser import parse, parse_term
     >>> program = parse("(role p) (<= (goal p 100) (line ?x)) (<= (line ?x) (true (a ?x)) (true (b ?x)))")
     >>> facts = [parse_term(text) for text in ("(a 1)", "(a 2)", "(b 2)")]
     >>> sorted(map(str, goal_support(program, facts, parse_term("p"), 100)))
     ['(a 2)', '(b 2)']
+    >>> program = parse("(role p) (<= (goal p 100) (not alive)) (<= alive (true (king ?x)))")
+    >>> goal_support(program, (), parse_term("p"), 100, before=[[parse_term("(king 3)")]])
+    frozenset({Compound('king', (Symbol('3'),))})
     """
+    rules, found = _Rules(program), set[Term]()
     try:
-        derivation = _Derivation(normalize(program), facts, Predicate("goal", 2))
+        derivation = _Derivation(rules, facts, Predicate("goal", 2))
+        held, denied = derivation.sources((("goal", 2, False), (role, Symbol(str(goal)))))
+        found |= held.intersection(facts)
+        _add_changes(found, rules, facts, denied, before)
     except (_TooMuchWorkError, RecursionError, KeyError):  # KeyError: a variable that nothing binds
-        return frozenset()
-    of_fact = {(_table(fact, is_fact=True), arguments_of(fact)): fact for fact in facts}
-    sources = derivation.sources((("goal", 2, False), (role, Symbol(str(goal)))))
-    return frozenset(of_fact[atom] for atom in sources if atom in of_fact)
+        pass
+    return frozenset(found)
+
+
+def _add_changes(
+    found: set[Term],
+    rules: _Rules,
+    facts: Sequence[Term],
+    denied: Sequence[_Atom],
+    before: Iterable[Sequence[Term]],
+) -> None:
+    """Add to `found`, for each atom of `denied`, the changes without which it would be true.
+
+    They are facts that ended in one step, the last one with such facts; or else facts that began in it. Facts
+    of relations that always have one, as the turn, can neither return nor end.
+    """
+    after, now, rules.work = facts, frozenset(facts), 0
+    for state in before if denied else ():
+        pending, single = [], _single(state) & _single(after)
+        ended = [fact for fact in state if fact not in now.union(after) and _fact_table(fact) not in single]
+        begun = [fact for fact in after if fact in now.difference(state) and _fact_table(fact) not in single]
+        for atom in denied:
+            undoing = _undoing(rules, facts, ended, atom) or {
+                each for each in begun if _held(rules, [*now.difference([each])], atom) is not None
+            }
+            found |= undoing
+            pending += [] if undoing else [atom]
+        denied, after = pending, state
+        if not denied:
+            return
+
+
+def _single(facts: Sequence[Term]) -> set[_Table]:
+    """The relations with one fact."""
+    return {table for table, count in Counter(map(_fact_table, facts)).items() if count == 1}
+
+
+def _undoing(rules: _Rules, facts: Sequence[Term], ended: Sequence[Term], atom: _Atom) -> set[Term]:
+    """The facts of `ended` in independent derivations of `atom` from them and `facts`."""
+    undoing = set[Term]()
+    while rest := [fact for fact in ended if fact not in undoing]:
+        held = _held(rules, [*facts, *rest], atom) or set()
+        if held.isdisjoint(rest):
+            break
+        undoing |= held.intersection(rest)
+    return undoing
+
+
+def _held(rules: _Rules, facts: Sequence[Term], atom: _Atom) -> set[Term] | None:
+    """The facts from which an atom is derived; None if it does not hold."""
+    name, arity, is_fact = atom[0]
+    derivation = _Derivation(rules, facts, None if is_fact else Predicate(name, arity))
+    return derivation.sources(atom)[0] if derivation.holds(atom) else None
 
 
 def deciding_facts(
-    program: Program, facts: Sequence[Term], goals: Mapping[Term, int | None]
+    program: Program,
+    facts: Sequence[Term],
+    goals: Mapping[Term, int | None],
+    before: Iterable[Sequence[Term]] = (),
 ) -> frozenset[Term]:
     """The support of the best goal. goals: by role, of the final state `facts`; nothing decides a draw.
+
+    before   as in `goal_support`
 
     >>> from gdl.syntax.parser import parse, parse_term
     >>> program = parse("(role p) (role q) (<= (goal p 100) (true a)) (<= (goal q 0) (true a))")
@@ -67,20 +138,45 @@ def deciding_facts(
     """
     best = max((goal for goal in goals.values() if goal is not None), default=0)
     winners = [role for role, goal in goals.items() if goal == best]
-    return goal_support(program, facts, winners[0], best) if best and len(winners) == 1 else frozenset()
+    is_known = best and len(winners) == 1
+    return goal_support(program, facts, winners[0], best, before) if is_known else frozenset()
+
+
+class _Rules:
+    """A program with its dependencies, and the work that may still be done with it.
+
+    work   rows looked at so far
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.work = normalize(program), 0
+        self.dependencies = Dependencies(self.program)
+
+    def spend(self, rows: int) -> None:
+        self.work += rows
+        if self.work > WORK_LIMIT:
+            raise _TooMuchWorkError
 
 
 class _Derivation:
-    """The rows of all predicates that `root` depends on, each with the rows that it was derived from."""
+    """The rows of all predicates that `root` depends on, each with what it was derived from.
 
-    def __init__(self, program: Program, facts: Sequence[Term], root: Predicate) -> None:
-        self._work = 0
+    root   None: facts alone
+    """
+
+    def __init__(self, rules: _Rules, facts: Sequence[Term], root: Predicate | None) -> None:
+        self._all_rules = rules
         self._rows: dict[_Table, _Rows] = {}
+        self._fact = {(_fact_table(fact), arguments_of(fact)): fact for fact in facts}
         self._indexes: dict[_Table, dict[tuple[int, ...], dict[_Row, list[_Row]]]] = {}
-        for fact in facts:
-            self._rows.setdefault(_table(fact, is_fact=True), {})[arguments_of(fact)] = ()
-        dependencies = Dependencies(program)
-        needed = dependencies.reachable([root])
+        rules.spend(len(facts))
+        for table, row in self._fact:
+            self._rows.setdefault(table, {})[row] = ()
+        self._derive([] if root is None else [root])
+
+    def _derive(self, roots: Sequence[Predicate]) -> None:
+        program, dependencies = self._all_rules.program, self._all_rules.dependencies
+        needed = dependencies.reachable(roots)
         for component in dependencies.components:
             rules = [
                 rule for each in component if each in needed for rule in program.by_predicate.get(each, ())
@@ -91,16 +187,24 @@ class _Derivation:
                 if rounds > ROUND_LIMIT:
                     raise _TooMuchWorkError
 
-    def sources(self, atom: _Atom) -> set[_Atom]:
-        """The atom, what it was derived from, and so on; empty if it does not hold."""
+    def holds(self, atom: _Atom) -> bool:
+        return atom[1] in self._rows.get(atom[0], ())
+
+    def sources(self, atom: _Atom) -> tuple[set[Term], list[_Atom]]:
+        """The facts from which the atom was derived, and the atoms denied; empty if it does not hold."""
         found: set[_Atom] = set()
-        pending = [atom] if atom[1] in self._rows.get(atom[0], ()) else []
+        denied: dict[_Atom, None] = {}
+        pending = [atom] if self.holds(atom) else []
         while pending:
             table, row = each = pending.pop()
             if each not in found:
                 found.add(each)
-                pending += self._rows[table][row]
-        return found
+                for source, holds in self._rows[table][row]:
+                    if holds:
+                        pending.append(source)
+                    else:
+                        denied[source] = None
+        return {self._fact[each] for each in found if each in self._fact}, list(denied)
 
     def _round(self, rules: Sequence[Rule], before: dict[_Table, _Rows] | None) -> dict[_Table, _Rows]:
         """Apply every rule once, from the second round on to rows that were new in the round `before`."""
@@ -120,7 +224,7 @@ class _Derivation:
 
     def _applied(
         self, literals: list[Literal], before: dict[_Table, _Rows] | None
-    ) -> Iterator[tuple[_Binding, tuple[_Atom, ...]]]:
+    ) -> Iterator[tuple[_Binding, _Reason]]:
         if before is None:
             yield from self._solve(literals, {}, ())
             return
@@ -131,12 +235,12 @@ class _Derivation:
                 for row in before[table]:
                     binding = _matched(patterns, row, {})
                     if binding is not None:
-                        yield from self._solve(rest, binding, ((table, row),))
+                        yield from self._solve(rest, binding, (((table, row), True),))
 
     def _solve(
-        self, literals: list[Literal], binding: _Binding, reason: tuple[_Atom, ...]
-    ) -> Iterator[tuple[_Binding, tuple[_Atom, ...]]]:
-        """All ways to satisfy `literals`, with the rows used."""
+        self, literals: list[Literal], binding: _Binding, reason: _Reason
+    ) -> Iterator[tuple[_Binding, _Reason]]:
+        """All ways to satisfy `literals`, with the rows used and those that must not hold."""
         if not literals:
             yield binding, reason
             return
@@ -148,13 +252,14 @@ class _Derivation:
             if (one != other) is literal.is_positive:
                 yield from self._solve(rest, binding, reason)
         elif not literal.is_positive:
-            if tuple(_filled(each, binding) for each in patterns) not in self._rows.get(table, ()):
-                yield from self._solve(rest, binding, reason)
+            row = tuple(_filled(each, binding) for each in patterns)
+            if row not in self._rows.get(table, ()):
+                yield from self._solve(rest, binding, (*reason, ((table, row), False)))
         else:
             for row in self._candidates(table, patterns, binding):
                 extended = _matched(patterns, row, binding)
                 if extended is not None:
-                    yield from self._solve(rest, extended, (*reason, (table, row)))
+                    yield from self._solve(rest, extended, (*reason, ((table, row), True)))
 
     def _rank(self, literal: Literal, binding: _Binding) -> tuple[int, int]:
         """Tests of bound arguments come first, then literals with few free arguments and few rows."""
@@ -173,21 +278,23 @@ class _Derivation:
             for row in self._rows.get(table, {}):
                 index.setdefault(tuple(row[at] for at in bound), []).append(row)
         found = indexes[bound].get(tuple(_filled(patterns[at], binding) for at in bound), ())
-        self._work += 1 + len(found)
-        if self._work > WORK_LIMIT:
-            raise _TooMuchWorkError
+        self._all_rules.spend(1 + len(found))
         return found
 
 
-def _table(atom: Term, *, is_fact: bool = False) -> _Table:
-    return atom.name, len(arguments_of(atom)), is_fact
+def _table(atom: Term) -> _Table:
+    return atom.name, len(arguments_of(atom)), False
+
+
+def _fact_table(fact: Term) -> _Table:
+    return fact.name, len(arguments_of(fact)), True
 
 
 def _split(literal: Literal) -> tuple[_Table, _Row]:
     """The table of a literal, and its arguments: those of the fact, if it is one of the state."""
     arguments = arguments_of(literal.atom)
     if literal.predicate == TRUE and not isinstance(arguments[0], Variable):
-        return _table(arguments[0], is_fact=True), arguments_of(arguments[0])
+        return _fact_table(arguments[0]), arguments_of(arguments[0])
     return _table(literal.atom), arguments
 
 

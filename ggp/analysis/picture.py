@@ -136,11 +136,17 @@ class Picture:
         gone = [layer for layer in layers if not any(layer.place(fact) for fact in facts)]
         return (*facts, *(fact for fact in before if any(layer.place(fact) for layer in gone)))
 
-    def few_cells(self, facts: Collection[Term]) -> frozenset[Cell]:
-        """The cells with pieces that `facts` name; none if they are most of the board."""
+    def few_cells(self, facts: Collection[Term], state: Collection[Term]) -> frozenset[Cell]:
+        """The cells with pieces that `facts` name, and all cells of those that are not facts of `state`.
+
+        None if they are most of the board.
+        """
         if self.board is None:
             return frozenset()
-        cells = frozenset(self.board.contents(facts))
+        ended = (self.board.place(fact) for fact in set(facts).difference(state))
+        cells = frozenset(
+            (*self.board.contents(facts), *(placed[1] for placed in ended if placed is not None))
+        )
         count = len(self.board.across.values) * len(self.board.down.values)
         return cells if len(cells) <= MARKED_SHARE * count else frozenset()
 

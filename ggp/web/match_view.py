@@ -78,7 +78,7 @@ def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str,
     facts = history.facts(step)
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
-    won = picture.few_cells(_deciding(history)) if is_over and step else ()
+    won = picture.few_cells(_deciding(history), facts) if is_over and step else ()
     owners = box_owners(history, picture, step)
     return state_view(picture, facts, before, is_over=is_over, won=won, owners=owners)
 
@@ -102,18 +102,19 @@ def closer_of(lattice: Lines, roles: Sequence[str], joint_move: Sequence[Term | 
     return next(drew, (-1, ""))
 
 
-def _deciding(history: MatchHistory) -> Collection[Term]:
+def _deciding(history: MatchHistory) -> frozenset[Term]:
     """The facts that decide a match that is over; they are looked for once."""
     last = history.steps[-1]
     if last.decided_by is None:
         goals = dict(zip(history.game.roles, history.goals() or (), strict=False))
-        last.decided_by = deciding_facts_of(history.game.program, history.facts(), goals)
+        before = (history.facts(step) for step in reversed(range(len(history.steps))))
+        last.decided_by = deciding_facts_of(history.game.program, history.facts(), goals, before)
     return last.decided_by
 
 
 def deciding_facts(history: MatchHistory, picture: Picture) -> list[str]:
     """What decides a match that is over besides pieces on the board, in words."""
-    facts = _deciding(history) if history.steps and history.is_over else ()
+    facts = _deciding(history).intersection(history.facts()) if history.steps and history.is_over else ()
     off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
     return sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
 

@@ -105,8 +105,9 @@ def _match_data(replay: Replay) -> dict[str, Any]:
     before: dict[str, Any] = {}
     for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
         is_over = number == len(states) - 1 and record.is_completed
-        deciding = deciding_facts(replay.program, facts, _goals_by_role(replay)) if is_over else ()
-        won = picture.few_cells(deciding)
+        earlier, goals_by_role = states[number - 1 :: -1] if number else (), _goals_by_role(replay)
+        deciding = deciding_facts(replay.program, facts, goals_by_role, earlier) if is_over else ()
+        won = picture.few_cells(deciding, facts)
         view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over, won=won)
         changed, before = changes(before, view), view
         faults = ["" if fault is None else reason_of(fault) for fault in step.faults]

@@ -8,6 +8,9 @@ import pytest
 import ggp
 from gdl.syntax.parser import parse, parse_term
 from ggp.analysis.goal_support import goal_support
+from ggp.analysis.picture import find_picture
+from ggp.engines.batches import state_of_facts
+from ggp.game import GameError
 
 
 def played(name, seed):
@@ -16,6 +19,17 @@ def played(name, seed):
     while not game.is_terminal(state):
         state = game.next_state(state, [rng.choice(game.legal_moves(state, role)) for role in game.roles])
     return game, state
+
+
+def last_states(name, seed):
+    """The game, and the states of a random match that one role has won; None if nobody did."""
+    game = ggp.load(name, engine="reasoner")
+    rng, states = random.Random(seed), [game.initial_state()]
+    while not game.is_terminal(states[-1]):
+        moves = [rng.choice(game.legal_moves(states[-1], role)) for role in game.roles]
+        states.append(game.next_state(states[-1], moves))
+    goals = [game.goal(states[-1], role) for role in game.roles]
+    return (game, states) if goals.count(max(goals)) == 1 and max(goals) == 100 else None
 
 
 def winner_of(game, state):
@@ -77,3 +91,65 @@ def test_rules_that_are_too_large_are_not_explained(monkeypatch):
 )
 def test_rules_without_end_or_with_free_variables_are_not_explained(rules):
     assert goal_support(parse(f"(role p) {rules}"), (), parse_term("p"), 100) == frozenset()
+
+
+SHEET = """
+(role p) (role q) (row 1) (row 2) (row 3) (col 1) (col 2) (col 3) (opp p q) (opp q p)
+(init (control p)) (<= (init (cell ?x ?y blank)) (col ?x) (row ?y))
+(<= (legal ?r (fill ?x ?y)) (true (control ?r)) (true (cell ?x ?y blank)))
+(<= (legal ?r noop) (true (control ?q)) (opp ?q ?r))
+(<= (next (cell ?x ?y full)) (does ?_r (fill ?x ?y)))
+(<= (next (cell ?x ?y full)) (true (cell ?x ?y full)))
+(<= (next (cell ?x ?y blank)) (true (cell ?x ?y blank)) (not (filled ?x ?y)))
+(<= (filled ?x ?y) (does ?_r (fill ?x ?y)))
+(<= (next (control ?q)) (true (control ?r)) (opp ?r ?q))
+(<= open (true (cell ?_x ?_y blank))) (<= terminal (not open))
+(<= (goal ?r 100) (opp ?r ?q) (true (control ?q)) (not open))
+(<= (goal ?r 0) (opp ?r ?q) (true (control ?r)))
+"""
+
+
+def turns(facts):
+    return {fact for fact in facts if fact.name == "control"}
+
+
+def found_by_trial(game, states):
+    """The facts that ended in the last step and whose return alone takes the goal from the winner.
+
+    Without such facts: those that began in it and whose end alone does.
+    """
+    role, goal = winner_of(game, states[-1])
+    now, before = set(game.facts(states[-1])), set(game.facts(states[-2]))
+
+    def loses(facts):
+        try:
+            return game.goal(state_of_facts(game, facts), role) != goal
+        except GameError:  # no goal, or two
+            return True
+
+    ended = {fact for fact in before - now if loses([*now, fact])}
+    return ended or {fact for fact in now - before if loses([*now - {fact}])}
+
+
+@pytest.mark.parametrize("name", ["checkers", "amazons_5x5", "minichess", "sheepandwolf", SHEET])
+def test_what_ended_supports_a_goal_by_negation_as_trial_finds(name):
+    matches = [each for each in (last_states(name, seed) for seed in range(4)) if each is not None]
+    assert matches
+    for game, states in matches[:2]:
+        role, goal = winner_of(game, states[-1])
+        facts, before = game.facts(states[-1]), [game.facts(state) for state in reversed(states[:-1])]
+        found = goal_support(game.program, facts, role, goal, before)
+        tried, held = found_by_trial(game, states), goal_support(game.program, facts, role, goal)
+        assert tried - turns(tried) <= found
+        assert held < found <= set(facts).union(*before)
+
+
+def test_last_move_of_ones_own_sheet_decides():
+    game, states = last_states(SHEET, 1)
+    role, goal = winner_of(game, states[-1])
+    facts, before = game.facts(states[-1]), [game.facts(state) for state in reversed(states[:-1])]
+    (ended,) = goal_support(game.program, facts, role, goal, before).difference(facts)
+    assert ended in before[0]
+    assert str(ended).endswith(" blank)")
+    picture = find_picture(game.program, before[-1])
+    assert len(picture.few_cells([ended], facts)) == 1
