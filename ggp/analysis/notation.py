@@ -114,7 +114,7 @@ class Notation:
 
     def of_kif(self, text: str, facts: Sequence[Term] | None = None) -> str:
         """The text of a move that a record or a report has as KIF; `text` itself if it cannot be read."""
-        term = self._term(text)
+        term = self.term_of(text)
         return text if term is None else self.text(term, facts)
 
     def joint(self, joint_move: Sequence[Term], facts: Sequence[Term] | None = None) -> list[str]:
@@ -129,7 +129,7 @@ class Notation:
         """
         occupied, texts = set(self._occupied(facts)), []
         for joint_move in moves:
-            terms = [self._term(text) for text in joint_move]
+            terms = [self.term_of(text) for text in joint_move]
             now = frozenset(occupied)
             pairs = zip(terms, joint_move, strict=True)
             texts.append([text if term is None else self._short(term, now) for term, text in pairs])
@@ -146,7 +146,7 @@ class Notation:
             occupied -= {cells[0], *(_between(*cells[:2]) if (move.name, 4) in reading.leaps else ())}
         occupied |= set(cells[1:] or cells)
 
-    def _term(self, text: str) -> Term | None:
+    def term_of(self, text: str) -> Term | None:
         """The move that a report has as `text`; None if it is to be shown as it is."""
         if self.is_kif or len(text) > TEXT_LIMIT:
             return None

@@ -158,14 +158,11 @@ def moves_view(
     for number, step in enumerate(history.steps):
         if step.notes is None:
             facts = history.facts(number) if person is None else None
+            after = history.facts(number + 1) if person is None else ()
             step.notes = tuple(
                 None
                 if move is None
-                else (
-                    picture.notation.text(move, facts),
-                    str(move),
-                    _trail(picture, move, facts, history.facts(number + 1)),
-                )
+                else (picture.notation.text(move, facts), str(move), trail(picture, move, facts, after))
                 for move in step.joint_move
             )
     seen = [person in (None, role) for role in history.game.roles]
@@ -195,7 +192,7 @@ def percept_view(term: Term, roles: Collection[str] = ()) -> dict[str, str]:
     return {"label": term.name if drawn else "", "text": value if drawn else words_of(term), "drawn": drawn}
 
 
-def _trail(picture: Picture, move: Term, before: Sequence[Term] | None, after: Sequence[Term]) -> str:
+def trail(picture: Picture, move: Term, before: Sequence[Term] | None, after: Sequence[Term]) -> str:
     """The clicks of a move that was made, as paths of `legal_moves_view`; of a column the cell that changed.
 
     before, after   the states around it; before is None if they are hidden

@@ -12,6 +12,7 @@ number, and every name from outside is escaped.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -45,12 +46,15 @@ from ggp.tournament.tables import (
     scores_between,
 )
 from ggp.web.changes import changes
-from ggp.web.match_view import state_view
+from ggp.web.match_view import state_view, trail
 
 LINES_SHOWN = 15
 """Maximum number of rows of a table that is not folded."""
 
 _STATIC = PACKAGE / "web" / "static"
+_SCRIPTS = {"replay.js": ("page.js", "board.js", "log.js", "replay.js"), "filter.js": ("filter.js",)}
+"""Scripts of the pages → the modules of the live page that they consist of."""
+_MODULE_SYNTAX = re.compile(r"^import .*\n|^export ", re.MULTILINE)
 
 _INKS = 6
 """Number of line colors in the stylesheet; further lines are dashed."""
@@ -66,9 +70,9 @@ def write_pages(store: Store, run: Run, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("base.css", "board.css", "match.css", "tournament.css", "published.css"):
         write_text(folder / name, (_STATIC / name).read_text(encoding="utf-8"))
-    for name, parts in (("replay.js", ("page.js", "replay.js")), ("filter.js", ("filter.js",))):
-        scripts = [(_STATIC / part).read_text(encoding="utf-8").replace("export ", "") for part in parts]
-        write_text(folder / name, "\n".join(scripts))
+    for name, parts in _SCRIPTS.items():
+        modules = [(_STATIC / part).read_text(encoding="utf-8") for part in parts]
+        write_text(folder / name, "\n".join(_MODULE_SYNTAX.sub("", module) for module in modules))
     matches = sorted(store.matches(run), key=lambda match: (match.stored_ms, match.id))
     pages = Pages(make_report(store, run), matches)
     rules: dict[str, Program] = {}
@@ -112,8 +116,16 @@ def _match_data(replay: Replay) -> dict[str, Any]:
         changed, before = changes(before, view), view
         faults = ["" if fault is None else reason_of(fault) for fault in step.faults]
         known = states[max(0, number - 1)]
-        moves = [picture.notation.of_kif(str(move), known) for move in step.joint_move]
-        steps.append({**changed, "moves": moves, "terms": list(step.joint_move), "faults": faults})
+        terms = [picture.notation.term_of(str(move)) for move in step.joint_move]
+        steps.append(
+            {
+                **changed,
+                "moves": [picture.notation.of_kif(str(move), known) for move in step.joint_move],
+                "terms": list(step.joint_move),
+                "trails": ["" if term is None else trail(picture, term, known, facts) for term in terms],
+                "faults": faults,
+            }
+        )
     goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
     outcome = outcome_text(roles, goals if len(goals) == len(roles) else None)
     return {

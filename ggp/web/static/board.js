@@ -57,6 +57,9 @@ function ends(svg, names) {
   return empty.sort((one, other) => cellOf(svg, other).dataset.y - cellOf(svg, one).dataset.y).slice(0, 1);
 }
 
+/** The cells of each click of a move, from their text. */
+export const pathOf = (text) => text ? text.split(";").map((cells) => cells.split("|")) : [];
+
 /** Shows where a move goes, until the next call; `path`: the cells of each click. */
 export function showArrow(svg, path) {
   svg?.querySelector(".arrow")?.remove();

@@ -1,4 +1,5 @@
 // The moves made: a column for every player, a row for every round.
+import { pathOf, showArrow } from "./board.js";
 import { element, find, inkOf } from "./page.js";
 
 const WAITS = "waits"; // the text of a move that does nothing
@@ -17,10 +18,16 @@ export function rounds(history) {
   return rows;
 }
 
-/** Draws the list. `lostAt(step)`: points that a move cost, `open(step)` follows a click, `point(step, place)` a pointer. */
-export function showMoves({ live, roles, at, lostAt, open, point }) {
+/** Listeners of an entry for a move: under the pointer or in focus it shows where the move goes. */
+export function pointing(path) {
+  const point = (shown) => () => showArrow(document.querySelector("#state svg.board"), shown);
+  return { onpointerenter: point(path), onpointerleave: point(null), onfocus: point(path), onblur: point(null) };
+}
+
+/** Draws the list of `match`. `noteAt(step, place)`: a text beside a move with a title, if any; `open(step)` follows a click. */
+export function showMoves({ match, roles, at, noteAt, open }) {
   const log = find("log");
-  const rows = rounds(live.history);
+  const rows = rounds(match.history);
   const places = roles.map((_, place) => place).filter((place) => rows.some((row) => row.some((move) => move.place === place)));
   const shown = places.length ? places : roles.map((_, place) => place).slice(0, 2);
   const box = log.parentNode;
@@ -34,13 +41,12 @@ export function showMoves({ live, roles, at, lostAt, open, point }) {
 
   function cellOf(move, place) {
     if (!move) return element("span");
-    const lost = lostAt(move.step - 1);
+    const note = noteAt(move.step, place);
     const button = element("button", {
-      type: "button", title: live.terms[move.step - 1][place] ?? "", "data-step": move.step, class: `by-${inkOf(roles[place], roles)}${move.step === at ? " here" : ""}`,
-      "aria-current": move.step === at ? "step" : null, onclick: () => open(move.step),
-      onpointerenter: () => point(move.step, place), onpointerleave: () => point(null), onfocus: () => point(move.step, place), onblur: () => point(null),
+      type: "button", title: match.terms[move.step - 1][place] ?? "", "data-step": move.step, class: `by-${inkOf(roles[place], roles)}${move.step === at ? " here" : ""}`,
+      "aria-current": move.step === at ? "step" : null, onclick: () => open(move.step), ...pointing(pathOf(match.trails[move.step - 1][place] ?? "")),
     }, move.text);
-    return element("span", {}, button, lost ? element("span", { class: "lost", title: `cost ${lost.toFixed(0)} expected points` }, `−${lost.toFixed(0)}`) : "");
+    return element("span", {}, button, note ? element("span", { class: "lost", title: note.title }, note.text) : "");
   }
   const here = log.querySelector(".here");
   if (here) log.scrollTop = here.offsetTop - log.offsetTop - log.clientHeight / 2;

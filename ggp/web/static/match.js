@@ -1,8 +1,8 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
-import { connectBoard, describe, markCells, showArrow, turn } from "./board.js";
+import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { certainty, chance, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
-import { showMoves } from "./log.js";
+import { pointing, showMoves } from "./log.js";
 import { capital, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
@@ -67,7 +67,6 @@ const plain = (text) => text.startsWith("(") ? text.slice(1, -1) : text;
 const WAITS = "waits"; // the text of a move that does nothing
 /** What distinguishes a typed move: no dashes, signs or letter case. */
 const typed = (text) => plain(text.trim().toLowerCase()).replace(/ ?[–—×-] ?/g, "-").replace(/(\d)x(?=[a-z]?\d)/g, "$1-");
-const pathOf = (text) => text ? text.split(";").map((cells) => cells.split("|")) : [];
 const persons = () => about.is_replay ? [] : about.roles.filter((role, index) => about.seats[index] === "person");
 const fits = (move, cells) => cells.every((cell, index) => move.path[index]?.includes(cell));
 
@@ -119,12 +118,6 @@ async function play(move) {
   find("filter").value = "";
   if (!isLive()) return branch(move);
   await ask("play", { step: live.step, role: live.person, move });
-}
-
-/** Listeners of an entry for a move: under the pointer or in focus it shows where the move goes. */
-function pointing(path) {
-  const point = () => showArrow(boardHere(), path), leave = () => showArrow(boardHere(), null);
-  return { onpointerenter: point, onpointerleave: leave, onfocus: point, onblur: leave };
 }
 
 function showChoice() {
@@ -328,8 +321,11 @@ function showVariants() {
 }
 
 function showLog() {
-  const point = (step, place) => showArrow(boardHere(), step === null ? null : pathOf(live.trails[step - 1][place] ?? ""));
-  showMoves({ live, roles: about.roles, at: variants.here ? null : shown ?? live.step, lostAt, open: goTo, point });
+  const noteAt = (step) => {
+    const lost = lostAt(step - 1).toFixed(0);
+    return lost > 0 ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
+  };
+  showMoves({ match: live, roles: about.roles, at: variants.here ? null : shown ?? live.step, noteAt, open: goTo });
 }
 
 /** Plays the best line of an analysis on the board, as a line of one's own. */

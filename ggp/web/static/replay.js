@@ -1,41 +1,41 @@
 // A published match: its steps are in the page, each with what differs from the one before.
+import { capital, element, find, merged, showState, whyNot } from "./page.js";
+import { showMoves } from "./log.js";
+
 const match = JSON.parse(find("match").textContent);
 const states = [];
 for (const step of match.steps) states.push(merged(states.at(-1) ?? {}, step));
+const faultAt = (number, place) => states[number].faults[place] ?? "";
+const moves = { terms: [], trails: [], history: [] };
+for (const [index, state] of states.slice(1).entries()) {
+  moves.terms.push(state.terms);
+  moves.trails.push(state.trails);
+  moves.history.push(state.moves.map((text, place) => text === "waits" && faultAt(index + 1, place) ? "(waits)" : text)); // a fault is never left out
+}
 let shown = 0;
 
-function movesText(step) {
-  const moves = step.moves.map((move, seat) => [match.roles[seat] ?? "", move]);
-  const telling = moves.filter(([, move]) => move !== "waits");
-  return (telling.length ? telling : moves).map(([role, move]) => `${role}: ${move}`).join(" · ");
-}
-
-function faultsText(step) {
-  return step.faults.map((fault, seat) => (fault ? `${match.roles[seat] ?? ""}: ${fault}` : "")).filter(Boolean).join(" · ");
+function statusText() {
+  if (shown === states.length - 1) return capital(match.outcome);
+  const faults = states[shown].faults.map((fault, place) => fault && `${match.roles[place] ?? ""}: ${fault}`).filter(Boolean).join(" · ");
+  return [shown ? `Position after step ${shown} of ${states.length - 1}` : "The match begins", faults].filter(Boolean).join(" · ");
 }
 
 function show(number) {
   const last = states.length - 1;
   shown = Math.max(0, Math.min(last, number));
   history.replaceState(null, "", `#${shown}`);
-  const state = states[shown];
-  showState(find("state"), state, match.roles);
-  find("status").textContent = shown === last ? match.outcome.charAt(0).toUpperCase() + match.outcome.slice(1) : shown ? movesText(state) : "The match begins";
+  showState(find("state"), states[shown], match.roles);
+  find("status").textContent = statusText();
   find("step").value = shown;
   find("step-text").textContent = `${shown} of ${last}`;
   for (const name of ["first", "back"]) whyNot(name, shown === 0 && "this is the first position");
   for (const name of ["forward", "last"]) whyNot(name, shown === last && "this is the last position");
-  for (const item of find("log").children) item.classList.toggle("here", Number(item.dataset.step) === shown);
-  find("log").querySelector(".here")?.scrollIntoView({ block: "nearest" });
+  const noteAt = (step, place) => faultAt(step, place) ? { text: faultAt(step, place) } : null;
+  showMoves({ match: moves, roles: match.roles, at: shown, noteAt, open: show });
 }
 
 if (states.length) {
   find("step").max = states.length - 1;
-  find("log").start = faultsText(states[0]) ? 0 : 1;
-  find("log").append(...states.map((state, number) => {
-    const button = element("button", { type: "button", title: state.terms.join(" "), onclick: () => show(number) }, number ? movesText(state) : "START");
-    return element("li", { "data-step": number }, button, element("span", { class: "lost" }, faultsText(state)));
-  }).slice(faultsText(states[0]) ? 0 : 1));
   const go = { first: () => 0, back: () => shown - 1, forward: () => shown + 1, last: () => states.length - 1 };
   for (const [name, target] of Object.entries(go)) find(name).addEventListener("click", () => show(target()));
   find("step").addEventListener("input", () => show(Number(find("step").value)));

@@ -15,7 +15,9 @@ import tempfile
 import pytest
 from aiohttp.test_utils import unused_port
 
+from ggp.tournament.store import Store
 from ggp.web.access import Access
+from ggp.web.published import write_pages
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs the extra e2e")
 CHROMIUM = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
@@ -816,3 +818,24 @@ def test_match_that_has_ended_has_no_button_that_works(page, address):
     expect(page.locator("button")).to_have_count(0)
     page.goto(f"{address}/match/gone")
     expect(page.locator("#status")).to_have_text("This match has ended.")
+
+
+def test_published_replay_has_the_list_of_moves_of_the_live_page(browser, store, tmp_path):
+    with Store(store, must_exist=True) as opened:
+        write_pages(opened, opened.run("trial"), tmp_path)
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "match-1.html").as_uri())
+    expect(page.locator(".log-head")).to_have_text("xo")
+    expect(page.locator("#log li").first.locator("button")).to_have_count(2)
+    expect(page.locator("#log li").first.locator("button").first).to_have_class(re.compile("by-0"))
+    page.locator("#log button").first.hover()
+    expect(page.locator("#state .arrow circle")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"))
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#log .here")).to_have_count(1)
+    page.click("#first")
+    expect(page.locator("#back")).to_have_accessible_description("This is the first position.")
+    page.close()
+    assert not errors
