@@ -17,6 +17,7 @@ changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_process     the searches of a match, in a process of lower priority
 agent_thread      these searches
+openings          results of random games after the moves of a position
 exploration       positions beside a match: past ones, and lines of other moves
 explained         the page of a small search from a position
 match_review      the expectations of searches at every choice of a finished match
@@ -25,7 +26,7 @@ live_server       their page
 match_view        one state of a match as JSON, without hidden information
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
-kept_matches      records of matches that have ended, for their addresses
+kept_matches      matches on disk, for their addresses
 stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
 conclusion        who wins with best play, in words

@@ -21,14 +21,18 @@ from gdl.terms import Term
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
 from ggp.game import Game, GameError, Move, Role, hides_information
-from ggp.match.player import MatchSetup, Player, PlayerError
+from ggp.match.player import MatchSetup, Player, PlayerError, Report
 from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
-from ggp.search.report import SearchReport
+from ggp.search.report import JSON_MOVES, SearchReport
 from ggp.web.match_history import MatchHistory
+from ggp.web.openings import Results, results
 
 _SLICE_SECONDS = 0.4
 """Length of the slices of an analysis, which can end between two slices."""
+_RESULTS_SECONDS = 0.3
+"""Time for the results of random games, in an analysis of at least `_LONG_SECONDS`: no hint and no review."""
+_LONG_SECONDS = 2.0
 _START_SECONDS = 1.0
 """Start clock of a player, compiling excluded."""
 _REMOTE_START_SECONDS = 10.0
@@ -95,6 +99,7 @@ class AgentThread:
         self._observed: dict[Role, int] = {}
         self._task: Task | None = None
         self._is_starting = False
+        self._results: Results = {}
         self._match_id = f"web.{seed}.{time.time_ns()}"
         threading.Thread(target=self._run, args=(is_eager,), daemon=True).start()
 
@@ -164,17 +169,33 @@ class AgentThread:
             move = self._choose(task, player, history.state(), deadline)
         report = player.last_report
         if not task.is_analysis or (report is not None and task.generation == self.generation):
-            self._found(Finding(task, move, None if report is None else report.to_dict()))
+            self._found(Finding(task, move, None if report is None else self._described(report)))
 
     def _choose(self, task: Task, player: Player, state: Hashable, deadline: float) -> Move:
         joint_move = task.moves[-1] if task.moves else None
+        self._results, is_long = {}, task.seconds >= _LONG_SECONDS
         if not task.is_analysis:
             return player.choose(state, deadline, joint_move)
         while task.generation == self.generation and self._tasks.empty() and time.monotonic() < deadline:
             player.choose(state, min(deadline, time.monotonic() + _SLICE_SECONDS), joint_move)
             joint_move = None
+            if is_long:
+                self._results, is_long = self._random_results(task, state, player.last_report), False
+            if isinstance(player.last_report, SearchReport) and player.last_report.goal is not None:
+                break  # certain: no longer search finds more
         best: Move = player.best_move  # type: ignore[attr-defined]
         return best
+
+    def _random_results(self, task: Task, state: Hashable, report: Report | None) -> Results:
+        """Results of random games after the moves of a report."""
+        if not isinstance(report, SearchReport) or self._game is None:
+            return {}
+        moves = [each.move for each in report.moves[:JSON_MOVES]]
+        return results(self._game, state, task.role, moves, time.monotonic() + _RESULTS_SECONDS)
+
+    def _described(self, report: Report) -> dict[str, Any]:
+        """A report as data, with the results of random games as far as they are known."""
+        return {**report.to_dict(), "results": self._results}
 
     def _player(self, task: Task) -> Player:
         """The player of a task, which keeps its tree from move to move."""
@@ -198,4 +219,4 @@ class AgentThread:
 
     def _pass_on(self, report: SearchReport) -> None:
         if not self._is_starting and self._task is not None and self._task.generation == self.generation:
-            self._found(Finding(self._task, report=report.to_dict()))
+            self._found(Finding(self._task, report=self._described(report)))

@@ -99,6 +99,6 @@ class Exploration:
             if found is not None and len(history.legal(role)) > 1:
                 move, known = found
                 text = self._picture.notation.text(move, history.facts())
-                figures = {"mean": known.mean, "goal": known.goal, "seconds": known.seconds}
+                figures = {name: getattr(known, name) for name in ("visits", "mean", "goal", "seconds")}
                 return {"role": str(role), "move": str(move), "text": text, **figures}
         return None

@@ -598,7 +598,7 @@ class ShownMatch:
     def _analyze(
         self, role: Role, moves: tuple[tuple[Term, ...], ...], seconds: float, line_length: int = 0
     ) -> Task:
-        spec = with_memory("mcts", _ANALYSIS_SHARE * self._mebibytes / len(self.history.game.roles))
+        spec = with_memory("mcts:book=off", _ANALYSIS_SHARE * self._mebibytes / len(self.history.game.roles))
         task = Task(self._agents.generation, role, spec, seconds, moves, (), True, line_length)
         self._agents.put(task)
         return task

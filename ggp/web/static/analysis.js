@@ -2,7 +2,7 @@
 import { capital, element, find } from "./page.js";
 
 const ROWS = 6;
-const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 const SVG = "http://www.w3.org/2000/svg";
 const COLORS = { white: "#fdfdfb", black: "#2b2d33", red: "#d43d3d", blue: "#3a6fd4", green: "#3c9a50", yellow: "#e0b83a" };
 
@@ -33,17 +33,40 @@ export function effort(report) {
   return count ? `${count.toLocaleString("en")} games simulated` : report.goal !== null ? "certain, without simulated games" : "";
 }
 
-/** Fills the table of an analysis; `open(move)` shows the position after a move. */
-export function showTable(event, about, open) {
-  const rows = (event?.report.moves ?? []).slice(0, ROWS).map((move) => {
-    const goal = move.goal ?? (event.report.goal === 0 ? 0 : null); // in a lost position every move loses
+/** Random games after a move that the first player won, drew and lost, as a bar. */
+function resultBar(counts, about) {
+  if (!counts) return "";
+  const [first, second] = players(about), [won, drawn, lost] = counts.map((count) => count.toLocaleString("en"));
+  const text = second ? `of random games ${first} wins ${won}, draws ${drawn}, loses ${lost}` : `random games: ${won} with 100, ${drawn} between, ${lost} with 0`;
+  const bar = element("span", { class: "results", role: "img", "aria-label": text, title: capital(text) }, ...["won", "drawn", "lost"].map((kind) => element("span", { class: kind })));
+  [...bar.children].forEach((part, index) => { part.style.flexGrow = counts[index]; });
+  bar.style.setProperty("--first", COLORS[first] ?? "");
+  bar.style.setProperty("--second", COLORS[second] ?? "");
+  return bar;
+}
+
+/** Fills the table of openings: what the search found, and the move of the book; `open(move)` goes on to a move, `point(move)`: listeners. */
+export function showTable({ event, about, book, open, point }) {
+  const known = event?.report.moves ?? [];
+  const moves = !book || known.some((each) => each.move === book.move) ? known : [book, ...known];
+  const rows = moves.map((move) => {
+    const goal = move.goal ?? (event?.report.goal === 0 ? 0 : null); // in a lost position every move loses
     const text = goal === null ? chance(move.mean, about) : (players(about).length > 1 && CERTAIN[goal]) || `= ${goal}`;
-    const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move) }, move.text);
-    return element("tr", {}, element("td", {}, name), element("td", { title: move.visits.toLocaleString("en") }, SHORT.format(move.visits)),
-      element("td", { class: goal === null ? "" : "proven" }, text));
+    const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move), ...point(move.move) }, move.text);
+    const mark = move.move === book?.move ? element("span", { class: "book", role: "img", "aria-label": "book move", title: `The opening book plays it, from a search of ${book.seconds.toFixed(0)} s` }, "★") : "";
+    return element("tr", {}, element("td", {}, name, mark), element("td", { title: move.visits.toLocaleString("en") }, SHORT.format(move.visits)),
+      element("td", { class: goal === null ? "" : "proven" }, text), element("td", {}, resultBar(event?.report.results?.[move.move], about)));
   });
-  while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td", {}), element("td", {})));
+  while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td"), element("td"), element("td")));
   find("candidates").replaceChildren(...rows);
+}
+
+/** The line on the board after the match: a way back, and a button for each of its moves; `nodes`: of the tree of variants. */
+export function showPath(nodes, { back, open }) {
+  const steps = nodes.map((node, index) => element("button", { type: "button", class: "plain", "aria-current": index === nodes.length - 1 ? "step" : null, onclick: () => open(node) }, node.text));
+  find("path").replaceChildren(...(nodes.length ? [element("button", { type: "button", class: "plain", "aria-label": "back in the line", onclick: back }, "‹ back"), ...steps]
+    : [element("span", { class: "faint" }, "Openings: click a move to go on")]));
+  find("path").scrollLeft = find("path").scrollWidth;
 }
 
 /** The bar beside the board: how much of it belongs to the first player. */

@@ -1,6 +1,6 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
 import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
-import { certainty, chance, effort, opinion, showBar, showTable, showValues } from "./analysis.js";
+import { effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
 import { capital, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
@@ -211,7 +211,6 @@ function showPosition(state) {
   showChart();
   showChoice();
   showVariants();
-  showBook(isLive() ? live.book : explored?.book);
   find("leave").hidden = !variants.here;
   showExplain();
   history.replaceState(null, "", isLive() ? location.pathname + location.search : `#${shown}`);
@@ -367,7 +366,8 @@ function showThought(event) {
   find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis${at}` : `Search of ${event.role}`;
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
   showBar(event, about);
-  showTable(event, about, about.is_hidden || about.is_live ? null : openMove);
+  showTable({ event, about, book: isLive() ? live.book : explored?.book, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
+  showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
   find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "best line: –";
@@ -375,15 +375,8 @@ function showThought(event) {
   find("effort").textContent = event ? effort(event.report) : "";
 }
 
-/** The move of the opening book for the position on the board; a click shows the position after it. */
-function showBook(book) {
-  find("book").hidden = !book;
-  if (!book) return;
-  const button = find("book").querySelector("button");
-  button.textContent = `${book.text}, ${book.goal === null ? chance(book.mean, about) : certainty(book.role, book.goal, about)}`;
-  button.title = `from a search of ${book.seconds.toFixed(0)} s: see the position after it`;
-  button.onclick = () => openMove(book.move);
-}
+/** The listeners of an entry of the analysis for a move of the position on the board. */
+const pointAt = (move) => pointing(offered().find((each) => each.move === move)?.path ?? []);
 
 /** While the analysis is on, it follows the board. */
 function study() {
@@ -693,7 +686,8 @@ try {
   find("explain").action = `${location.pathname}/explanation`;
   find("explain").elements.by.append(...about.explained.map((name) => element("option", {}, name)));
   showBar(null, about);
-  showTable(null, about, null);
+  showTable({ about, point: pointAt });
+  showPath([], {});
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden;
   showInvitations();

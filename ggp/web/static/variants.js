@@ -14,12 +14,17 @@ export class Variants {
     }
   }
 
+  /** The nodes of the line on the board, the first one first. */
+  nodes() {
+    const found = [];
+    for (let each = this.here; each; each = each.parent) found.unshift(each);
+    return found;
+  }
+
   /** The step of the match where the line on the board begins, and its joint moves. */
-  line(node = this.here) {
-    const rows = [];
-    let first = node;
-    for (let each = node; each; each = each.parent) { rows.unshift(each.moves); first = each; }
-    return { step: first?.step ?? 0, line: rows };
+  line() {
+    const nodes = this.nodes();
+    return { step: nodes[0]?.step ?? 0, line: nodes.map((node) => node.moves) };
   }
 
   /** Enters the joint move `moves`, shown as `text`, after the node on the board or after `step` of the match. */

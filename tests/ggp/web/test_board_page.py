@@ -6,6 +6,9 @@ import re
 import pytest
 from aiohttp.test_utils import unused_port
 
+import ggp
+from ggp.knowledge.book import FILE_NAME, Book, BookMove, position_digest
+from ggp.knowledge.folder import prepare_kept_file
 from tests.ggp.web.test_pages import (
     CHROMIUM,
     TOKEN,
@@ -25,8 +28,16 @@ PERSONS = ["person", "person"]
 
 
 @pytest.fixture(scope="module")
-def address():
-    with serving(unused_port()) as address:
+def address(tmp_path_factory):
+    """A server whose user has an opening book of one position of connect four."""
+    data = tmp_path_factory.mktemp("data")
+    game = ggp.load("connectfour_4x4", engine="reasoner")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(data))
+        path = prepare_kept_file(game.program, FILE_NAME)
+    known = BookMove("red", "(drop 2)", 55.0, 1234, None, 9.0, is_exact=False)
+    Book.empty(game, {position_digest(game.facts(game.initial_state())): known}).save(path)
+    with serving(unused_port(), data=data) as address:
         yield address
 
 
@@ -155,6 +166,29 @@ def test_best_line_plays_on_the_board(page, address):
     page.click("#think")
     page.click("#line")
     expect(page.locator("#status")).to_contain_text("Your own line, 2 after step 0")
+
+
+def test_openings_are_explored_down_a_line_and_back(page, address):
+    open_game(page, address, "connectfour_4x4", PERSONS)
+    rows = page.locator("#candidates tr:has(button)")
+    expect(rows).to_have_text([re.compile("2★1.2K55 %")])  # what the book knows, before any search
+    page.click("#think")
+    expect(page.locator("#candidates .results")).to_have_count(4, timeout=WAIT_MS)
+    games = re.findall(r"\d[\d,]*", page.locator("#candidates .results").first.get_attribute("title"))
+    assert sum(int(each.replace(",", "")) for each in games) == 1024
+    expect(page.locator("#candidates .book")).to_have_count(1)
+    rows.filter(has=page.locator(".book")).locator("button").hover()
+    expect(page.locator("#state .arrow polygon")).to_have_count(1)
+    rows.filter(has=page.locator(".book")).locator("button").click()
+    expect(page.locator("#path button")).to_have_text(["‹ back", "2"])
+    expect(page.locator("#candidates .results").first).to_be_visible(timeout=WAIT_MS)
+    rows.first.locator("button").click()
+    expect(page.locator("#path button")).to_have_count(3)
+    page.click("#path button >> nth=0")
+    expect(page.locator("#path button")).to_have_text(["‹ back", "2"])
+    page.click("#path button >> nth=0")
+    expect(page.locator("#status")).to_have_text("red, it is your move")
+    expect(page.locator("#candidates .book")).to_have_count(1)
 
 
 def test_what_decides_is_marked_and_the_result_names_every_role(page, address):

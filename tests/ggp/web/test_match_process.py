@@ -192,7 +192,7 @@ def test_searches_of_a_match_share_its_memory():
     match = open_match("connectfour_3p", seats, [("red", "(drop 1)")], mebibytes=2000)
     assert match._agents.tasks[-1].spec == "mcts:memory=300,proof_memory=75"
     match.think(1.0, 0, [])
-    assert match._agents.tasks[-1].spec == "mcts:memory=66,proof_memory=16"
+    assert match._agents.tasks[-1].spec == "mcts:book=off,memory=66,proof_memory=16"
 
 
 @pytest.mark.slow
