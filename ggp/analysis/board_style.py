@@ -19,7 +19,7 @@ from ggp.analysis.move_reading import MoveReading
 from ggp.analysis.sheet_comment import read_comment
 
 SIDES = ("left", "right", "bottom", "top")
-PARITY_SHARE = 0.3
+PARITY_SHARE = 0.6
 """Minimum share of the cells of one color with pieces, and none on the other, that shows its use."""
 
 
@@ -93,7 +93,8 @@ def find_style(program: Program, reading: MoveReading, facts: Sequence[Term]) ->
     """The style that rules, opening comment and the facts of the initial state suggest."""
     board = reading.board
     fields = read_comment(program.source.text).fields
-    roles = frozenset(str(arguments_of(rule.head)[0]) for rule in program.rules_for("role", 1))
+    ordered = tuple(str(arguments_of(rule.head)[0]) for rule in program.rules_for("role", 1))
+    roles = frozenset(ordered)
     pieces = {cell: stack[0][-1] for cell, stack in board.contents(facts).items()}
     movers = any(len(windows) > 1 for windows in reading.windows.values())
     evidence = _Evidence(board, reading, pieces, roles, movers)
@@ -103,7 +104,7 @@ def find_style(program: Program, reading: MoveReading, facts: Sequence[Term]) ->
     counts = Counter(pieces.values())
     owners = {each: owner_of(each, roles) for each in counts}
     owned = tuple((each, owner, counts[each]) for each, owner in sorted(owners.items()) if owner is not None)
-    return BoardStyle(kind, evidence.parity(), edges, evidence.turned(), tuple(sorted(roles)), owned)
+    return BoardStyle(kind, evidence.parity(), edges, evidence.turned(), ordered, owned)
 
 
 def _read_edges(text: str, roles: frozenset[str]) -> tuple[tuple[str, str], ...]:

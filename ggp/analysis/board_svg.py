@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values, legend
+from ggp.analysis.board_style import owner_of
 from ggp.analysis.svg import svg_document, svg_text, xml_text
 from ggp.analysis.walls import Wall
 
@@ -363,8 +364,10 @@ def _disc_markup(words: Sequence[str], x: float, y: float, *, has_men: bool) -> 
 
 def _label_markup(board: Board, content: Values, x: float, y: float) -> str:
     """The label of a content; on a checkered board, where letters would not stand out, on a disc."""
-    names = tuple(board.labels)
-    ink = names.index(content[-1]) % 6 if content[-1] in names else 6
+    owner = owner_of(content[-1], frozenset(board.style.roles))
+    names = tuple(board.labels) if owner is None else board.style.roles  # in the colors of the roles
+    name = owner or content[-1]
+    ink = names.index(name) % 6 if name in names else 6
     label = board.label(content)
     size = 20 if len(label) < 3 else 14
     disc, fill, kind = "", INKS[ink], f"piece ink-{ink}"

@@ -21,9 +21,10 @@ export function showControls(state, about, own, acting) {
   const isOver = state.is_over, isPlayed = own.length > 0 && !about.is_replay && !about.is_live;
   clocks = { left: state.clocks ?? {}, running: state.running ?? [], since: Date.now() };
   showClocks();
-  for (const name of ["resign", "draw"]) find(name).hidden = !isPlayed || isOver;
+  const isAlone = about.roles.filter((role) => role !== "random").length < 2;
+  for (const name of ["resign", "draw"]) find(name).hidden = !isPlayed || isOver || (isAlone && name === "draw");
   for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay || about.is_live;
-  find("swap").hidden ||= about.roles.filter((role) => role !== "random").length < 2;
+  find("swap").hidden ||= isAlone;
   whyNot("resign", acting ? "" : "it is not your move");
   const offered = state.offered;
   whyNot("draw", own.length < 2 ? "only another person can accept a draw, the computer plays on" : !acting ? "it is not your move" : offered === acting ? "the draw is offered: the other answers with their move" : "");
