@@ -47,7 +47,7 @@ def goal_support(
 
     facts    of the state
     before   those of the states before it, the last one first: then what the rules deny is explained too,
-             also by facts that have ended
+             also by facts that have ended; what was never true, by a term `(not …)`
 
     >>> from gdl.syntax.parser import parse, parse_term
     >>> program = parse("(role p) (<= (goal p 100) (line ?x)) (<= (line ?x) (true (a ?x)) (true (b ?x)))")
@@ -95,6 +95,7 @@ def _add_changes(
         denied, after = pending, state
         if not denied:
             return
+    found |= {Compound("not", (_term(atom),)) for atom in denied if after is not facts}
 
 
 def _single(facts: Sequence[Term]) -> set[_Table]:
@@ -284,6 +285,11 @@ class _Derivation:
 
 def _table(atom: Term) -> _Table:
     return atom.name, len(arguments_of(atom)), False
+
+
+def _term(atom: _Atom) -> Term:
+    (name, _, _), row = atom
+    return Compound(name, row) if row else Symbol(name)
 
 
 def _fact_table(fact: Term) -> _Table:

@@ -114,9 +114,16 @@ def _deciding(history: MatchHistory) -> frozenset[Term]:
 
 def deciding_facts(history: MatchHistory, picture: Picture) -> list[str]:
     """What decides a match that is over besides pieces on the board, in words."""
-    facts = _deciding(history).intersection(history.facts()) if history.steps and history.is_over else ()
+    deciding = _deciding(history) if history.steps and history.is_over else frozenset()
+    facts = deciding.intersection(history.facts())
     off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
-    return sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
+    words = sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
+    if picture.board is None:  # on a board one sees what never came true
+        denied = (
+            words_of(argument) for fact in deciding if fact.name == "not" for argument in arguments_of(fact)
+        )
+        words += [f"not {each}" for each in sorted(denied)]
+    return words
 
 
 def legal_moves_view(
