@@ -144,6 +144,7 @@ def _root_data(found: RootValue) -> dict[str, Any]:
         "method": found.method,
         "line": [str(move) for move in found.line],
         "nodes": found.nodes,
+        "leaves": found.leaves,
         "depth": found.depth,
         "seconds": round(found.seconds, 3),
     }
@@ -162,7 +163,8 @@ def root_text(found: RootValue, scale: Scale | None = None) -> str:
         lines.append(f"  in {len(found.line)} moves: {' '.join(map(str, found.line))}")
     depth = f", depth {found.depth}" if found.depth is not None else ""
     rate = found.nodes / max(found.seconds, 1e-9) / 1e6
-    lines.append(f"  {found.nodes:,} nodes expanded{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
+    counts = f"{found.nodes:,} nodes expanded, {found.leaves:,} leaves evaluated"
+    lines.append(f"  {counts}{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
     return "\n".join(lines)
 
 
@@ -171,7 +173,7 @@ def search_text(progress: RootProgress) -> str:
     rate = progress.nodes / max(progress.seconds, 1e-9)
     line = f", best known goal {progress.goal}" if progress.goal is not None else ""
     depth = f", depth {progress.depth}" if progress.depth is not None else ""
-    return f"{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s{depth}{line}"
+    return f"{progress.nodes:,} nodes, {progress.leaves:,} leaves, {rate / 1e6:.2f} M nodes/s{depth}{line}"
 
 
 def progress_text(progress: Progress) -> str:

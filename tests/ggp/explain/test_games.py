@@ -31,8 +31,8 @@ def test_searches_of_a_game_find_its_value(tictactoe, by):
 
 def test_nodes_are_those_of_the_search(tictactoe):
     search = ReferenceSearch(tictactoe, PLAIN)
-    search.search(tictactoe.initial_state(), depth=3)
-    assert explain(tictactoe).counts[0] == search.memory.nodes
+    result = search.search(tictactoe.initial_state(), depth=3)
+    assert explain(tictactoe).counts == (result.nodes, result.leaves)
 
 
 def test_larger_trees_are_folded_whole_families_at_a_time(tictactoe):

@@ -83,7 +83,6 @@ def _enter(memory: SearchMemory, k: Index, ply: Index, place: Index, proof: Inde
     memory.most_disproof[f] = disproof
     memory.work[f] = 1
     memory.visits[k] += 1
-    memory.counter[c.NODES] += 1
     if ply + 1 >= memory.plies or first + memory.children[f] > (k + 1) * memory.places:
         memory.counter[c.FAULT] = c.NO_ROOM
 
@@ -152,6 +151,7 @@ def _take_numbers(memory: SearchMemory, child: Index) -> None:
     note = np.int64(memory.note[child])
     if (note >> c.DECIDED_BIT) & 1:
         is_yes = (note >> c.YES_BIT) & 1
+        memory.counter[c.LEAVES] += 1
         memory.proof[child] = 0 if is_yes else INFINITE
         memory.disproof[child] = INFINITE if is_yes else 0
     elif not _look_up(memory, child):
@@ -336,6 +336,7 @@ def _tick(memory: SearchMemory) -> None:
             _take_numbers(memory, child)
         memory.made[f] += memory.lanes[k]
         if memory.made[f] == memory.children[f]:
+            memory.counter[c.NODES] += 1
             if memory.visits[k] % _CHECK_EVERY == 0:
                 _climb_to_answers(memory, k)
             _step(memory, k)
