@@ -1,4 +1,8 @@
-"""ProofNumberSearch: whether goals are reached, and values, by proof numbers on full lanes."""
+"""ProofNumberSearch: whether goals are reached, and values, by proof numbers on full lanes.
+
+Source: Allis, "Searching for solutions in games and artificial intelligence" (1994); the form used here:
+`ggp.search.proof_numbers.kernels.walkers`.
+"""
 
 from __future__ import annotations
 
