@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SECONDS = 4.0
 """What all simulations together may use."""
+LEARNING_SECONDS = 3.0
+"""What FAST may use before."""
 MAX_SHOWN = 250
 """Simulations that are shown step by step; the rest only in its result."""
 MAX_ROWS = 24
@@ -386,14 +388,14 @@ def explain_simulations(
 def simulated(
     game: Game[Any], state: Any, options: MctsOptions, simulations: int, seed: int
 ) -> tuple[Search, Recorder]:
-    """Run simulations for the first role that has a choice; FAST learns as long as these may take."""
+    """Run simulations for the first role that has a choice; FAST learns before."""
     players = [role for role in game.roles if role != RANDOM_ROLE]
     choosing = [role for role in players if len(game.legal_moves(state, role)) > 1] or players
     search = Search(game, choosing[0], seed=seed, options=options)
     search.move_to(state, None)
     if isinstance(search.policy, FastPolicy) and is_compiled(game):
         compile_playouts(Lanes(require_compiled(game).lane_tables))
-    search.policy.prepare(SECONDS)
+    search.policy.prepare(LEARNING_SECONDS)
     recorder = Recorder(game, search)
     search.listener = recorder
     search.run(Budget(time.monotonic() + SECONDS / 2, simulations))

@@ -146,18 +146,22 @@ def _collect_children(memory: SearchMemory) -> None:
 
 
 @inlined
-def _take_numbers(memory: SearchMemory, child: Index) -> None:
-    """Set the numbers of a child that was just made: final, from the table, or by its count of moves."""
+def _take_numbers(memory: SearchMemory, child: Index) -> Index:
+    """Set the numbers of a child that was just made: final, from the table, or by its count of moves.
+
+    Returns 1 if it is decided, so that they are final, else 0.
+    """
     note = np.int64(memory.note[child])
-    if (note >> c.DECIDED_BIT) & 1:
+    is_decided = (note >> c.DECIDED_BIT) & 1
+    if is_decided:
         is_yes = (note >> c.YES_BIT) & 1
-        memory.counter[c.LEAVES] += 1
         memory.proof[child] = 0 if is_yes else INFINITE
         memory.disproof[child] = INFINITE if is_yes else 0
     elif not _look_up(memory, child):
         moves = _moves_in(note)
         memory.proof[child] = moves if _is_second(note) else 1
         memory.disproof[child] = 1 if _is_second(note) else moves
+    return is_decided
 
 
 @inlined
@@ -326,6 +330,7 @@ def _tick(memory: SearchMemory) -> None:
     _collect_children(memory)
     # The arenas hold the new children, and their entries are on the way to the caches.
 
+    leaves: Any = np.int64(0)
     for k in range(memory.option[c.WALKERS]):
         if memory.lanes[k] == 0 or memory.counter[c.ANSWER] != c.OPEN:
             continue
@@ -333,13 +338,14 @@ def _tick(memory: SearchMemory) -> None:
         for child in range(
             memory.first[f] + memory.made[f], memory.first[f] + memory.made[f] + memory.lanes[k]
         ):
-            _take_numbers(memory, child)
+            leaves += _take_numbers(memory, child)
         memory.made[f] += memory.lanes[k]
         if memory.made[f] == memory.children[f]:
             memory.counter[c.NODES] += 1
             if memory.visits[k] % _CHECK_EVERY == 0:
                 _climb_to_answers(memory, k)
             _step(memory, k)
+    memory.counter[c.LEAVES] += leaves
 
 
 @kernel
