@@ -21,11 +21,12 @@ from ggp.features.linear_form import LinearFormError, read_linear_form
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
 from ggp.match.player import PlayerSpecError
 from ggp.players.own import error_text, own_evaluation
-from ggp.search.alphabeta.estimate import Estimate
+from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.events import Event, EventKind, StoppedError
 from ggp.search.alphabeta.multi_role import MAX_DEPTH, MultiRoleSearch
 from ggp.search.alphabeta.options import is_own_evaluation
 from ggp.search.alphabeta.reference.node import INFINITE
+from ggp.search.alphabeta.reference.position import Position, static_score
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
@@ -95,6 +96,10 @@ class Task:
     nodes: int
     scale: Scale
     estimate: Estimate
+
+    def evaluate(self, state: Any) -> float:
+        """The goal that the estimate expects of a state."""
+        return static_score(self.game, Position(state), self.estimate) / SCALE
 
     def budget(self, share: float = 1.0) -> Budget:
         return Budget(time.monotonic() + share * SECONDS, nodes=round(share * MAX_SEARCHED))
@@ -172,14 +177,14 @@ def explain(
         depth = GAME_DEPTH
     if scale is None:
         scale = Scale() if isinstance(game, BareTree) else sheet_scale(game.program.source.text)
-    task = Task(game, root, depth, nodes, scale, estimate_of(game, name, settings.evaluation))
+    task = Task(game, root, depth, nodes, scale, estimate_of(game, settings.evaluation))
     if name in WINDOWS:
         return explain_windows(task, name, settings, given)
     refuse_unknown(given, TreeSettings())
     return explain_roles(task, name, settings)
 
 
-def estimate_of(game: Game[Any], name: str, evaluation: str) -> Estimate:
+def estimate_of(game: Game[Any], evaluation: str) -> Estimate:
     """A function of one's own, or a file with weights of facts; HORIZON if `evaluation` is empty.
 
     Raises ExplainError, GameError.
@@ -188,8 +193,8 @@ def estimate_of(game: Game[Any], name: str, evaluation: str) -> Estimate:
         return HORIZON
     if isinstance(game, BareTree):
         raise ExplainError("evaluation is for games: in a bare tree a number before a bracket evaluates")
-    if name not in WINDOWS:
-        raise ExplainError(f"{name} takes no evaluation; {', '.join(WINDOWS)} do")
+    if len([role for role in game.roles if role != RANDOM_ROLE]) > 2:
+        raise ExplainError("evaluation is for one or two roles: it is what the first may expect")
     if not is_own_evaluation(evaluation):
         raise ExplainError(
             "evaluation takes module:function, file.py:function or a file with weights of facts"
@@ -295,6 +300,7 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
         error,
         members if prunes else None,
         listener=events.append,
+        evaluate=None if task.estimate is HORIZON else task.evaluate,
     )
     is_finished = True
     try:
