@@ -12,6 +12,7 @@ import numpy as np
 from ggp.analysis.scale import Scale
 from ggp.cli.solve_replies import matrix_lines, scale_lines
 from ggp.engines.compiled import CompiledGame
+from ggp.explain.explanation import count_text
 from ggp.game import Move, Role
 from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
@@ -163,7 +164,7 @@ def root_text(found: RootValue, scale: Scale | None = None) -> str:
         lines.append(f"  in {len(found.line)} moves: {' '.join(map(str, found.line))}")
     depth = f", depth {found.depth}" if found.depth is not None else ""
     rate = found.nodes / max(found.seconds, 1e-9) / 1e6
-    counts = f"{found.nodes:,} nodes expanded, {found.leaves:,} leaves evaluated"
+    counts = count_text((found.nodes, found.leaves))
     lines.append(f"  {counts}{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
     return "\n".join(lines)
 

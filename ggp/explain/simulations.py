@@ -22,6 +22,7 @@ from ggp.search.tree.reference.policies import FastPolicy, MastPolicy, Mean, Pas
 from ggp.search.tree.reference.policies import Step as PlayoutStep
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.reference.tree import MoveIndices, Node, joint_move_of, rave_weight
+from ggp.validation.properties import counted
 
 if TYPE_CHECKING:
     from ggp.search.tree.policies.fast import FastModel
@@ -365,9 +366,10 @@ def explain_simulations(
     best = max(search._root_moves(), key=lambda each: (each.visits, each.mean))
     found.value, found.best_line = number_text(best.mean), (move_text(best.move),)
     found.summary[:0] = [
-        f"{finished} simulations" + (f" of {simulations}: out of time" if finished < simulations else ""),
-        f"best move {found.best_line[0]}: {best.visits} visits, mean {found.value}",
-        f"{len(recorder.nodes) - 1} nodes expanded, {finished} playouts",
+        counted(finished, "simulation")
+        + (f" of {simulations:,}: out of time" if finished < simulations else ""),
+        f"best move {found.best_line[0]}: {counted(best.visits, 'visit')}, mean {found.value}",
+        f"{counted(len(recorder.nodes) - 1, 'node')} expanded, {counted(finished, 'playout')}",
     ]
     if search.policy.fallback:
         found.summary.append(f"no features in this game: {search.policy.fallback} instead of FAST")
