@@ -122,7 +122,9 @@ def _hand_out_lanes(memory: SearchMemory) -> Any:
                 set_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7, memory.key[start + d])
             memory.maker.note_of[note_place(lane)] = memory.made[f] + i
         used += lanes
-        if memory.made[f] + lanes < memory.children[f] and waiting < 0:
+        if memory.made[f] + lanes == memory.children[f]:
+            memory.counter[c.NODES] += 1
+        elif waiting < 0:
             waiting = k
     memory.counter[c.FIRST] = max(waiting, 0)  # comes first in the next tick
     return used
@@ -146,14 +148,10 @@ def _collect_children(memory: SearchMemory) -> None:
 
 
 @inlined
-def _take_numbers(memory: SearchMemory, child: Index) -> Index:
-    """Set the numbers of a child that was just made: final, from the table, or by its count of moves.
-
-    Returns 1 if it is decided, so that they are final, else 0.
-    """
+def _take_numbers(memory: SearchMemory, child: Index) -> None:
+    """Set the numbers of a child that was just made: final, from the table, or by its count of moves."""
     note = np.int64(memory.note[child])
-    is_decided = (note >> c.DECIDED_BIT) & 1
-    if is_decided:
+    if (note >> c.DECIDED_BIT) & 1:
         is_yes = (note >> c.YES_BIT) & 1
         memory.proof[child] = 0 if is_yes else INFINITE
         memory.disproof[child] = INFINITE if is_yes else 0
@@ -161,7 +159,6 @@ def _take_numbers(memory: SearchMemory, child: Index) -> Index:
         moves = _moves_in(note)
         memory.proof[child] = moves if _is_second(note) else 1
         memory.disproof[child] = 1 if _is_second(note) else moves
-    return is_decided
 
 
 @inlined
@@ -330,7 +327,6 @@ def _tick(memory: SearchMemory) -> None:
     _collect_children(memory)
     # The arenas hold the new children, and their entries are on the way to the caches.
 
-    leaves: Any = np.int64(0)
     for k in range(memory.option[c.WALKERS]):
         if memory.lanes[k] == 0 or memory.counter[c.ANSWER] != c.OPEN:
             continue
@@ -338,14 +334,12 @@ def _tick(memory: SearchMemory) -> None:
         for child in range(
             memory.first[f] + memory.made[f], memory.first[f] + memory.made[f] + memory.lanes[k]
         ):
-            leaves += _take_numbers(memory, child)
+            _take_numbers(memory, child)
         memory.made[f] += memory.lanes[k]
         if memory.made[f] == memory.children[f]:
-            memory.counter[c.NODES] += 1
             if memory.visits[k] % _CHECK_EVERY == 0:
                 _climb_to_answers(memory, k)
             _step(memory, k)
-    memory.counter[c.LEAVES] += leaves
 
 
 @kernel

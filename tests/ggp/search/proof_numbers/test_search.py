@@ -73,9 +73,9 @@ def test_answers_agree_with_solved_games(name):
         assert search.is_reached(state, int(found.goal), -1)
 
 
-@pytest.mark.parametrize(("heap", "nodes", "leaves"), [(1, 1, 1), (2, 1, 1), (3, 64 + 2, 2)])
+@pytest.mark.parametrize(("heap", "nodes", "leaves"), [(1, 64, 64), (2, 64, 64), (3, 64 + 64, 64)])
 def test_leaves_are_the_children_that_are_decided(heap, nodes, leaves):
-    """Of 3, all 64 walkers expand the root, and each of its two children has one move that ends the game."""
+    """All 64 walkers expand the root. Of 3, two stages: the children of the root are not decided yet."""
     game = load(TURNS.format(heap=heap, more=""), "lanes")
     found = ProofNumberSearch(game, mebibytes=1).search(game.initial_state())
     assert (found.nodes, found.leaves) == (nodes, leaves)
