@@ -19,7 +19,7 @@ from ggp.solver.replies import find_replies, parse_strategy
 
 PAGE = (ROOT / "docs" / "lectures.md").read_text(encoding="utf-8")
 SECTIONS = sections(PAGE)
-SLOW = {"FAST", "Lookup tables"}
+SLOW = {"A learned evaluation", "FAST", "Lookup tables"}
 """Sections that compile kernels."""
 EXAMPLES = 30
 
@@ -165,11 +165,11 @@ def test_morra():
 
 
 def test_temporal_differences_update_by_update():
-    won = [((0, 1), 0), ((1, 0), 0), ((1, 2), 1), ((1, 0), 0)]
-    lost = [((0, 1), 0), ((1, 0), 0), ((0, 0), 0), ((1, 0), 0)]
-    weights = [each.weights for each in td_updates([won, lost], (0.0, 0.0), step=0.5)]
-    assert weights[2:] == [(0.5, 1.0), (0.5, 0.75), (0.25, 0.75), (0.25, 0.75)]
-    assert weights[:2] == [(0.0, 0.0)] * 2
+    won = [({"b": 1}, 0), ({"a": 1}, 0), ({"a": 1, "b": 2}, 1), ({"a": 1}, 0)]
+    lost = [({"b": 1}, 0), ({"a": 1}, 0), ({}, 0), ({"a": 1}, 0)]
+    weights = {"a": 0.0, "b": 0.0}
+    after = [(weights["a"], weights["b"]) for _ in td_updates([won, lost], weights, step=0.5)]
+    assert after == [(0, 0), (0, 0), (0.5, 1.0), (0.5, 0.75), (0.25, 0.75), (0.25, 0.75)]
 
 
 def test_schedule_of_rave():

@@ -19,7 +19,8 @@ LARGEST_DENOMINATOR = 1_000_000
 TOLERANCE = 1e-9
 LARGEST_SHOWN = 36
 """Fractions with a larger denominator are shown as decimal numbers."""
-_NUMBER = r"[+-]?\d{1,9}(?:\.\d{1,9}|/[1-9]\d{0,8})?"
+NUMBER = r"[+-]?(?:\d{1,9}(?:\.\d{0,9}|/[1-9]\d{0,8})?|\.\d{1,9})"
+"""A regular expression: a whole number, a decimal number or a fraction, all of which Fraction reads."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def parse_scale(text: str) -> Scale:
     Traceback (most recent call last):
     ValueError: a scale is two different numbers, what goal 0 and goal 100 stand for, ...
     """
-    found = re.fullmatch(rf"\s*({_NUMBER})\s*:\s*({_NUMBER})\s*", text, re.ASCII)
+    found = re.fullmatch(rf"\s*({NUMBER})\s*:\s*({NUMBER})\s*", text, re.ASCII)
     if found is None or Fraction(found[1]) == Fraction(found[2]):
         raise ValueError(
             "a scale is two different numbers, what goal 0 and goal 100 stand for, as in -50:50;"

@@ -143,7 +143,8 @@ def command(file: str, **given: Any) -> None:
     memory. cfr finds an equilibrium of two roles (constant sum) that do not see everything, or the best play
     of one role; double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has
     `sees`; else it starts with retrograde and switches to a search at too many states or after half of
-    --seconds.
+    --seconds. The nodes of a search are positions that were expanded, its leaves those that were evaluated:
+    terminal, won at once, decided by goal bounds, or at the horizon.
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
     the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.

@@ -12,6 +12,7 @@ import numpy as np
 from ggp.analysis.scale import Scale
 from ggp.cli.solve_replies import matrix_lines, scale_lines
 from ggp.engines.compiled import CompiledGame
+from ggp.explain.explanation import count_text
 from ggp.game import Move, Role
 from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
@@ -144,6 +145,7 @@ def _root_data(found: RootValue) -> dict[str, Any]:
         "method": found.method,
         "line": [str(move) for move in found.line],
         "nodes": found.nodes,
+        "leaves": found.leaves,
         "depth": found.depth,
         "seconds": round(found.seconds, 3),
     }
@@ -162,7 +164,8 @@ def root_text(found: RootValue, scale: Scale | None = None) -> str:
         lines.append(f"  in {len(found.line)} moves: {' '.join(map(str, found.line))}")
     depth = f", depth {found.depth}" if found.depth is not None else ""
     rate = found.nodes / max(found.seconds, 1e-9) / 1e6
-    lines.append(f"  {found.nodes:,} nodes expanded{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
+    counts = count_text((found.nodes, found.leaves))
+    lines.append(f"  {counts}{depth}, {found.seconds:.2f} s ({rate:.2f} M nodes/s)")
     return "\n".join(lines)
 
 
@@ -171,7 +174,7 @@ def search_text(progress: RootProgress) -> str:
     rate = progress.nodes / max(progress.seconds, 1e-9)
     line = f", best known goal {progress.goal}" if progress.goal is not None else ""
     depth = f", depth {progress.depth}" if progress.depth is not None else ""
-    return f"{progress.nodes:,} nodes, {rate / 1e6:.2f} M nodes/s{depth}{line}"
+    return f"{progress.nodes:,} nodes, {progress.leaves:,} leaves, {rate / 1e6:.2f} M nodes/s{depth}{line}"
 
 
 def progress_text(progress: Progress) -> str:

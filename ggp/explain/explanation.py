@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from ggp.validation.properties import counted
+
 
 class Shape(StrEnum):
     """The shape of a node: who chooses there."""
@@ -150,7 +152,4 @@ def count_text(counts: Sequence[int]) -> str:
     ('4 nodes expanded, 9 leaves evaluated', '1 node expanded, 1 leaf evaluated')
     """
     nodes, leaves = counts
-    return (
-        f"{nodes:,} node{'' if nodes == 1 else 's'} expanded, "
-        f"{leaves:,} {'leaf' if leaves == 1 else 'leaves'} evaluated"
-    )
+    return f"{counted(nodes, 'node')} expanded, {leaves:,} {'leaf' if leaves == 1 else 'leaves'} evaluated"

@@ -3,25 +3,22 @@
     V(s) = sum of the weights of the facts that hold in s;  of a bare tree each position is a fact of its own
     w(f) += step · (target − V(s)) / number of facts        for every fact f of s, after each episode's end
 
-from the first state of the episode to the last, each with the weights as they are by then. The target is the
-lambda-return: with lambda 0 the value of the next state, with 1 the goal in the end. Source: Sutton (1988),
-by `ggp.features.learning`, which learns in batches.
+from the first state of the episode to the last, each with the weights as they are by then, by
+`ggp.features.td`. The target is the lambda-return: with lambda 0 the value of the next state, with 1 the goal
+in the end. Source: Sutton (1988).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from ggp.explain.bare_trees import BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.game_tree import move_text
 from ggp.explain.simulations import limited, move_of, number_text
-from ggp.features.learning import lambda_returns, weight_change
+from ggp.features.td import Episode, td_update, value
 from ggp.game import Fact, Game, goals_or_none
 from ggp.search.option_table import check_table, number
 from ggp.search.tree.reference.randomness import TreeRandom
@@ -57,9 +54,6 @@ class Learner:
 
     def __post_init__(self) -> None:
         self.weights = defaultdict(lambda: self.settings.start)
-
-    def value(self, state: Hashable) -> float:
-        return sum(self.weights[fact] for fact in self.game.facts(state))
 
     def join(self, parent: int, move: str, state: Any) -> int:
         """The node behind a move, added to the tree while there is room; else its parent."""
@@ -100,25 +94,25 @@ class Learner:
             states.append(state)
         goal = goal_of(self.game, state)
         self.steps.append(Step(f"{label}: {', '.join(moves)}: goal {number_text(goal)}", numbers[-1]))
-        for t, number_ in enumerate(numbers[:-1]):
-            self.update(states[t:-1], number_, goal)
+        held = [dict.fromkeys(self.game.facts(state), 1.0) for state in states[:-1]]
+        rewards = [*[0.0] * (len(held) - 1), goal]
+        episode: Episode = [*zip(held, rewards, strict=True), ({}, 0.0)]
+        for t, node in enumerate(numbers[:-1]):
+            self.update(episode[t:], node)
 
-    def update(self, states: list[Any], number: int, goal: float) -> None:
+    def update(self, episode: Episode, number: int) -> None:
         """One update: of the first of the states to come."""
-        predicted = np.array([[self.value(state)] for state in states])
-        target = float(lambda_returns(predicted, [len(states)], [goal], self.settings.trace)[0, 0])
-        facts = self.game.facts(states[0])
-        error = target - predicted[0, 0]
-        change = weight_change(np.ones((1, len(facts))), np.array([error])) * self.settings.step / len(facts)
-        rows = []
-        for fact, each in zip(facts, change.tolist(), strict=True):
-            before = self.weights[fact]
-            self.weights[fact] = before + each
-            rows.append((move_text(fact), number_text(before), number_text(self.weights[fact])))
-        after = number_text(self.value(states[0]))
+        facts = list(episode[0][0])
+        before = {fact: self.weights[fact] for fact in facts}
+        step = self.settings.step / len(facts)
+        done = td_update(episode, self.weights, step=step, trace=self.settings.trace)
+        rows = [
+            (move_text(fact), number_text(before[fact]), number_text(self.weights[fact])) for fact in facts
+        ]
+        after = number_text(value(self.weights, done.features))
         text = (
-            f"{self.nodes[number].path or 'root'}: V = {number_text(predicted[0, 0])}, target "
-            f"{number_text(target)}, error {number_text(error)}, so V = {after}"
+            f"{self.nodes[number].path or 'root'}: V = {number_text(done.prediction)}, target "
+            f"{number_text(done.target)}, error {number_text(done.target - done.prediction)}, so V = {after}"
         )
         table = limited(Table("Weights", ("fact", "before", "after"), tuple(rows)))
         look = {number: Look(Status.DONE, after)}
@@ -136,7 +130,7 @@ def explain_learning(
     for episode in range(episodes):
         learner.episode(root, random, f"episode {episode + 1}")
     found = Explanation(f"{game.name}: td", learner.nodes, learner.steps)
-    found.value = number_text(learner.value(root))
+    found.value = number_text(value(learner.weights, dict.fromkeys(game.facts(root), 1.0)))
     found.summary = [
         f"value of the root {found.value} after {episodes} episodes",
         f"step {settings.step:g}, lambda {settings.trace:g}",

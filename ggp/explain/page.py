@@ -38,6 +38,7 @@ button:disabled { opacity: .5; cursor: default; }
 table { border-collapse: collapse; margin: .2rem 0 .8rem; } caption { text-align: left; font-weight: 600; }
 th, td { padding: .1rem .9rem .1rem 0; text-align: right; font-variant-numeric: tabular-nums; }
 th:first-child, td:first-child { text-align: left; }
+td:not(:last-child) { white-space: nowrap; }
 .faint { color: var(--faint); } kbd { border: 1px solid var(--rule); border-radius: 4px; padding: 0 .3em; }
 @media (max-width: 45rem) { .columns { grid-template-columns: minmax(0, 1fr); } }
 """

@@ -71,7 +71,8 @@ def tree_svg(found: Explanation, looks: Sequence[Look], *, now: int, line: Seque
         f"<title>{xml_text(found.title)}</title><style>{STYLE}</style>",
         '<rect class="paper" width="100%" height="100%" rx="8"/>',
     ]
-    for node, look in zip(found.nodes, looks, strict=True):
+    # From the last node to the first, so that no edge crosses the note of the node that it leads from.
+    for node, look in reversed(list(zip(found.nodes, looks, strict=True))):
         names = [look.status.value, *["struck"] * bool(look.note)]
         names += ["now"] * (node.number == now) + ["best"] * (node.number in line)
         above = places[node.parent] if node.parent >= 0 else None

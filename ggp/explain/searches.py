@@ -19,11 +19,14 @@ from ggp.explain.learning import LearningSettings, explain_learning
 from ggp.explain.simulations import explain_simulations
 from ggp.features.linear_form import LinearFormError, read_linear_form
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
-from ggp.search.alphabeta.estimate import Estimate
+from ggp.match.player import PlayerSpecError
+from ggp.players.own import error_text, own_evaluation
+from ggp.search.alphabeta.estimate import SCALE, Estimate
 from ggp.search.alphabeta.events import Event, EventKind, StoppedError
 from ggp.search.alphabeta.multi_role import MAX_DEPTH, MultiRoleSearch
 from ggp.search.alphabeta.options import is_own_evaluation
 from ggp.search.alphabeta.reference.node import INFINITE
+from ggp.search.alphabeta.reference.position import Position, static_score
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
@@ -79,7 +82,7 @@ class TreeSettings:
     guess: float | None = number("guess", None, "Center of the first window.", least=-10_000, most=10_000)
     roles: str = text("roles", "1", "Coalition: numbers of its roles, joined by +.")
     error: float = number("error", 1.0, "Expectimax: share of random moves.", least=0.0, most=1.0)
-    evaluation: str = text("evaluation", "", "File with weights of facts, in games.")
+    evaluation: str = text("evaluation", "", "In games: module:function or file.py:function, or a file.")
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,10 @@ class Task:
     nodes: int
     scale: Scale
     estimate: Estimate
+
+    def evaluate(self, state: Any) -> float:
+        """The goal that the estimate expects of a state."""
+        return static_score(self.game, Position(state), self.estimate) / SCALE
 
     def budget(self, share: float = 1.0) -> Budget:
         return Budget(time.monotonic() + share * SECONDS, nodes=round(share * MAX_SEARCHED))
@@ -170,29 +177,43 @@ def explain(
         depth = GAME_DEPTH
     if scale is None:
         scale = Scale() if isinstance(game, BareTree) else sheet_scale(game.program.source.text)
-    task = Task(game, root, depth, nodes, scale, estimate_of(game, name, settings.evaluation))
+    task = Task(game, root, depth, nodes, scale, estimate_of(game, settings.evaluation))
     if name in WINDOWS:
         return explain_windows(task, name, settings, given)
     refuse_unknown(given, TreeSettings())
     return explain_roles(task, name, settings)
 
 
-def estimate_of(game: Game[Any], name: str, evaluation: str) -> Estimate:
-    """The evaluation in a file with weights of facts; HORIZON without one. Raises ExplainError, GameError."""
+def estimate_of(game: Game[Any], evaluation: str) -> Estimate:
+    """A function of one's own, or a file with weights of facts; HORIZON if `evaluation` is empty.
+
+    Raises ExplainError, GameError.
+    """
     if not evaluation:
         return HORIZON
     if isinstance(game, BareTree):
         raise ExplainError("evaluation is for games: in a bare tree a number before a bracket evaluates")
-    if name not in WINDOWS:
-        raise ExplainError(f"{name} takes no evaluation; {', '.join(WINDOWS)} do")
-    if ":" in evaluation or not is_own_evaluation(evaluation):
-        example = f"ggp match GAME alphabeta:evaluation={evaluation}"
-        raise ExplainError(f"evaluation takes a file with weights of facts here; for others see {example}")
+    if len([role for role in game.roles if role != RANDOM_ROLE]) > 2:
+        raise ExplainError("evaluation is for one or two roles: it is what the first may expect")
+    if not is_own_evaluation(evaluation):
+        raise ExplainError(
+            "evaluation takes module:function, file.py:function or a file with weights of facts"
+        )
+    alone = Estimate(goal_weight=0, mobility_weight=0)
     try:
-        weights = read_linear_form(evaluation).scores(require_compiled(game))
-    except LinearFormError as error:
+        if ":" not in evaluation:
+            return replace(alone, weights=read_linear_form(evaluation).scores(require_compiled(game)))
+        function = own_evaluation(evaluation)
+    except (LinearFormError, PlayerSpecError) as error:
         raise ExplainError(str(error)) from None
-    return Estimate(goal_weight=0, mobility_weight=0, weights=weights)
+
+    def evaluate(game: Game[Any], state: Any) -> float:
+        try:
+            return function(game, state)
+        except Exception as error:
+            raise ExplainError(f"evaluation={evaluation}: {error_text(error)}") from error
+
+    return replace(alone, function=evaluate)
 
 
 def simulation_options(game: Game[Any], given: dict[str, str]) -> MctsOptions:
@@ -279,6 +300,7 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
         error,
         members if prunes else None,
         listener=events.append,
+        evaluate=None if task.estimate is HORIZON else task.evaluate,
     )
     is_finished = True
     try:

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ggp.engines.batches import require_compiled
 from ggp.explain.bare_trees import STAY, BareTree
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.game_tree import move_text, positions_of, value_text
-from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.features.recorded_playouts import compile_playouts
+from ggp.game import RANDOM_ROLE, Game, Move, is_compiled
+from ggp.lanes.engine import Lanes
 from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.policy import PAST_VISITS, RAVE
 from ggp.search.tree.reference.events import EdgeTerms, Phase, SimulationEvent
 from ggp.search.tree.reference.policies import FastPolicy, MastPolicy, Mean, PastPolicy
+from ggp.search.tree.reference.policies import Step as PlayoutStep
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.reference.tree import MoveIndices, Node, joint_move_of, rave_weight
+from ggp.validation.properties import counted
+
+if TYPE_CHECKING:
+    from ggp.search.tree.policies.fast import FastModel
 
 SECONDS = 4.0
 """What all simulations together may use."""
+LEARNING_SECONDS = 3.0
+"""What FAST may use before."""
 MAX_SHOWN = 250
 """Simulations that are shown step by step; the rest only in its result."""
 MAX_ROWS = 24
 MAX_MOVES = 30
+MAX_OTHERS = 3
 _Means = Mapping[Any, tuple[int, float]]
 """Key → visits and mean."""
 
@@ -50,17 +60,10 @@ class Recorder:
     def __post_init__(self) -> None:
         assert self.search.root is not None
         self.join(self.search.root, -1, "root")
-        policy, root = self.search.policy, self.search.root
-        if not isinstance(policy, FastPolicy) or policy.fallback:
-            return
-        tables = []
-        for role, moves in enumerate(root.moves):
-            chances = chances_of(moves, policy.weights(role, moves, root.state))
-            rows = [(move_text(move), percent(chance)) for move, chance in chances.items()]
-            if len(rows) > 1:
-                title = f"FAST of {self.game.roles[role]} at the root"
-                tables.append(limited(Table(title, ("move", "Gibbs"), tuple(rows))))
-        self.add("FAST has learned the values of features; they stay fixed", 0, {}, tables)
+        policy = self.search.policy
+        if isinstance(policy, FastPolicy) and policy.model is not None:
+            text = "FAST has learned the values of features; they stay fixed"
+            self.add(text, 0, {}, tuple(self.policy_tables()))
 
     def explanation(self, title: str, limit: int) -> Explanation:
         """The steps on the first `limit` nodes of the tree."""
@@ -187,7 +190,8 @@ class Recorder:
         moves = list(played[self.depth(number) :])
         shown = ", ".join(moves[:MAX_MOVES]) + (f", … ({len(moves)} moves)" if len(moves) > MAX_MOVES else "")
         text = f"terminal: goals {goals}" if is_end else f"playout: {shown or 'no moves'}: goals {goals}"
-        self.add(text, number, {number: Look(Status.OPEN, "", f"→ {goals}")})
+        tables = self.playout_tables(event.steps[self.depth(number) :])
+        self.add(text, number, {number: Look(Status.OPEN, "", f"→ {goals}")}, tuple(tables))
 
     def depth(self, number: int) -> int:
         return 0 if number == 0 else 1 + self.depth(self.parents[number])
@@ -199,7 +203,7 @@ class Recorder:
         goals = value_text(self.shown(event.goals))
         changed = [f"{self.paths[n]} {looks[n].value}" for n in [*numbers[1:], last] if looks[n].value]
         text = f"back-up of {goals}: {', '.join(dict.fromkeys(changed)) or 'root'}"
-        tables = list(self.policy_tables(event.path))
+        tables = list(self.policy_tables())
         self.simulation += 1
         self.add(text, numbers[0] if numbers else 0, looks, tables)
 
@@ -225,15 +229,44 @@ class Recorder:
 
     # Tables of the policies
 
-    def policy_tables(self, path: Sequence[tuple[Node, MoveIndices]]) -> Iterator[Table]:
+    def chances(self, role: int, moves: Sequence[Move], state: Any) -> dict[Move, float]:
+        """The Gibbs probabilities by which a playout draws a move of a role."""
+        policy = self.search.policy
+        if isinstance(policy, PastPolicy):
+            weights = policy.gibbs_weights(role, moves, self.game.facts(state))
+        else:
+            weights = policy.weights(role, moves, state)
+        return chances_of(moves, weights)
+
+    def playout_tables(self, played: Sequence[PlayoutStep]) -> Iterator[Table]:
+        """The Gibbs probability of each move of a playout, next to those of the likeliest others."""
+        rows = []
+        for number, step in enumerate(played[:MAX_ROWS], 1):
+            for role, name in enumerate(self.game.roles):
+                moves = self.game.legal_moves(step.state, name)
+                if name == RANDOM_ROLE or len(moves) < 2:
+                    continue
+                chances = self.chances(role, moves, step.state)
+                chance = percent(chances.pop(made := step.joint_move[role]))
+                others = sorted(chances, key=lambda move: -chances[move])
+                shown = [f"{move_text(move)} {percent(chances[move])}" for move in others[:MAX_OTHERS]]
+                more = [f"{len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
+                rows.append((str(number), str(name), move_text(made), chance, ", ".join([*shown, *more])))
+        if rows and isinstance(self.search.policy, MastPolicy):
+            yield Table("Moves of the playout", ("step", "role", "move", "Gibbs", "instead of"), tuple(rows))
+
+    def policy_tables(self) -> Iterator[Table]:
         """What the simulation changed of the tables of the playout policy and of RAVE."""
         policy, root = self.search.policy, self.nodes[0]
         for role, name in enumerate(self.game.roles):
             if name == RANDOM_ROLE or not root.moves:
                 continue
-            if isinstance(policy, MastPolicy) and not isinstance(policy, FastPolicy):
-                weights = policy.weights(role, root.moves[role], root.state)
-                chances = chances_of(root.moves[role], weights) if len(weights) > 1 else {}
+            if isinstance(policy, FastPolicy) and policy.model is not None:
+                yield from self.fast_tables(policy.model, role, str(name))
+            elif isinstance(policy, MastPolicy):
+                moves = root.moves[role]
+                weights = policy.weights(role, moves, root.state)
+                chances = chances_of(moves, weights) if len(moves) > 1 else {}
                 label = "TO-MAST" if policy._learns_in_tree else "MAST"
                 yield from self.means_table(f"{label} of {name}", policy.means[role], chances)
             if isinstance(policy, PastPolicy):
@@ -264,6 +297,19 @@ class Recorder:
             earlier = number_text(before[key][1]) if key in before else ""
             yield key, (name, str(visits), earlier, number_text(mean))
 
+    def fast_tables(self, model: FastModel, role: int, name: str) -> Iterator[Table]:
+        """What pieces or cells are worth to a role, the most important first, and the root's moves by it."""
+        kind, worth = model.weights.kind.removesuffix("s"), model.worth(role)
+        values = {key: (0, value) for key, value in worth.items() if round(value, 2)}
+        rows = [(key, *row[2:]) for key, row in self.changes(f"FAST {name}", values)]
+        rows.sort(key=lambda row: -abs(worth[row[0]]))
+        yield limited(Table(f"FAST of {name}", (kind, "value before", "value"), tuple(rows)))
+        root = self.nodes[0]
+        if len(root.moves[role]) > 1:
+            chances = self.chances(role, root.moves[role], root.state)
+            rows_at = tuple((move_text(move), percent(chance)) for move, chance in chances.items())
+            yield limited(Table(f"FAST of {name} at the root", ("move", "Gibbs"), rows_at))
+
     def past_tables(self, policy: PastPolicy, role: int, name: str) -> Iterator[Table]:
         """Pairs of a move and a fact that count, and what they make of the root's moves."""
         root, title = self.nodes[0], f"PAST of {name}: pairs with {PAST_VISITS} visits and more"
@@ -277,12 +323,9 @@ class Recorder:
             yield limited(Table(title, ("move with fact", "visits", "mean before", "mean"), tuple(rows)))
         if len(root.moves[role]) > 1:
             facts = self.game.facts(root.state)
-            values = [policy.value(role, move, facts) for move in root.moves[role]]
-            tau = policy.options.gibbs_temperature
-            weights = [math.exp((value - max(values)) / tau) for value in values]
             rows_at = [
-                (move_text(move), number_text(value), percent(weight / sum(weights)))
-                for move, value, weight in zip(root.moves[role], values, weights, strict=True)
+                (move_text(move), number_text(policy.value(role, move, facts)), percent(chance))
+                for move, chance in self.chances(role, root.moves[role], root.state).items()
             ]
             head = ("move", "largest mean", "Gibbs")
             yield limited(Table(f"PAST of {name} at the root", head, tuple(rows_at)))
@@ -323,9 +366,10 @@ def explain_simulations(
     best = max(search._root_moves(), key=lambda each: (each.visits, each.mean))
     found.value, found.best_line = number_text(best.mean), (move_text(best.move),)
     found.summary[:0] = [
-        f"{finished} simulations" + (f" of {simulations}: out of time" if finished < simulations else ""),
-        f"best move {found.best_line[0]}: {best.visits} visits, mean {found.value}",
-        f"{len(recorder.nodes) - 1} nodes expanded, {finished} playouts",
+        counted(finished, "simulation")
+        + (f" of {simulations:,}: out of time" if finished < simulations else ""),
+        f"best move {found.best_line[0]}: {counted(best.visits, 'visit')}, mean {found.value}",
+        f"{counted(len(recorder.nodes) - 1, 'node')} expanded, {counted(finished, 'playout')}",
     ]
     if search.policy.fallback:
         found.summary.append(f"no features in this game: {search.policy.fallback} instead of FAST")
@@ -346,12 +390,14 @@ def explain_simulations(
 def simulated(
     game: Game[Any], state: Any, options: MctsOptions, simulations: int, seed: int
 ) -> tuple[Search, Recorder]:
-    """Run simulations for the first role that has a choice."""
+    """Run simulations for the first role that has a choice; FAST learns before."""
     players = [role for role in game.roles if role != RANDOM_ROLE]
     choosing = [role for role in players if len(game.legal_moves(state, role)) > 1] or players
     search = Search(game, choosing[0], seed=seed, options=options)
     search.move_to(state, None)
-    search.policy.prepare(SECONDS / 2)
+    if isinstance(search.policy, FastPolicy) and is_compiled(game):
+        compile_playouts(Lanes(require_compiled(game).lane_tables))
+    search.policy.prepare(LEARNING_SECONDS)
     recorder = Recorder(game, search)
     search.listener = recorder
     search.run(Budget(time.monotonic() + SECONDS / 2, simulations))

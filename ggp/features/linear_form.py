@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +24,13 @@ from numpy.typing import NDArray
 from gdl.errors import GdlError
 from gdl.syntax.parser import parse_term
 from gdl.terms import Compound, Term, Variable
+from ggp.analysis.scale import NUMBER
 from ggp.engines.compiled import CompiledGame
 
 MAX_BYTES = 1 << 20
 MAX_WEIGHT = 10_000.0
 EVEN_GOAL = 50.0
 SCORES_PER_GOAL = 100
-_NUMBER = re.compile(r"[+-]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?=\s|$)", re.ASCII)
 
 
 class LinearFormError(ValueError):
@@ -97,13 +98,13 @@ def parse_linear_form(text: str, name: str = "<form>") -> LinearForm:
     """
     terms, constant = [], EVEN_GOAL
     for line, words in _lines(text):
-        found = _NUMBER.match(words)
+        found = re.match(rf"{NUMBER}(?=\s|$)", words, re.ASCII)
         if found is None:
             example = "9 (cell ?column ?row queen)"
             raise LinearFormError(
                 f"{name}:{line}: expected a number and a fact, as in {example}; not {words!r}"
             )
-        weight, rest = float(found[0]), words[found.end() :].strip().lstrip("*").strip()
+        weight, rest = float(Fraction(found[0])), words[found.end() :].strip().lstrip("*").strip()
         if abs(weight) > MAX_WEIGHT:
             raise LinearFormError(f"{name}:{line}: weights are from -{MAX_WEIGHT:g} to {MAX_WEIGHT:g}")
         if not rest:

@@ -72,9 +72,7 @@ def record_playouts(
     length = np.full(count, -1, np.int64)
     final = np.zeros((len(game.terms.fluents), count), np.bool_)
     active = np.ones(count, np.bool_)
-    with announced_compilation():
-        lanes.play(0)
-        lanes.settle(Phase.LEGAL, Phase.LEGAL)
+    compile_playouts(lanes)
     for step in range(LONGEST):
         lanes.settle(Phase.LEGAL, Phase.LEGAL)
         words.append(words_of(arrays.value)[1 + fluents])
@@ -90,6 +88,13 @@ def record_playouts(
         if not active.any() or time.monotonic() > deadline:
             break
     return RecordedPlayouts(np.array(words), length, _goals(game, final), np.array(movers))
+
+
+def compile_playouts(lanes: Lanes) -> None:
+    """Compile the kernels of playouts, which takes long the first time, so that no deadline counts it."""
+    with announced_compilation():
+        lanes.play(0)
+        lanes.settle(Phase.LEGAL, Phase.LEGAL)
 
 
 def _movers(lanes: Lanes) -> NDArray[np.int8]:

@@ -72,6 +72,7 @@ class SearchReport:
     carried                        playouts below the root from earlier searches, when the root was set
     mean_depth, deepest            in the tree, in joint moves
     nodes, is_full                 in memory, of all trees; whether a memory limit stopped one from growing
+    leaves                         of alpha-beta: positions evaluated, and `nodes` those expanded
     moves                          of the searching role in the root state, most visited first
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
@@ -91,6 +92,7 @@ class SearchReport:
     mean_depth: float = 0.0
     deepest: int = 0
     nodes: int = 0
+    leaves: int = 0
     is_full: bool = False
     moves: tuple[MoveReport, ...] = ()
     best_line: tuple[tuple[Move, ...], ...] = ()
@@ -153,6 +155,7 @@ class SearchReport:
             "mean_depth": round(self.mean_depth, 2),
             "deepest": self.deepest,
             "nodes": self.nodes,
+            "leaves": self.leaves,
             "is_full": self.is_full,
             "goal": self.goal,
             "expectation": None if expectation is None else round(expectation, 2),
@@ -182,10 +185,13 @@ def report_text(report: dict[str, Any], line: Sequence[Sequence[str]] | None = N
         parts.append(f"{count_text(report['carried'])} carried over")
     if report["deepest"]:
         parts.append(f"depth {report['mean_depth']:.1f}, at most {report['deepest']}")
+    if report.get("leaves"):  # records of earlier versions have no such entry
+        counts = (count_text(report[each]) for each in ("nodes", "leaves"))
+        parts.append("{} nodes expanded, {} leaves evaluated".format(*counts))
     parts += _prospect(report)
     if report["fallback"]:
         parts.append(f"plays as {report['fallback']}")
-    if report.get("tuned"):  # records of earlier versions have no such entry
+    if report.get("tuned"):  # likewise
         parts.append(f"tuned to {report['tuned']}")
     if report["is_full"]:
         parts.append("tree full")

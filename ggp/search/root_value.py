@@ -32,10 +32,11 @@ MOVES_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class RootProgress:
-    """Progress of a search: nodes expanded, depth of the current iteration if there are some, best goal of a
-    known line."""
+    """Progress of a search: nodes expanded, leaves evaluated, depth of the current iteration if there is one,
+    best goal of a known line."""
 
     nodes: int
+    leaves: int
     depth: int | None
     seconds: float
     goal: int | None
@@ -49,7 +50,7 @@ class RootValue:
     mover    the role with a choice; None if the first move is forced. best_moves: its moves that provably
              keep the value; unsettled: those undecided in time
     line     with one role: the moves of a line that earns the value, if one is known
-    nodes    positions expanded; depth: of the last iteration, None if there were none
+    nodes    positions expanded, leaves: evaluated; depth: of the last iteration, None if there were none
     search   with the table of the proof
     """
 
@@ -61,6 +62,7 @@ class RootValue:
     unsettled: tuple[Move, ...]
     line: tuple[Move, ...]
     nodes: int
+    leaves: int
     depth: int | None
     seconds: float
     search: AlphaBeta | ProofNumberSearch
@@ -129,7 +131,7 @@ class _RootSearch:
         self._watch([self._search] if self.rollouts is None else [self._search, self._roll_out])
         if self._error is not None and not self._has_enough():
             raise self._error
-        found = self._proven(self._result or SearchResult(nodes=self.search.nodes))
+        found = self._proven(self._result or SearchResult(nodes=self.search.nodes, leaves=self.search.leaves))
         if not found.best_moves:
             return found
         state = self.game.initial_state()
@@ -150,7 +152,8 @@ class _RootSearch:
                 if self.report is not None:
                     goal = None if self._line is None else self._line.goal
                     seconds = time.monotonic() - self.start
-                    self.report(RootProgress(self.search.nodes, self._depth, seconds, goal))
+                    counts = self.search.nodes, self.search.leaves
+                    self.report(RootProgress(*counts, self._depth, seconds, goal))
                 if self._budget().is_over():
                     break
         finally:
@@ -217,7 +220,7 @@ class _RootSearch:
             move = result.move
             moves = line.moves if line is not None and line.goal == first else ()
         else:
-            known = [f"{result.nodes:,} nodes searched"]
+            known = [f"{result.nodes:,} nodes expanded, {result.leaves:,} leaves evaluated"]
             if result.depth is not None:
                 known.append(f"all lines of up to {result.depth} moves searched")
             if line is not None:
@@ -227,7 +230,7 @@ class _RootSearch:
         mover = next((r for r, each in zip(game.roles, legal, strict=True) if len(each) > 1), None)
         depth = result.depth if result.is_proven else None
         best = (move,) if mover is not None and move is not None else ()
-        nodes = result.nodes
+        counts = result.nodes, result.leaves
         return RootValue(
-            game, self.method, values, mover, best, (), moves, nodes, depth, seconds, self.search
+            game, self.method, values, mover, best, (), moves, *counts, depth, seconds, self.search
         )

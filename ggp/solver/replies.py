@@ -18,6 +18,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from ggp.analysis.scale import NUMBER
 from ggp.game import RANDOM_ROLE, Game, Move, Role
 from ggp.solver.limits import UnsolvableError
 from ggp.suggestions import did_you_mean
@@ -26,7 +27,6 @@ UNIFORM = "uniform"
 MAX_STATES = 100_000
 MAX_DEPTH = 400
 """Longer games exceed Python's stack."""
-_SHARE = re.compile(r"\d{1,9}(?:\.\d{1,9}|/[1-9]\d{0,8})?", re.ASCII)
 
 
 class StrategyError(ValueError):
@@ -103,7 +103,7 @@ def parse_strategy(text: str, game: Game[Any]) -> Strategy:
             raise StrategyError(
                 f"{move!r} is not a move of {role}, such as {some}{did_you_mean(move, known)}"
             )
-        if _SHARE.fullmatch(share) is None:
+        if re.fullmatch(NUMBER, share, re.ASCII) is None or Fraction(share) < 0:
             raise StrategyError(f"the share of {written} must be a number or a fraction, not {share!r}")
         if written in shares:
             raise StrategyError(f"{written} is given twice")

@@ -8,6 +8,10 @@ several choose at once otherwise        a pure equilibrium of each stage, else a
                                         by option a correlated one of more
 cycles                                  bounds that meet, or what endless play is worth (one role, or two
                                         with constant sum, without chance)
+
+Sources: Zermelo (1913) for backward induction; von Neumann (1928) for mixed strategies; Nash, "Equilibrium
+points in n-person games" (1950); Luckhardt and Irani (1986) for three and more roles (max^n). The methods for
+one stage: `ggp.solver.matrix_games`.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ def fitting(roles: Sequence[Role]) -> tuple[str, ...]:
     return _FITTING["chance" if has_chance else "one or two roles"]
 
 
-def explained(rules: str, name: str, facts: Sequence[str], by: str) -> dict[str, Any]:
-    """The page of the search `by` from the state `facts`, and the security policy under which it may run.
+def explained(rules: str, name: str, facts: Sequence[str] | None, by: str) -> dict[str, Any]:
+    """The page of the search `by` from the state `facts` (None: the initial one), and its security policy.
 
     Settings of searches are refused, for some name files. Raises RequestError and GameError.
     """
@@ -45,5 +45,5 @@ def explained(rules: str, name: str, facts: Sequence[str], by: str) -> dict[str,
     game = load(rules + "\n", engine="reasoner", name=name)
     if by not in fitting(game.roles):
         raise RequestError(f"choose one of {', '.join(fitting(game.roles))}")
-    state = state_of_facts(game, map(parse_term, facts))
+    state = None if facts is None else state_of_facts(game, map(parse_term, facts))
     return {"page": explain_page(game, by, state=state), "policy": POLICY}

@@ -28,6 +28,7 @@ from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -133,6 +134,7 @@ class WebServer:
         app.router.add_get("/match/{id}", self.match_page)
         app.router.add_get("/match/{id}/explanation", self.explanation)
         app.router.add_get("/workbench", page("workbench"))
+        app.router.add_post("/workbench/explanation", self.explained_sheet)
         app.router.add_get("/tournament", page("tournament"))
         app.router.add_get("/static/{name}", static_file)
         app.router.add_get("/api/games", self.games)
@@ -391,9 +393,20 @@ class WebServer:
         if not isinstance(place["line"], list):
             raise web.HTTPBadRequest(text="line is a list of moves")
         found = await match.ask("position", place, self.limits.answer_seconds)
-        session, by = self._session(request), query.get("by", "")
+        return await self._explained(request, by=query.get("by", ""), **found)
+
+    async def explained_sheet(self, request: web.Request) -> web.Response:
+        """The same from the initial state of a sheet: the fields `rules` and `by` of a form."""
+        try:
+            form = dict(parse_qsl((await request.read()).decode(), max_num_fields=4))
+        except ValueError:
+            raise web.HTTPBadRequest(text="not a form in UTF-8") from None
+        rules, by = (_field(form, name, str) for name in ("rules", "by"))
+        return await self._explained(request, rules, name="sheet", facts=None, by=by)
+
+    async def _explained(self, request: web.Request, rules: str, **given: Any) -> web.Response:
         page = await self.sessions.ask_sheets(
-            session, "explain", found.pop("rules"), _EXPLANATION_SECONDS, by=by, **found
+            self._session(request), "explain", rules, _EXPLANATION_SECONDS, **given
         )
         policy = {"Content-Security-Policy": page["policy"]}
         return web.Response(text=page["page"], content_type="text/html", headers=policy)

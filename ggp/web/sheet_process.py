@@ -37,7 +37,7 @@ from ggp.processes.child_end import Parent, serve
 from ggp.validation.output import SheetReport, to_json
 from ggp.validation.sheet import validate
 from ggp.web.conclusion import conclude
-from ggp.web.explained import explained
+from ggp.web.explained import explained, fitting
 from ggp.web.match_view import state_view
 
 _FINDING_LIMIT = 200
@@ -60,6 +60,7 @@ def check(rules: str) -> dict[str, Any]:
         "findings": _findings(report),
         "has_errors": report.has_errors,
         "roles": [],
+        "explained": [],
         "moves": {},
         "state": None,
         "note": "",
@@ -71,6 +72,7 @@ def check(rules: str) -> dict[str, Any]:
         result["roles"] = [str(role) for role in game.roles]
         result["state"] = state_view(view.picture, view.facts, None, is_over=view.is_over)
         roles = () if view.is_over else game.roles
+        result["explained"] = list(fitting(roles)) if roles else []
         notation = view.picture.notation
         result["moves"] = {
             str(role): notation.texts(game.legal_moves(state, role), view.facts) for role in roles

@@ -3,7 +3,8 @@
 Learning begins with random playouts and continues with games of a shallow alpha-beta search that scores its
 horizon by what is known so far. After every batch of games the weights are fitted again, to the latest games.
 
-The start clock of `alphabeta` and `ggp prepare evaluation` use the same learner.
+The start clock of `alphabeta` and `ggp prepare evaluation` use the same learner. Sources and departures from
+them: `ggp.features.td`.
 """
 
 from __future__ import annotations

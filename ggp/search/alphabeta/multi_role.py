@@ -41,6 +41,8 @@ class MultiRoleSearch:
               role); nothing is pruned below such moves
     members   indices of the roles of a coalition, with "paranoid"; None: the searching role alone. A role
               that is not a member searches for the side that minimizes the coalition's sum.
+    evaluate  state at the horizon → the goal that the first player may expect, the second one's being the
+              rest of 100; None: the goals that the rules give there
     listener  called with an event per step of a node at which a role chooses, or none has a choice; with
               "paranoid" the role of a member is the mover that maximizes, and so is chance
     """
@@ -54,6 +56,7 @@ class MultiRoleSearch:
     is_cut: bool = False  # whether the latest search reached its horizon
     budget: Budget = NO_LIMIT
     listener: Listener | None = None
+    evaluate: Callable[[Any], float] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.error <= 1.0:
@@ -115,10 +118,17 @@ class MultiRoleSearch:
             if depth > 0:
                 return None
             self.is_cut = True
-        goals = tuple(self._goal_so_far(state, role) for role in self.game.roles)
+        goals = self._goals(state)
         if self.listener is not None and self._line:
             self._show(EventKind.LEAF, state, depth, self._line[-1][0], values=goals)
         return goals
+
+    def _goals(self, state: Any) -> Values:
+        if self.evaluate is None or self.game.is_terminal(state):
+            return tuple(self._goal_so_far(state, role) for role in self.game.roles)
+        worth = self.evaluate(state)
+        shares = iter((worth, GREATEST_GOAL - worth))
+        return tuple(0.0 if role == RANDOM_ROLE else next(shares) for role in self.game.roles)
 
     def _goal_so_far(self, state: Any, role: Role) -> float:
         """The goal that the rules give in a state; 50 without one, 0 for chance."""

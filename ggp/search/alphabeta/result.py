@@ -18,7 +18,7 @@ class SearchResult:
     goal        of the first role: its value if `is_proven`, else an estimate; None if nothing was completed
     move        the best move of the role that chooses; None if nothing was completed or no role has a choice
     depth       plies searched; None without a limit
-    nodes       positions expanded
+    nodes       positions expanded; leaves: positions evaluated, see `AlphaBeta.leaves`
     is_whole    whether the last iteration was completed. If not, some moves were searched to that depth, the
                 best move of the previous iteration among them; `goal` is a lower bound of the best of them
     """
@@ -28,5 +28,6 @@ class SearchResult:
     is_proven: bool = False
     depth: int | None = None
     nodes: int = 0
+    leaves: int = 0
     seconds: float = 0.0
     is_whole: bool = True

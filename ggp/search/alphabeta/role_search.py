@@ -91,6 +91,7 @@ class RoleSearch:
             mean_depth=float(depth if result.is_whole else depth - 1),
             deepest=depth,
             nodes=result.nodes,
+            leaves=result.leaves,
             moves=moves,
             goal=proven,
             mode="alphabeta" if isinstance(self.alphabeta, AlphaBeta) else "reference",

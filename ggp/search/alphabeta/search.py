@@ -113,8 +113,14 @@ class AlphaBeta:
 
     @property
     def nodes(self) -> int:
-        """Positions expanded in the current or latest search."""
-        return int(self.counter[arrays.NODES])
+        """Positions expanded in the current or latest search: those entered that the table did not answer."""
+        return int(self.counter[arrays.NODES] - self.counter[arrays.HITS])
+
+    @property
+    def leaves(self) -> int:
+        """Positions evaluated likewise: scored without a search, since they were terminal, decided or at the
+        horizon."""
+        return int(self.counter[arrays.LEAVES])
 
     @property
     def passes(self) -> int:
@@ -181,7 +187,8 @@ class AlphaBeta:
                 result = SearchResult(goal, self.best_move, self.is_proven, limit)
                 if result.is_proven or self._is_interrupted:
                     break
-        return replace(result, nodes=self.nodes, seconds=time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        return replace(result, nodes=self.nodes, leaves=self.leaves, seconds=seconds)
 
     def is_reached(self, state: PackedState, goal: int, side: int, budget: Budget = NO_LIMIT) -> bool | None:
         """Whether the first role gets at least `goal` (side 1) or at most that (side -1) from a state that is
@@ -354,8 +361,8 @@ class AlphaBeta:
     def put_root(self, state: PackedState) -> None:
         """Begin at `state`, which is not terminal, with all counters at 0."""
         search = self._memory
-        for place in (arrays.NODES, arrays.STOP, arrays.FAULT, arrays.PAUSED, arrays.KNOWN):
-            self.counter[place] = 0
+        a = arrays
+        self.counter[[a.NODES, a.HITS, a.LEAVES, a.STOP, a.FAULT, a.PAUSED, a.KNOWN]] = 0
         search.option[arrays.PASS_LIMIT] = 0
         self._is_interrupted = False
         search.frames.children[0] = -1

@@ -1,4 +1,8 @@
-"""ProofNumberSearch: whether goals are reached, and values, by proof numbers on full lanes."""
+"""ProofNumberSearch: whether goals are reached, and values, by proof numbers on full lanes.
+
+Source: Allis, "Searching for solutions in games and artificial intelligence" (1994); the form used here:
+`ggp.search.proof_numbers.kernels.walkers`.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +71,8 @@ def is_provable(game: CompiledGame) -> bool:
 class ProofNumberSearch:
     """Answers questions about states of one game; its table persists. Use from one thread at a time.
 
-    nodes      expanded since the last call of `search`; may be read from other threads
+    nodes      expanded since the last call of `search`; may be read from other threads, as
+    leaves     those evaluated: terminal, or decided by circuits
     goal_sum   of both roles
     """
 
@@ -78,7 +83,7 @@ class ProofNumberSearch:
         self.game = game
         self.goals = goals_of(game)
         self.goal_sum = plain_goal_sum(game) or 0
-        self.nodes = 0
+        self.nodes = self.leaves = 0
         self._most_mebibytes = mebibytes
         self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
         self._memory = allocate_memory(game, self._mebibytes)
@@ -93,22 +98,23 @@ class ProofNumberSearch:
         If the budget ends the search, the result is not proven and has no goal.
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
-        start, self.nodes = time.perf_counter(), 0
+        start = time.perf_counter()
+        self.nodes = self.leaves = 0
         low, high, moves = 0, len(self.goals) - 1, dict[bool, Move | None]()
         while low < high:
             middle = (low + high + 1) // 2
             answer = self.answer(state, self.goals[middle], budget)
             if answer is None:
-                return SearchResult(nodes=self.nodes, seconds=time.perf_counter() - start)
+                seconds = time.perf_counter() - start
+                return SearchResult(nodes=self.nodes, leaves=self.leaves, seconds=seconds)
             moves[answer] = self.best_move
             low, high = (middle, high) if answer else (low, middle - 1)
         mover, legal = self._mover(state)
         # Who chooses keeps the value by the move of the last answer in its favor; if there was none, by any.
         move = moves.get(mover == 0) or legal[0]
         seconds = time.perf_counter() - start
-        return SearchResult(
-            self.goals[low], None if len(legal) == 1 else move, True, None, self.nodes, seconds
-        )
+        best = None if len(legal) == 1 else move
+        return SearchResult(self.goals[low], best, True, None, self.nodes, self.leaves, seconds)
 
     def is_reached(self, state: PackedState, goal: int, side: int, budget: Budget = NO_LIMIT) -> bool | None:
         """Whether the first role gets at least `goal` (side 1) or at most that (side -1) from a state that is
@@ -126,12 +132,13 @@ class ProofNumberSearch:
             return goal <= self.goals[0]
         self._put_root(state, min(each for each in self.goals if each >= goal))
         memory, counter = self._memory, self._memory.counter
-        already = self.nodes
+        already, evaluated = self.nodes, self.leaves
         memory.option[c.NODE_LIMIT] = ENDLESS_NODES if budget.nodes is None else budget.nodes - already
         while not counter[c.ANSWER]:
             begun = time.perf_counter()
             walk(self._memory, self._ticks)
             self.nodes = already + int(counter[c.NODES])
+            self.leaves = evaluated + int(counter[c.LEAVES])
             if counter[c.FAULT]:
                 raise AlphaBetaError(_FAULTS[int(counter[c.FAULT])])
             is_used_up = counter[c.NODES] > memory.option[c.NODE_LIMIT]
@@ -170,7 +177,7 @@ class ProofNumberSearch:
         """Begin a question."""
         memory = self._memory
         self._is_interrupted = False
-        memory.counter[[c.NODES, c.ANSWER, c.STOP, c.FAULT, c.FIRST]] = 0
+        memory.counter[[c.NODES, c.LEAVES, c.ANSWER, c.STOP, c.FAULT, c.FIRST]] = 0
         memory.counter[c.BEST] = -1
         memory.option[c.GOAL] = goal
         memory.option[c.QUESTION] = self.goals.index(goal)

@@ -57,6 +57,9 @@ async function check() {
     if (result.state) showState(find("state"), result.state, result.roles);
     else find("state").replaceChildren(element("p", { class: "faint" }, "Correct the errors to see the board."));
     find("moves").replaceChildren(...Object.entries(result.moves).map(([role, moves]) => element("div", {}, `${role}: ${moves.slice(0, 30).join(", ")}${moves.length > 30 ? ` … ${moves.length} in all` : ""}`)));
+    const by = find("explain").elements.by, chosen = by.value;
+    find("explain").hidden = !result.explained.length;
+    by.replaceChildren(...result.explained.map((name) => element("option", { selected: name === chosen }, name)));
     status("");
     if (isProving && !result.has_errors && concluded !== editor.text) proofTimer = setTimeout(conclude, PROOF_PAUSE_MS);
   } catch (error) {
@@ -65,6 +68,7 @@ async function check() {
     find("state").replaceChildren();
     find("moves").replaceChildren();
     for (const name of ["play", "prove"]) whyNot(name, error.message);
+    find("explain").hidden = true;
     status("");
   }
 }
@@ -197,6 +201,7 @@ async function open(body) {
   }
 }
 
+find("explain").addEventListener("submit", () => { find("explain").elements.rules.value = editor.text; });
 find("play").addEventListener("click", () => open({ rules: editor.text }));
 find("witness").addEventListener("click", () => open({ record }));
 find("prove").addEventListener("click", prove);

@@ -101,12 +101,35 @@ def test_a_file_of_weights_evaluates_the_horizon(tmp_path):
     assert (found.value, found.best_line) == ("45", ("move 3 2 3 5",))
 
 
+CODE = """
+def cells(game, state): return sum("x)" in str(fact) for fact in game.facts(state))
+def raising(game, state): return 1 / 0
+def words(game, state): return "many"
+"""
+
+
+def test_a_function_evaluates_the_horizon(tmp_path):
+    (tmp_path / "marks.py").write_text(CODE, encoding="utf-8")
+    game, by = load("tictactoe", engine="reasoner"), f"alphabeta:evaluation={tmp_path / 'marks.py'}:"
+    assert explain(game, f"{by}cells", depth=3).value == "2"
+    assert explain(game, by.replace("alphabeta", "minimax") + "cells", depth=3).value == "2"
+    with pytest.raises(ExplainError, match="one or two roles"):
+        explain(load("connectfour_3p", engine="reasoner"), by.replace("alphabeta", "maxn") + "cells")
+    for name, message in [
+        ("raising", "ZeroDivisionError"),
+        ("words", "'many' instead of a number"),
+        ("no", "no"),
+    ]:
+        with pytest.raises(ExplainError, match=message):
+            explain(game, by + name, depth=1)
+
+
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        ("alphabeta:evaluation=chess.py:material", "ggp match GAME alphabeta:evaluation=chess.py:material"),
+        ("alphabeta:evaluation=nowhere.py:material", "there is no file .*nowhere.py"),
+        ("alphabeta:evaluation=material", "module:function"),
         ("alphabeta:evaluation=nowhere.txt", "there is no file nowhere.txt"),
-        ("minimax:evaluation=a.txt", "minimax takes no evaluation"),
     ],
 )
 def test_evaluations_that_are_not_read_say_why(by, message):

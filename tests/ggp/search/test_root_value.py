@@ -73,7 +73,7 @@ def test_search_of_best_moves_ends_with_its_deadline():
 @pytest.mark.parametrize(
     ("name", "error", "said"),
     [
-        ("connectfour", SolverLimitError, "nodes searched"),
+        ("connectfour", SolverLimitError, "nodes expanded"),
         *((name, UnsolvableError, None) for name in ("dicerace", "connectfour_3p", "morra", "kuhn_poker")),
     ],
 )

@@ -261,6 +261,20 @@ def test_position_is_explained_in_a_new_tab_and_stepped_through_by_keys(page, ad
         tab.close()
 
 
+def test_initial_state_of_a_sheet_is_explained_in_a_new_tab(page, address):
+    page.goto(f"{address}/workbench")
+    page.select_option("#explain select", "minimax")
+    with page.context.expect_page() as opening:
+        page.click("#explain button")
+    expect(opening.value.locator("h1")).to_contain_text("minimax")
+    opening.value.close()
+    page.locator("#rules").fill("(role")
+    expect(page.locator("#explain")).to_be_hidden()
+    for body in ("rules=(role+x)&by=alphabeta:evaluation=os:getcwd", "by=mcts", "rules=%FF&by=mcts", b"\xff"):
+        answer = page.request.post(f"{page.url}/explanation", data=body, headers={"Origin": address})
+        assert answer.status == 400
+
+
 def test_explanations_are_gray_where_something_is_hidden_or_the_match_is_over(page, address):
     open_game(page, address, "tictactoe", PERSONS)
     click_cells(page, "0,0", "0,1", "1,0", "1,1", "2,0")

@@ -45,14 +45,16 @@ OPTIONS = 8
 ) = range(OPTIONS)
 
 # Indices of AlphaBetaMemory.counter.
+# NODES: entered; HITS: of these, answered by the table, so that the others were expanded. LEAVES: children
+# scored without a search.
 # STORED: entries of the table.
 # KNOWN: children that were not terminal and whose goal was known.
 # ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
 # them; ASKING: 1: the latest node is one of those.
 # PASSES: of lanes, for the children of nodes. PASS_LIMIT, an option, is without effect at 0.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
-NODES, STORED, STOP, FAULT, SUM, PAUSED, KNOWN, ASKED, BOUNDED, ASKING, PASSES = range(11)
-COUNTERS = 11
+COUNTERS = 13
+NODES, HITS, LEAVES, STORED, STOP, FAULT, SUM, PAUSED, KNOWN, ASKED, BOUNDED, ASKING, PASSES = range(COUNTERS)
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 

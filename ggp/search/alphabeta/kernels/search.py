@@ -265,6 +265,7 @@ def _enter_node(
     if data != np.uint64(0):
         frames.table_move[ply] = entry_move(data)
         if _answer_from_table(memory, ply, data):
+            counter[c.HITS] += 1
             return ANSWERED
     top = np.int64(1)
     if ply > 0:
@@ -331,6 +332,7 @@ def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
         if is_open and left > 1 and ply + 1 < c.MAX_PLIES:
             _push_first_search(memory, ply)
             return DESCEND
+        memory.counter[c.LEAVES] += 1
         score = np.int64(memory.end[child])
         if is_open:
             score = np.int64(EVEN if memory.option[c.EVEN_HORIZON] else memory.score[child])

@@ -24,6 +24,7 @@ def negamax(memory: Memory, node: Node) -> None:
     """
     memory.visit(node)
     if memory.refinements.transpositions and bounds.answer_from_table(memory, node):
+        memory.hits += 1
         return
     node.children = memory.children_of(node)
     if not is_cut_off(memory, node):
@@ -54,12 +55,10 @@ def search_children(memory: Memory, node: Node) -> None:
     while (child := ordering.next_child(memory, node)) is not None:
         left = node.depth - 1 + selective.extension(memory, node, child)
         if child.end is not None:
-            score, is_open = signed(child.end, mover), False
-            memory.show(EventKind.LEAF, node, child, score)
+            score, is_open = memory.leaf(node, child, signed(child.end, mover)), False
         elif left <= 0 or node.ply + 1 >= MAX_PLIES:
             score = signed(EVEN if memory.estimate.is_for_order else child.score, mover)
-            is_open = True
-            memory.show(EventKind.LEAF, node, child, score)
+            score, is_open = memory.leaf(node, child, score), True
         elif selective.is_pruned(memory, node):
             node.is_open = True
             memory.show(EventKind.PRUNED, node, child)

@@ -119,7 +119,9 @@ class Memory:
     history: dict[Choice, int] = field(default_factory=lambda: defaultdict(int))
     goal_sum: int | None = None
     root_depth: int = 0
-    nodes: int = 0  # positions expanded or answered by the table, in the present search
+    visits: int = 0  # nodes entered in the present search: expanded, or answered by the table ...
+    hits: int = 0  # ... as these were
+    leaves: int = 0  # children scored without a search: terminal, decided, or at the horizon
     budget: Budget = NO_LIMIT
 
     def __post_init__(self) -> None:
@@ -130,11 +132,17 @@ class Memory:
 
     def visit(self, node: Node) -> None:
         """Count a node. Raises StoppedError."""
-        self.nodes += 1
-        is_spent = self.budget.nodes is not None and self.nodes > self.budget.nodes
+        self.visits += 1
+        is_spent = self.budget.nodes is not None and self.visits > self.budget.nodes
         if is_spent or self.budget.is_over():
             raise StoppedError
         self.show(EventKind.ENTER, node)
+
+    def leaf(self, node: Node, child: Position, score: int) -> int:
+        """Count a child that needs no search; return its score."""
+        self.leaves += 1
+        self.show(EventKind.LEAF, node, child, score)
+        return score
 
     def show(self, kind: EventKind, node: Node, at: Position | None = None, score: int | None = None) -> None:
         """Show the listener an event of a node, or of its child `at`."""

@@ -27,7 +27,7 @@ Run: TypeAlias = Callable[[int, int], Node]
 class ReferenceSearch:
     """Search of one game; its memory persists between searches.
 
-    memory    transposition table, killers, history, and the count of nodes
+    memory    transposition table, killers, history, and counts
     windows   searched from the root in the latest search
 
     >>> import ggp
@@ -69,7 +69,7 @@ class ReferenceSearch:
         Raises AlphaBetaError.
         """
         memory, start = self.memory, time.perf_counter()
-        memory.nodes, self.windows = 0, 0
+        memory.visits = memory.hits = memory.leaves = self.windows = 0
         memory.budget = budget
         position = position_of(memory.game, state)
         result = SearchResult(guess)
@@ -87,7 +87,8 @@ class ReferenceSearch:
             result = SearchResult(sign * root.best / SCALE, move, not root.is_open, reached)
             if result.is_proven:
                 break
-        return replace(result, nodes=memory.nodes, seconds=time.perf_counter() - start)
+        nodes, seconds = memory.visits - memory.hits, time.perf_counter() - start
+        return replace(result, nodes=nodes, leaves=memory.leaves, seconds=seconds)
 
     def forget(self) -> None:
         """Empty the table and all statistics."""

@@ -40,10 +40,11 @@ BUSY_BIT = NOTE_PLANES
 OPTIONS = 4
 GOAL, QUESTION, NODE_LIMIT, WALKERS = range(OPTIONS)
 
-# Indices of SearchMemory.counter. BEST: the legal move at the root that decides, counted among those of its
-# mover; -1: none does. STORED: entries of the table. FIRST: the walker that is served first.
-COUNTERS = 9
-NODES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST = range(COUNTERS)
+# Indices of SearchMemory.counter. NODES: all of whose children were made; LEAVES: children that were decided
+# then. BEST: the legal move at the root that decides, counted among its mover's; -1: none does. STORED:
+# entries of the table. FIRST: the walker that is served first.
+COUNTERS = 10
+NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST = range(COUNTERS)
 # Values of counter[ANSWER].
 OPEN, YES, NO = range(3)
 # Values of counter[FAULT].

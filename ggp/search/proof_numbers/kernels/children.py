@@ -9,7 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined, piece
-from ggp.jit.rows import ALL_ONES, Index, Row, Rows, any_lane, fill, literal, load, set_word, store
+from ggp.jit.rows import (
+    ALL_ONES,
+    Index,
+    Row,
+    Rows,
+    any_lane,
+    fill,
+    literal,
+    load,
+    popcount,
+    set_word,
+    store,
+    sum_words,
+)
 from ggp.lanes.choose import count_moves, is_choice_native, select_moves
 from ggp.lanes.indices import transpose_rows
 from ggp.lanes.keys.state_code import decode_planes, encode_planes
@@ -147,7 +160,8 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     """Replace the keys of nodes by those of children, and the numbers k by the children's notes.
 
     count   lanes in use
-    goal    what the question is about; counter[FAULT] is set if the game turns out to be of another kind
+    goal    what the question is about; counter[FAULT] is set if the game turns out to be of another kind,
+            counter[LEAVES] counts those decided
     """
     tables, code, node, child = maker.tables, maker.code, maker.node, maker.child
     used = _use_lanes(maker, count)
@@ -177,4 +191,5 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     if any_lane(used & ended & ~_has_one_goal(tables, child)):
         counter[c.FAULT] = c.NO_GOAL_VALUE
     decided, yes = _decide_by_circuits(maker, goal, ended, ended & _reached(tables, child, goal))
+    counter[c.LEAVES] += np.int64(sum_words(popcount(decided & used)))
     _note_children(maker, decided, yes, second_moves)

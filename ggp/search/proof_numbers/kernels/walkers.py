@@ -83,7 +83,6 @@ def _enter(memory: SearchMemory, k: Index, ply: Index, place: Index, proof: Inde
     memory.most_disproof[f] = disproof
     memory.work[f] = 1
     memory.visits[k] += 1
-    memory.counter[c.NODES] += 1
     if ply + 1 >= memory.plies or first + memory.children[f] > (k + 1) * memory.places:
         memory.counter[c.FAULT] = c.NO_ROOM
 
@@ -123,7 +122,9 @@ def _hand_out_lanes(memory: SearchMemory) -> Any:
                 set_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7, memory.key[start + d])
             memory.maker.note_of[note_place(lane)] = memory.made[f] + i
         used += lanes
-        if memory.made[f] + lanes < memory.children[f] and waiting < 0:
+        if memory.made[f] + lanes == memory.children[f]:
+            memory.counter[c.NODES] += 1
+        elif waiting < 0:
             waiting = k
     memory.counter[c.FIRST] = max(waiting, 0)  # comes first in the next tick
     return used

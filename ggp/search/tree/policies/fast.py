@@ -70,11 +70,22 @@ class FastModel:
     weight   by role: weight[level][top], 0..1023, of a move of `level` where `top` is the best legal one
     """
 
+    features: Features
     weights: FeatureWeights
     cases: tuple[tuple[Case, ...], ...]
     level: tuple[tuple[int, ...], ...]
     values: tuple[tuple[float, ...], ...]
     weight: tuple[NDArray[np.int32], ...]
+
+    def worth(self, role: int) -> dict[str, float]:
+        """What each piece is worth to a role, or one of its own pieces on each cell, by name."""
+        weight, board = self.weights.weight, self.features.board
+        if self.weights.kind == PIECES:
+            names, first = [piece.name for piece in self.features.pieces], 0
+        else:
+            cells = len(board.across.values) * len(board.down.values)
+            names, first = [self.features.cell_name(cell) for cell in range(cells)], role * cells
+        return dict(zip(names, weight[first : first + len(names), role].tolist(), strict=False))
 
 
 def learn_fast(
@@ -178,7 +189,7 @@ def _value_moves(
         level += [tuple(place[levels[value]] for value in of_move) for of_move in of_role]
         values.append(tuple(falling))
         tables.append(_gibbs_table(falling, options.gibbs_temperature))
-    return FastModel(weights, tuple(map(tuple, cases)), tuple(level), tuple(values), tuple(tables))
+    return FastModel(features, weights, tuple(map(tuple, cases)), tuple(level), tuple(values), tuple(tables))
 
 
 def _value(features: Features, weights: FeatureWeights, role: int, case: Case) -> float:

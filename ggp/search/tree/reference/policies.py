@@ -24,7 +24,7 @@ from ggp.search.tree.policies.policy import FAST, GIBBS, PAST, PAST_VISITS, TREE
 from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 
 if TYPE_CHECKING:
-    pass
+    from ggp.search.tree.policies.fast import FastModel
 
 _logger = logging.getLogger("ggp.search")
 LARGEST_WEIGHT = 2**16 - 1
@@ -160,8 +160,12 @@ class PastPolicy(MastPolicy):
             return 0
         if role == self.chance_index:
             return self.tree.below(len(options))
-        values, tau = [self.value(role, move, facts) for move in options], self.options.gibbs_temperature
-        return self.tree.choose([gibbs_weight(value, max(values), tau) for value in values])
+        return self.tree.choose(self.gibbs_weights(role, options, facts))
+
+    def gibbs_weights(self, role: int, moves: Sequence[Move], facts: Sequence[Fact]) -> list[int]:
+        """The weights of moves in a playout; those of untried edges in the tree are `weights`."""
+        values, tau = [self.value(role, move, facts) for move in moves], self.options.gibbs_temperature
+        return [gibbs_weight(value, max(values), tau) for value in values]
 
     def value(self, role: int, move: Move, facts: Sequence[Fact]) -> float:
         """The largest mean of `move` with one of `facts`, or the move's own."""
@@ -185,6 +189,7 @@ class FastPolicy(MastPolicy):
     def _begin(self) -> None:
         super()._begin()
         self._is_prepared = False
+        self.model: FastModel | None = None
         self._levels: list[dict[Move, _Levels]] = []
         self._tables: Sequence[NDArray[np.int32]] = ()
 
@@ -193,12 +198,12 @@ class FastPolicy(MastPolicy):
             return
         self._is_prepared = True
         # Late imports: games that are not compiled do without numba.
-        model = None
+        model = self.model
         if is_compiled(self.game):
             from ggp.search.tree.policies.fast import learn_fast
 
             game = require_compiled(self.game)
-            model = learn_fast(game, self.options, self.seed, time.monotonic() + seconds)
+            model = self.model = learn_fast(game, self.options, self.seed, time.monotonic() + seconds)
         else:
             _logger.warning("%s is not compiled: FAST unavailable; using MAST", self.game.name)
         if model is None:

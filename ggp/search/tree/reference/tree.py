@@ -93,7 +93,10 @@ def proven_goal(node: Node, role: int, m: int) -> float | None:
 
 
 def pass_up(path: Path, goals: Goals) -> None:
-    """Back up a proof: the last step of `path` leads to `goals`."""
+    """Back up a proof: the last step of `path` leads to `goals`.
+
+    Source: Winands, Björnsson and Saito, "Monte-Carlo tree search solver" (2008); here a proof is a goal.
+    """
     for node, indices in reversed(path):
         role = decider_of(node)
         if role is None:

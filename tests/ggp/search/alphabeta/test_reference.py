@@ -80,6 +80,10 @@ class TracedKernel:
             score = search.advance(depth, 1)
         return score, search.best_move, search.is_proven
 
+    @property
+    def counts(self):
+        return self.search.nodes, self.search.leaves
+
     def next_node(self):
         frames, memory = self.search.frames, self.search._memory
         ply = int(memory.counter[arrays.PAUSED]) - 1
@@ -120,8 +124,11 @@ class TracedReference:
 
     def run(self, state, depth, window):
         self.trace = []
+        memory = self.search.memory
+        memory.visits = memory.hits = memory.leaves = 0
         root = self.search.run(position_of(self.game, state), depth, *window)
         move = None if root.best_choice is None else root.best_choice.move
+        self.counts = memory.visits - memory.hits, memory.leaves
         return root.best, move, not root.is_open
 
     def entries(self):
@@ -152,6 +159,7 @@ def compare(name, depths, states, estimate, **refinements):
             found = kernel.run(state, depth)
             assert found == reference.run(state, depth, kernel.search.window)
             assert kernel.trace == reference.trace
+            assert kernel.counts == reference.counts
     assert kernel.entries() == reference.entries()
     return reference.events
 
@@ -320,11 +328,12 @@ def test_refinement_saves_nodes_where_it_should(name, refinement, depth):
     state = game.initial_state()
     has_order = refinement not in ("static_order", "killers")
     base = replace(PLAIN, transpositions=refinement != "transpositions", static_order=has_order)
-    nodes = [
-        ReferenceSearch(game, settings).search(state, depth=depth).nodes
-        for settings in (base, replace(base, **{refinement: 4 if refinement == "kept_moves" else True}))
-    ]
-    assert nodes[1] < 0.95 * nodes[0]
+    visits = []
+    for settings in (base, replace(base, **{refinement: 4 if refinement == "kept_moves" else True})):
+        search = ReferenceSearch(game, settings)
+        search.search(state, depth=depth)
+        visits.append(search.memory.visits)
+    assert visits[1] < 0.95 * visits[0]
 
 
 @pytest.mark.parametrize("extension", [{"singular_extension": True}, {"forced_extension": True}])

@@ -73,6 +73,14 @@ def test_answers_agree_with_solved_games(name):
         assert search.is_reached(state, int(found.goal), -1)
 
 
+@pytest.mark.parametrize(("heap", "nodes", "leaves"), [(1, 64, 64), (2, 64, 64), (3, 64 + 64, 64)])
+def test_leaves_are_the_children_that_are_decided(heap, nodes, leaves):
+    """All 64 walkers expand the root. Of 3, two stages: the children of the root are not decided yet."""
+    game = load(TURNS.format(heap=heap, more=""), "lanes")
+    found = ProofNumberSearch(game, mebibytes=1).search(game.initial_state())
+    assert (found.nodes, found.leaves) == (nodes, leaves)
+
+
 def test_a_goal_between_those_of_the_rules_means_the_next_one():
     game = load(TURNS.format(heap=4, more=""), "lanes")
     search = ProofNumberSearch(game, mebibytes=1)
@@ -139,7 +147,7 @@ state = game.initial_state()
 for _ in range(3):
     state = game.next_state(state, [game.legal_moves(state, role)[0] for role in game.roles])
 found = search.search(state)
-print(found.goal, found.move, found.nodes)
+print(found.goal, found.move, found.nodes, found.leaves)
 """
 
 

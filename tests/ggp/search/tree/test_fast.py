@@ -14,6 +14,7 @@ from ggp.features.cases import find_cases
 from ggp.features.learning import lambda_returns, learn_weights, weights_by_name
 from ggp.features.recognition import recognize_features
 from ggp.features.recorded_playouts import record_playouts
+from ggp.features.td import td_update
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import seeded_random
 from ggp.lanes.engine import Lanes
@@ -34,22 +35,17 @@ from tests.ggp.lanes.kernels import choose_cases
 from tests.ggp.search.tree.golden import compiled
 
 
-def naive_lambda_return(predicted, t, outcome, trace):
-    """The average of all n-step returns, weighted by powers of lambda."""
-    steps = len(predicted) - 1 - t
-    total = sum((1 - trace) * trace ** (n - 1) * predicted[t + n] for n in range(1, steps + 1))
-    return total + trace**steps * outcome
-
-
 @pytest.mark.parametrize("trace", [0.0, 0.4, 1.0])
-def test_lambda_returns_agree_with_the_definition(trace):
+def test_lambda_returns_are_the_targets_of_single_updates(trace):
     rng, lengths = np.random.default_rng(1), [6, 1, 4]
     predicted, outcome = rng.random((6, 3, 2)), rng.random((3, 2))
     returns = lambda_returns(predicted, lengths, outcome, trace)
     for n, length in enumerate(lengths):
         for t, r in np.ndindex(length, 2):
-            expected = naive_lambda_return(predicted[:length, n, r], t, outcome[n, r], trace)
-            assert returns[t, n, r] == pytest.approx(expected)
+            states = [({t: 1}, 0.0) for t in range(length - 1)]
+            episode = [*states, ({length - 1: 1}, outcome[n, r]), ({}, 0.0)]
+            update = td_update(episode[t:], dict(enumerate(predicted[:, n, r])), step=1.0, trace=trace)
+            assert returns[t, n, r] == pytest.approx(update.target)
 
 
 def test_weights_favor_what_wins_and_do_not_depend_on_who_learns():
