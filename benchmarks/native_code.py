@@ -20,7 +20,8 @@ from ggp.files import PACKAGE
 from ggp.lanes.choose import native_layout
 from ggp.native.background import NativeCode
 from ggp.native.code import compile_part
-from ggp.native.schedule import Part, ScheduleError
+from ggp.native.parts import Part
+from ggp.native.schedule import ScheduleError
 
 WORDS = 8
 

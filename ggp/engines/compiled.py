@@ -44,7 +44,7 @@ from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
 from ggp.native.compile_limit import CompileLimit
-from ggp.native.schedule import FUSED_PARTS, SINGLE_PARTS
+from ggp.native.parts import FUSED_PARTS, SINGLE_PARTS
 
 _logger = logging.getLogger("ggp")
 

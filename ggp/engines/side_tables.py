@@ -13,7 +13,7 @@ from ggp.engines.compiled import CompiledGame
 from ggp.lanes.choose import native_layout
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
-from ggp.native.schedule import Part
+from ggp.native.parts import Part
 
 
 class SideTables(NamedTuple):

@@ -49,7 +49,7 @@ from ggp.lanes.layout import (
     LaneTables,
     native_column,
 )
-from ggp.native.schedule import Layout
+from ggp.native.parts import Layout
 
 
 def seeded_random(words: int, seed: int, stream: int = 0) -> Rows:

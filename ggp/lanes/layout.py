@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index, Rows, lowest_bit, word_count
-from ggp.native.schedule import Part
+from ggp.native.parts import Part
 
 BLOCK = 8
 WIDTH_COUNT = 6

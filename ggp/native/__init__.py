@@ -2,6 +2,7 @@
 
 mapping           gates as operations with three inputs
 operations        operations in order, with the rows they write
+parts             what there is machine code for, and where a circuit lies in rows
 schedule          these in functions of bounded size; and a plain-Python twin
 choice            counting and selecting moves as operations
 fusion            all that lies before and after the draw of random moves as two schedules

@@ -29,7 +29,7 @@ from ggp.native.code import LoadedCode, part_name, processor
 from ggp.native.compile_client import CLIENT, CompileError
 from ggp.native.compile_limit import COMPILE_THREAD, CompileLimit
 from ggp.native.compile_process import Order, Outcome
-from ggp.native.schedule import PHASES_OF, SINGLE_PARTS, Layout, Part
+from ggp.native.parts import PHASES_OF, SINGLE_PARTS, Layout, Part
 
 SECONDS_PER_INPUT = 0.0001
 """CPU seconds to compile one input of a gate: 0.00006 in large circuits, twice that in small ones."""

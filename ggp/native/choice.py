@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ggp.native.operations import NO_ROW, Operations, Value, literal_value
-from ggp.native.schedule import SCRATCH, Layout, Schedule, ScheduleError, pack_operations
+from ggp.native.parts import Layout
+from ggp.native.schedule import SCRATCH, Schedule, ScheduleError, pack_operations
 
 RECOUNTED = 3
 """Counts of subtrees with at most this many leaves are not kept but made again."""

@@ -15,7 +15,8 @@ from ggp.circuit.tables import CircuitTables, Phase
 from ggp.native.choice import schedule_choice
 from ggp.native.emit import Rows, part_text
 from ggp.native.fusion import schedule_fused
-from ggp.native.schedule import Layout, Part, Schedule, ScheduleError, schedule_phase
+from ggp.native.parts import Layout, Part
+from ggp.native.schedule import Schedule, ScheduleError, schedule_phase
 
 OPTIMIZATION = 1
 """LLVM's level. Code of level 0 is a tenth slower, of level 2 no faster."""

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 from ggp.files import make_private_folder
 from ggp.native.compile_process import HEADER, Answer, Order, Outcome
-from ggp.native.schedule import Part
+from ggp.native.parts import Part
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 try:

@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 from ggp.circuit.tables import CircuitTables
 from ggp.native.code import compile_part
-from ggp.native.schedule import Layout, Part, ScheduleError
+from ggp.native.parts import Layout, Part
+from ggp.native.schedule import ScheduleError
 
 HEADER = struct.Struct("<BBqd")
 NICENESS = 10

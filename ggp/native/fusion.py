@@ -18,10 +18,9 @@ from ggp.circuit.tables import CircuitTables, Phase
 from ggp.native.choice import Choice, choice_operations
 from ggp.native.mapping import VARIABLES, map_gates
 from ggp.native.operations import NO_ROW, Operations, Value, literal_value
+from ggp.native.parts import Layout, Part
 from ggp.native.schedule import (
     SCRATCH,
-    Layout,
-    Part,
     Schedule,
     gates_of_phase,
     laid_out,

@@ -17,7 +17,7 @@ from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.native import background, compile_client
 from ggp.native.compile_client import CLIENT, CompileClient
 from ggp.native.compile_limit import CompileLimit
-from ggp.native.schedule import Part
+from ggp.native.parts import Part
 from ggp.players.factory import make_player
 from tests.ggp.native.test_native import is_complete
 

@@ -6,7 +6,8 @@ import pytest
 import ggp
 from ggp.lanes.choose import native_layout
 from ggp.native.choice import moves_of_role, schedule_choice
-from ggp.native.schedule import SCRATCH, Layout, ScheduleError, interpret
+from ggp.native.parts import Layout
+from ggp.native.schedule import SCRATCH, ScheduleError, interpret
 
 WORDS = 2
 

@@ -22,7 +22,8 @@ from ggp.lanes.layout import LaneTables, arrange
 from ggp.native import background
 from ggp.native.background import WIDTHS, NativeCode
 from ggp.native.code import LoadedCode, compile_part
-from ggp.native.schedule import Part, ScheduleError
+from ggp.native.parts import Part
+from ggp.native.schedule import ScheduleError
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.search import AlphaBeta

@@ -20,17 +20,8 @@ from ggp.native.background import WIDTHS, NativeCode
 from ggp.native.choice import choice_operations
 from ggp.native.code import LoadedCode, compile_part, processor, rows_of
 from ggp.native.fusion import schedule_fused
-from ggp.native.schedule import (
-    FUSED_PARTS,
-    SCRATCH,
-    SINGLE_PARTS,
-    Layout,
-    Part,
-    ScheduleError,
-    interpret,
-    outputs_of_phase,
-    schedule_phase,
-)
+from ggp.native.parts import FUSED_PARTS, SINGLE_PARTS, Layout, Part
+from ggp.native.schedule import SCRATCH, ScheduleError, interpret, outputs_of_phase, schedule_phase
 from tests.conftest import ROOT
 
 GAMES = (

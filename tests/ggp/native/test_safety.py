@@ -15,7 +15,7 @@ from ggp.lanes.engine import Lanes
 from ggp.native.background import WIDTHS
 from ggp.native.code import LoadedCode, compile_part
 from ggp.native.compile_process import Order
-from ggp.native.schedule import Part
+from ggp.native.parts import Part
 from tests.ggp.native.test_native import layout_of, needs_kernels, random_lanes, run, settled
 
 

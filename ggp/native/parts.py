@@ -1,0 +1,63 @@
+"""parts: what there is machine code for, and where a circuit lies in rows.
+
+In a file of its own, because kernels depend on it: they are compiled again if it changes.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ggp.circuit.tables import Int32Array, Phase
+
+
+class Part(IntEnum):
+    """What there is machine code for.
+
+    LEGAL .. SEES    the phases of a circuit
+    COUNT, SELECT    the two halves of choosing moves, before and after numbers are drawn
+    BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept
+    AFTER_DRAW       SELECT and NEXT in one, and the next states in place
+    """
+
+    LEGAL = Phase.LEGAL
+    GOAL = Phase.GOAL
+    NEXT = Phase.NEXT
+    SEES = Phase.SEES
+    COUNT = 4
+    SELECT = 5
+    BEFORE_DRAW = 6
+    AFTER_DRAW = 7
+
+
+SINGLE_PARTS = tuple(part for part in Part if part < Part.BEFORE_DRAW)
+FUSED_PARTS = (Part.BEFORE_DRAW, Part.AFTER_DRAW)
+"""What random playouts use, in place of all others but SEES."""
+PHASES_OF = {
+    **{Part(phase): (phase,) for phase in Phase},
+    Part.BEFORE_DRAW: (Phase.LEGAL, Phase.GOAL),
+    Part.AFTER_DRAW: (Phase.NEXT,),
+}
+
+
+class Layout(NamedTuple):
+    """Where a circuit lies in rows: see `ggp.lanes.layout.LaneTables`.
+
+    row_of       int32[K]: row of each node
+    first_spare, end_spare    rows that hold nothing between phases; the row `end_spare` is never read
+    first_slot, slot_literal, slot_node    moves by role
+    turn         literal of each role's turn if roles take turns, else empty
+    planes       of the count of moves
+    scratch_rows    for choosing moves; behind them lie, for AFTER_DRAW, a row of the lanes that restart and
+                 one row for each fluent of the state they restart from
+    """
+
+    row_of: Int32Array
+    first_spare: int
+    end_spare: int
+    first_slot: Int32Array
+    slot_literal: Int32Array
+    slot_node: Int32Array
+    turn: Int32Array
+    planes: int
+    scratch_rows: int
