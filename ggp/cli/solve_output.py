@@ -153,7 +153,7 @@ def _root_data(found: RootValue) -> dict[str, Any]:
 
 def root_text(found: RootValue, scale: Scale | None = None) -> str:
     lines = scale_lines(found.game.name, found.game.roles, found.values, scale or Scale())
-    lines.append(f"  value of the initial state, proven by {found.method}")
+    lines.append(f"  value of the initial state, proven by {found.proof}")
     if found.mover is not None:
         worth = found.values[found.game.roles.index(found.mover)]
         shown = ", ".join(map(str, found.best_moves))

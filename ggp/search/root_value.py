@@ -52,6 +52,7 @@ class RootValue:
     line     with one role: the moves of a line that earns the value, if one is known
     nodes    positions expanded, leaves: evaluated; depth: of the last iteration, None if there were none
     search   with the table of the proof
+    given_up why proof numbers did not find it, if they were tried before alpha-beta
     """
 
     game: CompiledGame
@@ -66,6 +67,14 @@ class RootValue:
     depth: int | None
     seconds: float
     search: AlphaBeta | ProofNumberSearch
+    given_up: str = ""
+
+    @property
+    def proof(self) -> str:
+        """The method, and which of the two searches of two roles it was."""
+        if isinstance(self.search, ProofNumberSearch):
+            return f"{self.method} (proof numbers)"
+        return f"{self.method} (proof numbers gave up: {self.given_up})" if self.given_up else self.method
 
 
 def search_method(game: CompiledGame) -> str | None:
@@ -125,6 +134,7 @@ class _RootSearch:
         self._error: AlphaBetaError | None = None
         self._is_over = threading.Event()
         self._moves: BestMovesSearch | None = None
+        self._given_up = ""
 
     def run(self) -> RootValue:
         """Run search and rollouts in threads of their own; watch the clock in this one."""
@@ -176,10 +186,10 @@ class _RootSearch:
         try:
             try:
                 self._result = self.search.search(state, self._budget())
-            except AlphaBetaError:
+            except AlphaBetaError as error:
                 if isinstance(self.search, AlphaBeta):
                     raise
-                # Proof numbers give up where states repeat, for example.
+                self._given_up = str(error)
                 self.search = AlphaBeta(self.game, mebibytes=self.mebibytes)
                 self._result = self.search.search(state, self._budget())
         except AlphaBetaError as error:
@@ -232,5 +242,16 @@ class _RootSearch:
         best = (move,) if mover is not None and move is not None else ()
         counts = result.nodes, result.leaves
         return RootValue(
-            game, self.method, values, mover, best, (), moves, *counts, depth, seconds, self.search
+            game,
+            self.method,
+            values,
+            mover,
+            best,
+            (),
+            moves,
+            *counts,
+            depth,
+            seconds,
+            self.search,
+            self._given_up,
         )

@@ -14,6 +14,7 @@ from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import Budget
 from ggp.search.root_value import find_root_value, search_method
 from ggp.solver import SolverLimitError, UnsolvableError, solve
+from tests.ggp.search.proof_numbers.test_search import TURNS
 
 LONG = 200.0
 
@@ -48,6 +49,18 @@ def test_search_proves_known_values(name, method, values):
             state = game.next_state(state, (move,))
         assert game.goal(state, game.roles[0]) == found.values[0]
     assert all(report.nodes >= 0 and (report.depth is None or report.depth >= 0) for report in reports)
+
+
+def test_where_states_repeat_alpha_beta_takes_over_and_the_report_says_so(capsys, tmp_path):
+    """Both may pass as long as nothing is taken; the first role wins by taking two of five."""
+    sheet = tmp_path / "passing.kif"
+    sheet.write_text(TURNS.format(heap=5, more="(may 5 none)"))
+    app.main(["solve", str(sheet), "--method", "alphabeta"], standalone_mode=False)
+    said = capsys.readouterr().out
+    assert "proven by alphabeta (proof numbers gave up: states repeat)" in said
+    assert "a 80" in said.replace(":", "")
+    app.main(["solve", "tictactoe", "--method", "alphabeta"], standalone_mode=False)
+    assert "proven by alphabeta (proof numbers)" in capsys.readouterr().out
 
 
 def test_moves_for_which_there_is_no_time_are_named(monkeypatch):
