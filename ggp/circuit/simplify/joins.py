@@ -15,7 +15,7 @@ different ORs are left.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from time import thread_time
@@ -34,8 +34,8 @@ CUBE_LIMIT = 256
 
 DEPTH_LIMIT = 6
 """Levels of ORs and of wide ANDs that are opened."""
-THREAT_LIMIT = 50_000
-"""Threats; with more, nothing is taken apart."""
+THREAT_LIMIT = 5_000
+"""Threats to one member; with more, nothing is taken apart."""
 READING_SHARE = 0.45
 """Part of the time after which the rest would not be done: finding parts takes about a third of all."""
 
@@ -66,8 +66,12 @@ def take_joins_apart(circuit: Circuit, deadline: float) -> Circuit:
         return circuit
     builder = GateBuilder(circuit.gate0)
     builder.gates = list(circuit.gates)
-    threats = _Threats(circuit, (wide for part in parts for wide in part.wide.values()))
-    if len(threats.cubes) > THREAT_LIMIT:
+    wide_of: dict[int, set[Cube]] = {}
+    for part in parts:
+        for k, wide in part.wide.items():
+            wide_of.setdefault(k, set()).add(wide)
+    threats = {k: _Threats(circuit, wide) for k, wide in wide_of.items()}
+    if any(len(each.cubes) > THREAT_LIMIT for each in threats.values()):
         return circuit
     met = iter(_Classes(builder, threats, len(tokens), parts).literals(parts))
     for gate, of_gate in parts_of.items():
@@ -117,8 +121,8 @@ class _Reader:
                 found[gate] = [
                     (k, cube) for k, x in mine for cube in self._cubes([y for y in self._inputs(x) if y != k])
                 ]
-            if thread_time() > deadline:
-                return {}
+                if thread_time() > deadline:
+                    return {}
         frequency = Counter(x for cubes in found.values() for _, cube in cubes for x in cube - self.wide)
         return {gate: self._parts(cubes, frequency) for gate, cubes in found.items()}
 
@@ -185,7 +189,7 @@ class _Reader:
 
 
 class _Threats:
-    """What the negations of wide ANDs consist of: cubes, by number, and bit sets of numbers.
+    """What the negations of one member's wide ANDs consist of: cubes, by number, and bit sets of numbers.
 
     cubes       the literals of each threat, ANDs and ORs multiplied out
     implying    by threat: bit set of the threats that ask for more
@@ -199,7 +203,7 @@ class _Threats:
         self._masks: dict[int, int] = {}
         self._closed: dict[Cube, int] = {}
         self._alternatives: dict[int, list[Cube]] = {}
-        for literals in set(wide):
+        for literals in wide:
             if len(self.cubes) <= THREAT_LIMIT:
                 self.of(literals)
         if len(self.cubes) <= THREAT_LIMIT:
@@ -280,7 +284,9 @@ class _Classes:
     literal    of each class
     """
 
-    def __init__(self, builder: GateBuilder, threats: _Threats, groups: int, parts: Sequence[Part]) -> None:
+    def __init__(
+        self, builder: GateBuilder, threats: Mapping[int, _Threats], groups: int, parts: Sequence[Part]
+    ) -> None:
         self.builder, self.threats = builder, threats
         largest: Counter[int] = Counter()
         for part in parts:
@@ -325,11 +331,11 @@ class _Classes:
                 readers[key] = readers.get(key, 0) | 1 << number
         present: dict[int, int] = {}
         for k, wide in readers:
-            present[k] = present.get(k, 0) | self.threats.of(wide)
+            present[k] = present.get(k, 0) | self.threats[k].of(wide)
         at: dict[int, dict[int, int]] = {}
         for (k, wide), rows in readers.items():
             of_member = at.setdefault(k, {})
-            for threat in bits_of(self.threats.closed(wide) & present[k]):
+            for threat in bits_of(self.threats[k].closed(wide) & present[k]):
                 of_member[threat] = of_member.get(threat, 0) | rows
         classes: dict[int, list[tuple[int, int]]] = {}
         for k, of_member in at.items():
@@ -339,7 +345,7 @@ class _Classes:
 
     def _some(self, threats: Iterable[tuple[int, int]]) -> int:
         """The OR of threats to members, their most frequent literals taken out."""
-        pairs = [(k, self.threats.cubes[threat]) for k, threat in threats]
+        pairs = [(k, self.threats[k].cubes[threat]) for k, threat in threats]
         frequency = Counter(x for _, cube in pairs for x in cube)
         by_literal: dict[int, list[int]] = {}
         conj, disj = self.builder.conj, self.builder.disj
@@ -355,7 +361,7 @@ class _Classes:
         those with another one, and whether a threat is in no class.
         """
         if (k, wide) not in self._chosen:
-            mask, closed = self.threats.of(wide), self.threats.closed(wide)
+            mask, closed = self.threats[k].of(wide), self.threats[k].closed(wide)
             of, at, common, rare = self.of[k], self.at[k], self._common_at[k], self._rare_at[k]
             denied = reduce(or_, [1 << of[threat] for threat in bits_of(common & ~closed)], 0)
             met = {of[threat] for threat in bits_of(rare & closed)}
@@ -390,7 +396,7 @@ class _Classes:
     def _left(self, part: Part, taken: int) -> Iterable[tuple[int, int]]:
         """The threats of a part that are in none of the classes taken."""
         for k, wide in part.wide.items():
-            for threat in bits_of(self.threats.of(wide)):
+            for threat in bits_of(self.threats[k].of(wide)):
                 number = self.of[k].get(threat)
                 if number is None or not taken >> number & 1:
                     yield k, threat
