@@ -58,11 +58,14 @@ class Part(NamedTuple):
 def take_joins_apart(circuit: Circuit, deadline: float) -> Circuit:
     """`circuit` with joins with tokens taken apart; unchanged if that saves nothing or time runs out."""
     begin = thread_time()
-    tokens = [group for group in find_tokens(circuit) if len(group) >= MIN_ALTERNATIVES]
+    end_of_reading = begin + READING_SHARE * (deadline - begin)
+    tokens = [group for group in find_tokens(circuit, end_of_reading) if len(group) >= MIN_ALTERNATIVES]
+    if not tokens:
+        return circuit
     reader = _Reader(circuit, tokens)
-    parts_of = reader.read(deadline)
+    parts_of = reader.read(end_of_reading)
     parts = [part for parts in parts_of.values() for part in parts]
-    if not parts or thread_time() > begin + READING_SHARE * (deadline - begin):
+    if not parts or thread_time() > end_of_reading:
         return circuit
     builder = GateBuilder(circuit.gate0)
     builder.gates = list(circuit.gates)

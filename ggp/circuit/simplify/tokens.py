@@ -8,6 +8,8 @@ All cases are settled at once, one bit each, in three values: a literal can be t
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import inf
+from time import thread_time
 from typing import NamedTuple
 
 from gdl.terms import Compound
@@ -16,10 +18,14 @@ from ggp.circuit.circuit import Circuit, Phase, bits_of, cone_of, phase_gates
 Group = tuple[int, ...]
 """Indices of fluents."""
 MIN_MEMBERS = 2
+CONE_LIMIT = 50_000
+"""Gates of the next facts of a group, read after moves; with more, no proof is tried."""
 
 
-def find_tokens(circuit: Circuit) -> list[Group]:
+def find_tokens(circuit: Circuit, deadline: float = inf) -> list[Group]:
     """The groups that are proved; only terms that differ in all arguments but one, or in all, are guessed.
+
+    deadline    no proof begins later (`time.thread_time`)
 
     >>> from ggp.circuit.construction import build
     >>> from gdl.grounding import ground
@@ -29,9 +35,12 @@ def find_tokens(circuit: Circuit) -> list[Group]:
     >>> find_tokens(build(ground(parse(rules))))
     [(0, 1)]
     """
+    guesses = sorted(_guesses(circuit), key=len)
+    if not guesses:
+        return []
     prover = _Prover(circuit)
-    for group in sorted(_guesses(circuit), key=len):
-        if prover.preserves(group):
+    for group in guesses:
+        if thread_time() < deadline and prover.preserves(group):
             prover.proved.append(group)
     return prover.proved
 
@@ -104,6 +113,8 @@ class _Prover:
             return () if node < gate0 or node in self.before_moves else gates[node - gate0]
 
         cone = [node for node in cone_of([self.circuit.next[f] for f in group], inputs) if inputs(node)]
+        if len(cone) > CONE_LIMIT:
+            return False
         adding = self._adding(group, cone)
         # Without such a move: whichever member holds, or none, at most one holds next.
         still = _Cases((2 << len(group)) - 1, {}, {})
