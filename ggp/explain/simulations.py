@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 SECONDS = 4.0
 """What all simulations together may use."""
-LEARNING_SECONDS = 3.0
-"""What FAST may use before."""
+LEARNING_SECONDS, PROBE_SECONDS = 3.0, 0.05
+"""CPU time that FAST may use before, and that it takes to find how long that is by the clock."""
 MAX_SHOWN = 250
 """Simulations that are shown step by step; the rest only in its result."""
 MAX_ROWS = 24
@@ -397,11 +397,19 @@ def simulated(
     search.move_to(state, None)
     if isinstance(search.policy, FastPolicy) and is_compiled(game):
         compile_playouts(Lanes(require_compiled(game).lane_tables))
-    search.policy.prepare(LEARNING_SECONDS)
+        search.policy.prepare(LEARNING_SECONDS * clock_rate())
     recorder = Recorder(game, search)
     search.listener = recorder
     search.run(Budget(time.monotonic() + SECONDS / 2, simulations))
     return search, recorder
+
+
+def clock_rate() -> float:
+    """Seconds by the clock that a second of CPU time takes now, next to other programs."""
+    clock, begin = time.monotonic(), time.process_time()
+    while (used := time.process_time() - begin) < PROBE_SECONDS:
+        pass
+    return max(1.0, (time.monotonic() - clock) / used)
 
 
 def terms_row(terms: EdgeTerms, *, has_amaf: bool) -> tuple[str, ...]:

@@ -73,6 +73,12 @@ def test_other_policies_show_their_tables(policy, title):
     assert found.comparison.rows[0][0] == "uniform"
 
 
+def test_moves_of_a_playout_have_gibbs_probabilities():
+    last = [row for table in tables_of(explain(TREE, "mast", simulations=1), "Moves") for row in table.rows]
+    assert [row[:4] for row in last] == [("1", "min", last[0][2], "33.3 %")]
+    assert last[0][4].count("33.3 %") == 2
+
+
 def test_listening_changes_nothing():
     game = load("tictactoe", "reasoner")
     trees = []
