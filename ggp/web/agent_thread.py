@@ -26,7 +26,7 @@ from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
 from ggp.search.report import JSON_MOVES, SearchReport
 from ggp.web.match_history import MatchHistory
-from ggp.web.openings import Results, results
+from ggp.web.openings import Results, prepare_results, results
 
 _SLICE_SECONDS = 0.4
 """Length of the slices of an analysis, which can end between two slices."""
@@ -215,6 +215,8 @@ class AgentThread:
             finally:
                 self._is_starting = False
             self._players[key] = player
+            if task.is_analysis:
+                prepare_results(self._game)
         return self._players[key]
 
     def _pass_on(self, report: SearchReport) -> None:
