@@ -26,7 +26,7 @@ from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
 from ggp.search.report import JSON_MOVES, SearchReport
 from ggp.web.match_history import MatchHistory
-from ggp.web.openings import Results, results
+from ggp.web.openings import Results, prepare_results, results
 
 _SLICE_SECONDS = 0.4
 """Length of the slices of an analysis, which can end between two slices."""
@@ -179,19 +179,22 @@ class AgentThread:
         while task.generation == self.generation and self._tasks.empty() and time.monotonic() < deadline:
             player.choose(state, min(deadline, time.monotonic() + _SLICE_SECONDS), joint_move)
             joint_move = None
-            if is_long:
-                self._results, is_long = self._random_results(task, state, player.last_report), False
+            is_long = is_long and self._add_results(task, state, player.last_report)
             if isinstance(player.last_report, SearchReport) and player.last_report.goal is not None:
                 break  # certain: no longer search finds more
         best: Move = player.best_move  # type: ignore[attr-defined]
         return best
 
-    def _random_results(self, task: Task, state: Hashable, report: Report | None) -> Results:
-        """Results of random games after the moves of a report."""
+    def _add_results(self, task: Task, state: Hashable, report: Report | None) -> bool:
+        """Play random games after moves of a report without results; return whether that is worthwhile."""
         if not isinstance(report, SearchReport) or self._game is None:
-            return {}
-        moves = [each.move for each in report.moves[:JSON_MOVES]]
-        return results(self._game, state, task.role, moves, time.monotonic() + _RESULTS_SECONDS)
+            return False
+        moves = [each.move for each in report.moves[:JSON_MOVES] if str(each.move) not in self._results]
+        if not moves:
+            return True
+        new = results(self._game, state, task.role, moves, time.monotonic() + _RESULTS_SECONDS)
+        self._results = {**self._results, **new}
+        return bool(new)
 
     def _described(self, report: Report) -> dict[str, Any]:
         """A report as data, with the results of random games as far as they are known."""
@@ -215,6 +218,8 @@ class AgentThread:
             finally:
                 self._is_starting = False
             self._players[key] = player
+            if task.is_analysis:
+                prepare_results(self._game)
         return self._players[key]
 
     def _pass_on(self, report: SearchReport) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias
 
-from ggp.engines.batches import playouts
+from ggp.engines.batches import require_compiled
 from ggp.game import RANDOM_ROLE, Game, Move, Role, goals_or_none, is_compiled
 
 _GAMES = 1024
@@ -36,16 +36,25 @@ def results(game: Game[Any], state: Hashable, role: Role, moves: Sequence[Move],
     """
     if not is_compiled(game):
         return {}
+    from ggp.lanes.engine import Lanes
+
+    compiled = require_compiled(game)
+    lanes = Lanes(compiled.lane_tables, words=compiled.words)
     rng, found = random.Random(0), Results()
     first = next(index for index, each in enumerate(game.roles) if each != RANDOM_ROLE)
     legal = {each: game.legal_moves(state, each) for each in game.roles}
     samples = 1 if all(len(legal[each]) == 1 for each in game.roles if each != role) else _SAMPLES
     for move in moves:
         count = [0, 0, 0]
-        for sample in range(samples):
+        for _ in range(samples):
             joint_move = [move if each == role else rng.choice(legal[each]) for each in game.roles]
             after: Any = game.next_state(state, joint_move)
-            goals = _goals(game, after, first, _GAMES // samples, sample, deadline)
+            if game.is_terminal(after):
+                goal = goals_or_none(game, after)[first]
+                goals = {} if goal is None else {goal: _GAMES // samples}
+            else:
+                root = compiled.unpack(after)
+                goals = lanes.playouts(root, _GAMES // samples, deadline=deadline).goal_counts[first]
             if time.monotonic() >= deadline:
                 return found  # games that ended in time are the short ones
             for goal, games in goals.items():
@@ -54,9 +63,7 @@ def results(game: Game[Any], state: Hashable, role: Role, moves: Sequence[Move],
     return found
 
 
-def _goals(game: Game[Any], state: Any, role: int, count: int, seed: int, deadline: float) -> dict[int, int]:
-    """Goals of a role in random games from a state, with the number of each."""
-    if game.is_terminal(state):
-        goal = goals_or_none(game, state)[role]
-        return {} if goal is None else {goal: count}
-    return playouts(game, count, state, seed=seed, deadline=deadline).goal_counts[role]
+def prepare_results(game: Game[Any]) -> None:
+    """Compile what `results` needs, once for all games."""
+    state, role = game.initial_state(), game.roles[0]
+    results(game, state, role, game.legal_moves(state, role)[:1], deadline=0.0)
