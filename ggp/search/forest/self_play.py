@@ -224,6 +224,9 @@ class MatchBatch:
             going = self._is_running[running]
             if not going.any() or not self._step(running[going], legal[:, going]):
                 break
+        running = np.flatnonzero(self._is_running)
+        if len(running) and len(self._steps) == context.step_limit:
+            self._look(running)  # those that the last step allowed has ended
         shape = (len(self._length), self._roles)
         nothing = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape)
         steps = zip(nothing, *self._steps, strict=True)

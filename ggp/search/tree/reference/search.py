@@ -55,7 +55,7 @@ from ggp.search.tree.reference.tree import (
 NEUTRAL_GOAL = 50.0
 LAST = 101.0
 """More than any goal."""
-ROOT_SPREAD = 32
+ROOT_SPREAD = 128
 """See `ggp.search.tree.kernels.tree.add_bonus`, like the bonus at the root."""
 
 

@@ -42,7 +42,7 @@ def _value(edge, has_rave, everything, is_root=False):
         mean = beta * rave_total / rave_visits + (1 - beta) * mean
     spread = math.log(all_visits)
     if is_root:
-        spread = max(spread, min(math.sqrt(all_visits), all_visits / (32 * len(everything))))
+        spread = max(spread, min(math.sqrt(all_visits), all_visits / (128 * len(everything))))
     return mean + EXPLORATION * math.sqrt(spread / (visits + flight))
 
 
@@ -88,7 +88,7 @@ def test_tried_edge_with_the_highest_value_is_selected(policy, is_root):
     engine = _engine(policy)
     engine.arrays.counter[ROOT_NODE] = 0 if is_root else 1
     for count in [*range(2, 9)] * 30:
-        edges = _random_edges(rng, count, often=1000 if is_root else 1)
+        edges = _random_edges(rng, count, often=10_000 if is_root else 1)
         _put(engine, edges)
         values = [_value(edge, policy == "rave", edges, is_root) for edge in edges]
         assert values[_select(engine, count)] == pytest.approx(max(values), abs=1e-9)
