@@ -40,10 +40,9 @@ BETTER = 8.0
 """A forecast is better if the other one asks for at least this multiple."""
 BETTER_WEIGHT, FAR_WEIGHT = 8.0, 0.15
 """Seconds for the straight line, for each second of deepening, if its forecast is better or hopeless."""
-BROKEN = 16.0
-"""A promise is broken if a proof takes this multiple of what its lowest forecast asked for, which is mostly
-ten times too low."""
-DISTRUST, FORGIVEN = 2.0, 0.5
+BROKEN = 4.0
+"""A promise is broken if a proof takes this multiple of what its lowest forecast asked for."""
+DISTRUST, FORGIVEN = 4.0, 0.5
 """Factor of all forecasts after a broken promise, and how much of the factor is left one state later."""
 LONGER = 1.5
 """Best play lasts longer than random playouts do, which end by blunders."""

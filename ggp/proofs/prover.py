@@ -5,7 +5,7 @@ all kinds of games        In the start clock every reachable state is found and 
 one role                  Before that a way to a good end is looked for, breadth first and by nested rollouts:
                           three quarters of the first clock and 15 % of later ones.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
-alternate, constant sum   it begins with a tenth of the time, then receives three quarters, half, a fifth or a
+alternate, constant sum   it begins with a tenth of the time, then receives three quarters, a fifth, 3 % or a
                           hundredth, by the forecast (`SHARES`). If the end was a thousand times too far, the
                           next move begins with the hundredth. Two searches take turns, see `proofs`.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
@@ -46,11 +46,11 @@ HOPELESS_SHARE = 0.01
 UNKNOWN_SHARE = 0.02
 """Share of the whole clock after which the forecast alone decides."""
 MIN_PATIENCE_SECONDS = 0.02
-SHARES = ((4.0, 0.75), (10.0, 0.5), (IN_REACH, 0.2))
+SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))
 """By the multiple of the time left that the forecast asks for, at most: share of the time.
 
-Forecasts of straight proofs are often too high by a factor of ten, and a tree loses little by half of its
-time."""
+Twice the time left is worth trying, since forecasts of straight proofs miss by a factor of two either way.
+"""
 MAX_SHARE = max(share for _, share in SHARES)
 FAR = 1000.0
 """From this multiple of the whole clock on, the end will hardly be in reach one move later either."""

@@ -13,9 +13,6 @@ from ggp.notebook import html_table
 REPORT_SECONDS = 0.25
 """Time between two reports of a running search: making one costs it about a millisecond."""
 
-UNCERTAINTY = 100.0
-"""Of the mean goal of one playout: two standard deviations of goals 0 and 100 that are equally likely."""
-
 JSON_MOVES = 8
 JSON_LINE = 8
 JSON_CHARACTERS = 4000
@@ -54,25 +51,15 @@ class MoveReport:
 
 
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
-    """The move to play: the one whose mean is surely the highest, unless a proof knows better; the first of
-    equals.
+    """The move to play: the one visited most, unless a proof knows better; the first of equals.
 
-    The means of a tree change while it grows: the move visited most may have turned out worse than another
-    one that has also been visited often. So means are compared less their uncertainty, and not visits.
     A move that is proven to give nothing is best only if all are: any other is at least as good.
-
-    >>> best_of([MoveReport("drop", 790_000, 41.8, None), MoveReport("wait", 330_000, 47.4, None)]).move
-    'wait'
     """
-    favorite = max((m for m in moves if m.goal is None), key=_lower_bound, default=None)
+    favorite = max((m for m in moves if m.goal is None), key=lambda m: (m.visits, m.mean), default=None)
     surest = max((m for m in moves if m.goal is not None), key=lambda m: m.goal or 0, default=None)
     if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
         return surest
     return favorite
-
-
-def _lower_bound(move: MoveReport) -> float:
-    return move.mean - UNCERTAINTY / math.sqrt(move.visits) if move.visits else -math.inf
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +136,8 @@ class SearchReport:
         """Expected goal of the searching role; None if nothing is known."""
         if self.goal is not None:
             return float(self.goal)
-        best = best_of(self.moves)
-        return None if best is None else best.expectation
+        known = [m for m in self.moves if m.expectation is not None]
+        return known[0].expectation if known else None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON-able data, limited to the first moves and the beginning of the line."""

@@ -16,7 +16,7 @@ from ggp.integers import to_integer_array
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.search.forest.kernel import Roots, search_forest
-from ggp.search.report import UNCERTAINTY, MoveReport
+from ggp.search.report import MoveReport
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import MISSING, NO_PARTS, UNPROVEN, Float64Array
 from ggp.search.tree.kernels.compaction import abandon, clear_tree
@@ -51,16 +51,15 @@ class RootMoves:
     def best(self) -> tuple[Int32Array, Float64Array]:
         """The move to make in each tree, -1 where none is known, and its mean goal; int32[N], float64[N].
 
-        As `ggp.search.report.best_of`.
+        The most visited one, unless a proof is better; a move proven to give 0 only if all are
+        (as `LanesSearch.best_move`).
         """
         counts = np.diff(self.first)
         has = counts > 0
         tree, begin = np.repeat(np.arange(len(counts)), counts), self.first[:-1][has]
         is_proven = self.goal != UNPROVEN
         mean = np.where(is_proven, self.goal, self.total / np.maximum(self.visits, 1))
-        bound = mean - UNCERTAINTY / np.sqrt(np.maximum(self.visits, 0.01))  # without visits below all others
-        bound[is_proven] = -np.inf
-        open_one = np.lexsort((-bound, tree))[begin]
+        open_one = np.lexsort((-mean, -np.where(is_proven, -1, self.visits), tree))[begin]
         sure = np.lexsort((-np.where(is_proven, self.goal, -1), tree))[begin]
         best, value = np.full(len(counts), -1, np.int32), np.zeros(len(counts))
         is_sure = is_proven[sure] & (

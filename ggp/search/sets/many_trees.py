@@ -361,7 +361,7 @@ class ManyTreeSearch:
         self.run(Budget(simulations=1))
 
     def best_move(self) -> Move | None:
-        """The best move of the current set, by `best_of`; None before any playout."""
+        """The most visited move of the current set; None before any playout."""
         return self.report().best_move
 
     def _draw_roots(

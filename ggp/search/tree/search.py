@@ -329,14 +329,14 @@ class LanesSearch:
             nodes=sum(engine.node_count for engine in self.engines),
             is_full=any(engine.is_full for engine in self.engines),
             moves=moves,
-            best_line=self._best_line(best_of(moves)),
+            best_line=self._best_line(moves[0].move if moves else None),
             goal=root_goal,
             carried=self._carried,
             fallback=self._fallback,
         )
 
-    def _best_line(self, best: MoveReport | None) -> tuple[tuple[Move, ...], ...]:
-        """The line of the first tree that begins with the best move; of the first tree during a search."""
+    def _best_line(self, favorite: Move | None) -> tuple[tuple[Move, ...], ...]:
+        """The line of the first tree that begins with `favorite`; of the first tree during a search."""
         engines = self.engines if self._running_since is None else self.engines[:1]
         lines = [
             tuple(
@@ -345,7 +345,7 @@ class LanesSearch:
             )
             for engine in engines
         ]
-        agreeing = (line for line in lines if line and best and line[0][self.role_index] == best.move)
+        agreeing = (line for line in lines if line and line[0][self.role_index] == favorite)
         return next(agreeing, lines[0])
 
     def _begin_report(self) -> None:

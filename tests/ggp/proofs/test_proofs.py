@@ -307,10 +307,10 @@ def test_broken_promises_are_believed_less_and_less_and_forgiven_in_time():
     line = proofs_of("connectfour").straight
     line.seconds_per_node = 1.0
     line.needed_positions = lambda length: 1.0
-    for spent, needed in ((0.0, 1.0), (16.5, 2.0), (33.0, 2.0), (545.0, 4.0)):
+    for spent, needed in ((0.0, 1.0), (4.5, 4.0), (9.0, 4.0), (41.0, 16.0)):
         line.spent_seconds = spent
         line.note_promise(None)
         assert line.needed_seconds(None) == needed
-    for distrust in (2.0, 1.0, 1.0):
+    for distrust in (8.0, 4.0, 2.0, 1.0, 1.0):
         line.move_to(line.search.game.initial_state())
         assert line.distrust == distrust

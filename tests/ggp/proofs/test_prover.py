@@ -56,9 +56,8 @@ def test_share_of_the_time_follows_the_forecast_and_patience_ends():
     for seconds, is_known, patient, impatient in (
         (inf, False, FIRST_SHARE, HOPELESS_SHARE),
         (1000.0, True, FIRST_SHARE, HOPELESS_SHARE),
-        (100.0, True, 0.2, 0.2),
-        (70.0, True, 0.5, 0.5),
-        (30.0, True, 0.75, 0.75),
+        (100.0, True, FIRST_SHARE, 0.03),
+        (30.0, True, 0.2, 0.2),
         (7.0, True, 0.75, 0.75),
         (7.0, False, 0.75, 0.75),
     ):

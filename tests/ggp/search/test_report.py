@@ -52,7 +52,7 @@ def test_search_reports_while_it_runs(index, monkeypatch):
         assert before.seconds < after.seconds
     assert last.playouts > 0
     assert last.moves[0].visits == max(move.visits for move in last.moves)
-    assert last.best_line[0][0] in {last.moves[0].move, last.best_move}
+    assert last.best_line[0][0] == last.moves[0].move
     assert 0 <= last.expectation <= 100
     search.close()
 
@@ -100,10 +100,7 @@ def test_plain_search_reports_depth_and_proof():
     ("moves", "best"),
     [
         ([], None),
-        ([("a", 10, 35.0, None), ("b", 10, 30.0, None), ("c", 10, 35.0, None)], "a"),
-        # A mean of few playouts is worth less; one of many may be higher than that of the most.
-        ([("a", 9, 40.0, None), ("b", 20, 39.0, None)], "b"),
-        ([("a", 900, 40.0, None), ("b", 1000, 30.0, None), ("c", 0, 0.0, None)], "a"),
+        ([("a", 9, 40.0, None), ("b", 10, 30.0, None), ("c", 10, 35.0, None)], "c"),
         ([("a", 9, 40.0, None), ("b", 1, 0.0, 50), ("c", 1, 0.0, 50)], "b"),
         ([("a", 9, 60.0, None), ("b", 1, 0.0, 50)], "a"),
         # What is proven to give nothing is no better than a move without points, or one that was not made.
@@ -112,7 +109,7 @@ def test_plain_search_reports_depth_and_proof():
         ([("a", 10, 0.0, 0)], "a"),
     ],
 )
-def test_the_best_move_has_surely_the_highest_mean_unless_a_proof_is_better(moves, best):
+def test_the_best_move_is_the_most_visited_unless_a_proof_is_better(moves, best):
     assert report_of([MoveReport(*each) for each in moves]).best_move == best
 
 

@@ -41,10 +41,6 @@ from ggp.search.tree.kernels.graph import shared_node
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
 NEUTRAL_GOAL = 50.0
-LAST = 101.0
-"""More than any goal."""
-ROOT_SPREAD = 128
-"""At the root moves that look worse by ten goals get at most an eighth of the visits."""
 
 
 @inlined
@@ -159,38 +155,22 @@ def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None
 
 @inlined
 def add_bonus(
-    tree: Tree,
-    settings: Settings,
-    first: Index,
-    end: Index,
-    all_visits: Index,
-    is_root: bool,
-    value: Float64Array,
+    tree: Tree, settings: Settings, first: Index, end: Index, all_visits: Index, value: Float64Array
 ) -> None:
-    """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020).
-
-    At the root, if no other role has a choice there, sqrt(N) takes the place of ln N (Tolpin & Shimony 2012),
-    up to N / (ROOT_SPREAD · edges): playouts cost nothing there but time, they serve to learn which move is
-    best.
-    """
+    """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020)."""
     visits = tree.visits[first:end]
     flight = tree.flight[first:end]
-    spread = math.log(all_visits)
-    if is_root:
-        spread = max(spread, min(math.sqrt(all_visits), all_visits / (ROOT_SPREAD * (end - first))))
-    bonus = settings.exploration * math.sqrt(spread)
+    bonus = settings.exploration * math.sqrt(math.log(all_visits))
     for i in range(end - first):
         value[i] += bonus / math.sqrt(visits[i] + flight[i])
 
 
 @inlined
-def put_proofs(tree: Tree, first: Index, end: Index, is_root: bool, value: Float64Array) -> None:
-    """A proven goal needs no estimate. At the root, where visits serve to learn which move is best, a proven
-    move is left alone: it comes after all others."""
+def put_proofs(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
+    """A proven goal needs no estimate."""
     goal = tree.goal[first:end]
-    less = LAST if is_root else 0.0
     for i in range(end - first):
-        value[i] = goal[i] - less if goal[i] != UNPROVEN else value[i]
+        value[i] = goal[i] if goal[i] != UNPROVEN else value[i]
 
 
 @inlined
@@ -230,10 +210,9 @@ def select_edge(
     put_means(tree, first, end, value)
     if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
         call_entry(parts.mix, memory, first, end, all_visits, reference)
-    is_root = bool(node == arrays.counter[c.ROOT_NODE] and tree.decider[node] == role)
-    add_bonus(tree, settings, first, end, all_visits, is_root, value)
+    add_bonus(tree, settings, first, end, all_visits, value)
     if settings.is_solving != 0:
-        put_proofs(tree, first, end, is_root, value)
+        put_proofs(tree, first, end, value)
     return first + first_highest(value)
 
 

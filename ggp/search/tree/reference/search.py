@@ -53,10 +53,6 @@ from ggp.search.tree.reference.tree import (
 )
 
 NEUTRAL_GOAL = 50.0
-LAST = 101.0
-"""More than any goal."""
-ROOT_SPREAD = 128
-"""See `ggp.search.tree.kernels.tree.add_bonus`, like the bonus at the root."""
 
 
 class OutOfTimeError(Exception):
@@ -307,17 +303,11 @@ class Search:
                 self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
             return chosen
         all_visits = sum(counts)
-        spread = math.log(all_visits)
-        is_root = node is self.root and decider_of(node) == role
-        if is_root:
-            spread = max(spread, min(math.sqrt(all_visits), all_visits / (ROOT_SPREAD * len(counts))))
-        bonus = self.options.exploration * math.sqrt(spread)
+        bonus = self.options.exploration * math.sqrt(math.log(all_visits))
         has_amaf = self._has_rave or self._has_grave
         beta = rave_weight(self.options.rave_k, all_visits) if has_amaf else 0.0
         terms = [self._terms(node, role, m, bonus / math.sqrt(n), beta, amaf) for m, n in enumerate(counts)]
-        # At the root visits serve to learn which move is best: a proven one comes after all others.
-        less = LAST if is_root else 0.0
-        values = [each.value - (less if each.proven is not None else 0.0) for each in terms]
+        values = [each.value for each in terms]
         chosen = values.index(max(values))
         self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
         return chosen

@@ -36,7 +36,7 @@ def test_possible_states_are_searched_by_what_was_observed():
     move, report, player = answer("")
     assert report.mode == "trees"
     assert report.playouts == 400
-    assert move == report.best_move
+    assert move == report.moves[0].move
     player.stop(None)
     assert player.simulation_count == 400
 

@@ -9,7 +9,6 @@ import ggp
 from ggp.jit.compiling import kernel
 from ggp.jit.unboxed import Unboxed
 from ggp.search.tree.kernels.arrays import MISSING, UNPROVEN
-from ggp.search.tree.kernels.counters import ROOT_NODE
 from ggp.search.tree.kernels.tree import select_edge
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.parts import link_parts
@@ -26,11 +25,11 @@ def _select_in(search, parts, memory, first, end):
     return select_edge(search, parts, memory, 0, 0, MISSING, 0)
 
 
-def _value(edge, has_rave, everything, is_root=False):
+def _value(edge, has_rave, everything):
     """UCB1 of one edge (visits, flight, total, goal, RAVE visits and total) among those of `everything`."""
     visits, flight, total, goal, rave_visits, rave_total = edge
     if goal != UNPROVEN:
-        return goal - 101 if is_root else goal
+        return goal
     all_visits = sum(e[0] + e[1] for e in everything)
     if visits > 0:
         mean = total / visits
@@ -40,16 +39,13 @@ def _value(edge, has_rave, everything, is_root=False):
     if has_rave and rave_visits > 0:
         beta = math.sqrt(RAVE_K / (3 * all_visits + RAVE_K))
         mean = beta * rave_total / rave_visits + (1 - beta) * mean
-    spread = math.log(all_visits)
-    if is_root:
-        spread = max(spread, min(math.sqrt(all_visits), all_visits / (128 * len(everything))))
-    return mean + EXPLORATION * math.sqrt(spread / (visits + flight))
+    return mean + EXPLORATION * math.sqrt(math.log(all_visits) / (visits + flight))
 
 
-def _random_edges(rng, count, often=1):
+def _random_edges(rng, count):
     """Edges that were all tried: with a visit, or one in flight."""
     flight = rng.integers(0, 4, count)
-    visits = often * rng.integers(0, 6, count)
+    visits = rng.integers(0, 6, count)
     visits[(visits == 0) & (flight == 0)] = 1
     goal = np.where(rng.random(count) < 0.1, rng.integers(0, 101, count), UNPROVEN)
     rave_visits = rng.integers(0, 9, count)
@@ -80,17 +76,14 @@ def _select(engine, count):
     return _select_in(engine.memory, link_parts(memory), memory.address, 0, count)
 
 
-@pytest.mark.parametrize("is_root", [False, True])
 @pytest.mark.parametrize("policy", ["uniform", "rave"])
-def test_tried_edge_with_the_highest_value_is_selected(policy, is_root):
-    """At the root proven moves come last, and moves that look worse are tried more often."""
+def test_tried_edge_with_the_highest_value_is_selected(policy):
     rng = np.random.default_rng(7)
     engine = _engine(policy)
-    engine.arrays.counter[ROOT_NODE] = 0 if is_root else 1
     for count in [*range(2, 9)] * 30:
-        edges = _random_edges(rng, count, often=10_000 if is_root else 1)
+        edges = _random_edges(rng, count)
         _put(engine, edges)
-        values = [_value(edge, policy == "rave", edges, is_root) for edge in edges]
+        values = [_value(edge, policy == "rave", edges) for edge in edges]
         assert values[_select(engine, count)] == pytest.approx(max(values), abs=1e-9)
 
 
