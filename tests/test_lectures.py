@@ -3,6 +3,7 @@
 `python docs/executed.py docs/lectures.md` writes what is printed now into the page.
 """
 
+import sys
 from fractions import Fraction
 from itertools import product
 
@@ -27,8 +28,10 @@ EXAMPLES = 30
 @pytest.mark.parametrize(
     "title", [pytest.param(each, marks=[pytest.mark.slow] if each in SLOW else []) for each in SECTIONS]
 )
-def test_section_prints_what_it_shows(title, tmp_path):
+def test_section_prints_what_it_shows(title, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
     shown = list(run_section(SECTIONS[title], tmp_path))
+    sys.modules.pop("chess", None)  # an evaluation of the page, and of other tests
     assert shown
     for each in shown:
         assert each.is_true, f"{each.source}\nshown:\n{each.expected}\nprinted:\n{each.printed}"
