@@ -120,6 +120,8 @@ class NativeCode:
                 elif self._put(content, answer.part, words):
                     self._keep(content, answer.part, words)
         except CompileError as error:
+            if error.was_ended:
+                return
             if not error.is_out_of_budget:
                 self._warn(error.part, str(error))
                 return

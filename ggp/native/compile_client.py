@@ -36,13 +36,16 @@ SLOTS = max(1, min(MAX_SLOTS, (os.cpu_count() or 1) // 2))
 class CompileError(Exception):
     """The compile process could not be started, or ended before its order was done.
 
-    part          that it worked on
+    part               that it worked on
     is_out_of_budget   whether it had used up its CPU seconds
+    was_ended          whether it was ended on purpose, as at the exit of this process
     """
 
-    def __init__(self, part: Part, reason: str, *, is_out_of_budget: bool = False) -> None:
+    def __init__(
+        self, part: Part, reason: str, *, is_out_of_budget: bool = False, was_ended: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.part, self.is_out_of_budget = part, is_out_of_budget
+        self.part, self.is_out_of_budget, self.was_ended = part, is_out_of_budget, was_ended
 
 
 class CompileClient:
@@ -125,9 +128,10 @@ class CompileClient:
         )
         return self._process
 
-    @staticmethod
-    def _ended(process: subprocess.Popen[bytes], part: Part) -> CompileError:
+    def _ended(self, process: subprocess.Popen[bytes], part: Part) -> CompileError:
         code = process.wait()
+        if process is not self._process:
+            return CompileError(part, "ended", was_ended=True)
         if code == -getattr(signal, "SIGXCPU", 0):
             return CompileError(part, "out of its CPU seconds", is_out_of_budget=True)
         return CompileError(part, f"its process ended with code {code}")

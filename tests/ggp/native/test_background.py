@@ -103,6 +103,18 @@ def test_a_failure_is_one_line_in_the_log_and_is_tried_again(acting, caplog, act
     assert compiled("tictactoe") == is_complete(8)
 
 
+def test_a_process_that_is_ended_says_nothing(acting, caplog):
+    use, begun = acting
+    use("time.sleep(60)")
+    game = copy.copy(ggp.load("tictactoe"))
+    game.native.begin(8)
+    while not begun():
+        time.sleep(0.01)
+    CLIENT.end()
+    assert not game.native.wait(8)
+    assert not caplog.text
+
+
 def test_a_process_that_cannot_start_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(compile_client, "isolated_command", lambda _: ["/nonexistent/python"])
     assert not compiled("tictactoe")
