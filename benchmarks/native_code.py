@@ -2,8 +2,8 @@
 
     python -m benchmarks.native_code [GAME...]
 
-Columns: inputs of gates, seconds for all parts within the budget, and the parts left to the interpreter. The
-last line has the median and the 90th percentile of the seconds.
+Columns: inputs of gates, operations in a tick of random playouts, seconds for all parts within the budget,
+and the parts left to the interpreter. The last line has the median and the 90th percentile of the seconds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ggp.engines.compiled import CompiledGame
 from ggp.files import PACKAGE
 from ggp.lanes.choose import native_layout
 from ggp.native.background import NativeCode
-from ggp.native.code import compile_part
-from ggp.native.parts import Part
+from ggp.native.code import compile_part, schedule_part
+from ggp.native.parts import FUSED_PARTS, Part
 from ggp.native.schedule import ScheduleError
 
 WORDS = 8
@@ -40,18 +40,24 @@ def seconds_of(game: CompiledGame) -> tuple[float, list[str]]:
     return time.process_time() - begin, left
 
 
+def operations_of(game: CompiledGame) -> int:
+    """Operations with three inputs in a tick of random playouts, the draw and ends excluded."""
+    layout = native_layout(game.lane_tables)
+    return sum(len(schedule_part(game.tables, layout, part, 3).table) for part in FUSED_PARTS)
+
+
 def main() -> None:
     """Print a row for each game."""
     names = sys.argv[1:] or sorted(path.stem for path in (PACKAGE.parent / "games").glob("*.kif"))
-    print("| game | inputs | seconds | interpreted |\n|---|---:|---:|---|")
+    print("| game | inputs | operations | seconds | interpreted |\n|---|---:|---:|---:|---|")
     compiled = []
     for name in names:
         game = ggp.load(name)
         if isinstance(game, CompiledGame):
             seconds, left = seconds_of(game)
             compiled.append(seconds)
-            inputs = len(game.tables.input)
-            print(f"| {name} | {inputs:,} | {seconds:.2f} | {', '.join(left)} |", flush=True)
+            inputs, operations = len(game.tables.input), 0 if left else operations_of(game)
+            print(f"| {name} | {inputs:,} | {operations:,} | {seconds:.2f} | {', '.join(left)} |", flush=True)
     median, ninetieth = np.percentile(compiled, [50, 90])
     print(f"\nmedian {median:.2f} s, 90th percentile {ninetieth:.2f} s")
 
