@@ -478,7 +478,9 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         if (session := self.sessions.find(name)) is not None:
             return session
-        raise web.HTTPForbidden(text="open the address with the token that the server printed at the start")
+        raise web.HTTPForbidden(
+            text="open the address that `ggp serve` printed at its start; then this one works, too"
+        )
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]

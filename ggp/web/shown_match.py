@@ -84,6 +84,7 @@ class ShownMatch:
         self._viewer: Role | None = None
         """The role whose view is shown, if the rules hide the state; until the end of a match played here."""
         self._asked: set[Role] = set()
+        self._forced: set[tuple[int, int]] = set()  # step and seat, of moves made for persons
         """Roles whose moves are awaited, from a search or another process."""
         self._review: MatchReview | None = None
         self._shown: dict[str, Any] = {}
@@ -303,6 +304,7 @@ class ShownMatch:
             "fault": self._fault,
             "note": _LOST if self._is_lost else "" if is_over else self._note,
             **moves_view(history, self._picture, viewer),
+            "forced": sorted(each for each in self._forced if each[0] <= last),
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
             "percepts": [
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
@@ -540,7 +542,7 @@ class ShownMatch:
     def _commit_forced(self) -> None:
         """Commit chance and moves without an alternative."""
         history = self.history
-        for role, seat in zip(history.game.roles, self._seats, strict=True):
+        for place, (role, seat) in enumerate(zip(history.game.roles, self._seats, strict=True)):
             if role in history.committed:
                 continue
             legal = history.legal(role)
@@ -548,6 +550,8 @@ class ShownMatch:
                 history.commit(role, self._rng.choice(legal))
             elif len(legal) == 1 and not is_remote(seat):
                 history.commit(role, legal[0])  # players over HTTP follow the match by PLAY messages
+                if seat == PERSON:
+                    self._forced.add((len(history.steps) + 1, place))
 
     def _ask_agents(self) -> None:
         """Start the searches of the agents that have a choice."""

@@ -55,7 +55,7 @@ export function showTable({ event, about, book, open, point }) {
     const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move), ...point(move.move) }, move.text);
     const mark = move.move === book?.move ? element("span", { class: "book", role: "img", "aria-label": "book move", title: `The opening book plays it, from a search of ${book.seconds.toFixed(0)} s` }, "★") : "";
     return element("tr", {}, element("td", {}, name, mark), element("td", { title: move.visits.toLocaleString("en") }, SHORT.format(move.visits)),
-      element("td", { class: goal === null ? "" : "proven" }, text), element("td", {}, resultBar(event?.report.results?.[move.move], about)));
+      element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text), element("td", {}, resultBar(event?.report.results?.[move.move], about)));
   });
   while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td"), element("td"), element("td")));
   find("candidates").replaceChildren(...rows);

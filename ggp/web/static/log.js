@@ -46,7 +46,7 @@ export function showMoves({ match, roles, at, noteAt, open }) {
       type: "button", title: match.terms[move.step - 1][place] ?? "", "data-step": move.step, class: `by-${inkOf(roles[place], roles)}${move.step === at ? " here" : ""}`,
       "aria-current": move.step === at ? "step" : null, onclick: () => open(move.step), ...pointing(pathOf(match.trails[move.step - 1][place] ?? "")),
     }, move.text);
-    return element("span", {}, button, note ? element("span", { class: "lost", title: note.title }, note.text) : "");
+    return element("span", {}, button, note ? element("span", { class: note.kind ?? "lost", title: note.title }, note.text) : "");
   }
   const here = log.querySelector(".here");
   if (here) log.scrollTop = here.offsetTop - log.offsetTop - log.clientHeight / 2;

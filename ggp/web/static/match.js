@@ -320,7 +320,8 @@ function showVariants() {
 }
 
 function showLog() {
-  const noteAt = (step) => {
+  const noteAt = (step, place) => {
+    if (live.forced.some(([forced, seat]) => forced === step && seat === place)) return { text: "only move", title: "The only legal move: it was made at once", kind: "faint" };
     const lost = lostAt(step - 1).toFixed(0);
     return lost > 0 ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
   };
@@ -453,7 +454,7 @@ function runClock(isRunning) {
   hand.style.animation = `run-out ${about.seconds}s linear forwards`;
 }
 
-const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.since) / 1000)} s`;
+const readyText = () => `getting ready (at a first match up to a minute), ${Math.floor((Date.now() - preparing.since) / 1000)} s`;
 
 /** Counts the seconds until a search is ready: the first one of a game loads its rules, and may compile. */
 function watchPhase(event) {

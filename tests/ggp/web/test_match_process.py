@@ -108,6 +108,17 @@ def test_two_persons_play_to_the_end():
     assert end["board"].count('class="cell') == 9
 
 
+def test_an_only_move_is_made_at_once_and_said_to_be():
+    cells = ("1 1", "2 2", "3 3", "1 2", "3 2", "3 1", "1 3", "2 3")
+    match = open_match(
+        "tictactoe", moves=[(role, f"(mark {c})") for role, c in zip("xoxoxoxo", cells, strict=True)]
+    )
+    assert match.page.state["is_over"]
+    assert match.page.state["terms"][-1] == ["(mark 2 1)", "noop"]
+    assert [9, 0] in match.page.state["forced"]
+    assert not {(step, 1 - step % 2) for step in range(1, 9)} & set(map(tuple, match.page.state["forced"]))
+
+
 def test_lines_between_dots_are_drawn_by_clicks():
     match = open_match("dotsandboxes")
     shown = match.snapshot()
