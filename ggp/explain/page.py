@@ -162,8 +162,8 @@ def page_of(found: Explanation) -> str:
             for step in found.steps
         ],
     }
-    # In a script only "</" could end the data early.
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    # In a script "</script" ends the data early, and "<!--<script" keeps it open beyond its end.
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     marks = {mark for step in found.steps for look in step.looks.values() for mark in look.marks}
     legend = "".join(f"<li><b>{mark}</b> {each}</li>" for mark, each in MARKS.items() if mark in marks)
     steps = "".join(f"<li>{escape(step.text)}</li>" for step in found.steps)

@@ -161,6 +161,7 @@ def explain(
     root = game.initial_state() if state is None else state
     if game.is_terminal(root):
         raise ExplainError("the state is terminal: there is nothing to search")
+    _check_scale(scale, name)
     if name in SIMULATIONS:
         options = simulation_options(game, given if name == "mcts" else {"policy": name, **given})
         return explain_simulations(game, root, options, simulations=simulations, nodes=nodes, seed=seed)
@@ -237,6 +238,14 @@ def state_of(game: Game[Any], facts: str) -> Any:
         term.arguments[0] if isinstance(term, Compound) and term.name == "true" else term for term in terms
     ]
     return state_of_facts(game, inner)
+
+
+def _check_scale(scale: Scale | None, name: str) -> None:
+    """Refuse a scale that would show nothing, or bounds turned around. Raises ExplainError."""
+    if scale is not None and name in (*SIMULATIONS, "td"):
+        raise ExplainError(f"{name} shows goals as they are; a scale is for tree searches")
+    if scale is not None and scale.low > scale.high:
+        raise ExplainError("a scale that descends turns bounds around: give the smaller number first")
 
 
 def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[str, str]) -> Explanation:

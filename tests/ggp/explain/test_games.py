@@ -1,9 +1,11 @@
 """Explanations of games: folding, positions, scales, and every algorithm on every bundled game."""
 
 import time
+from fractions import Fraction
 
 import pytest
 
+from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
 from ggp.explain import searches, simulations
 from ggp.explain.explanation import Shape
@@ -60,6 +62,24 @@ def test_values_are_shown_on_the_scale_of_the_sheet():
     found = explain(load("bucket", "reasoner"), "minimax")
     assert (found.value, found.best_line) == ("1", ("pick b", "draw 1"))
     assert explain(load("bucket", "reasoner"), "expectimax").value == "5"
+
+
+@pytest.mark.parametrize(
+    ("by", "low", "message"),
+    [("mcts", -50, "as they are"), ("td", -50, "as they are"), ("alphabeta", 90, "smaller")],
+)
+def test_scales_that_do_not_fit_are_refused(by, low, message):
+    with pytest.raises(ExplainError, match=message):
+        explain("[[3,12],[2,4]]", by, scale=Scale(Fraction(low), Fraction(50)))
+
+
+def test_names_of_moves_cannot_leave_the_data_of_the_page():
+    rules = """(role a) (init s) (legal a <!--<script>) (legal a b) (<= (next t) (does a ?m))
+        (<= terminal (true t)) (goal a 100)
+    """
+    page = page_of(explain(load(rules, "reasoner")))
+    assert "u003c!--" in page
+    assert "<!--" not in page.partition("<script")[2]
 
 
 def test_simultaneous_moves_are_chosen_one_after_the_other():
