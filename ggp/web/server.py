@@ -479,7 +479,7 @@ class WebServer:
         if (session := self.sessions.find(name)) is not None:
             return session
         raise web.HTTPForbidden(
-            text="open the address that `ggp serve` printed at its start; then this one works, too"
+            text="open the address with the token that the server printed at the start; then this one works"
         )
 
     def _find(self, request: web.Request) -> OpenMatch:
