@@ -22,7 +22,7 @@ def played(name, seed):
 
 
 def last_states(name, seed):
-    """The game, and the states of a random match that one role has won; None if nobody did."""
+    """The game, and the states of a random match that one role has won; None if none has."""
     game = ggp.load(name, engine="reasoner")
     rng, states = random.Random(seed), [game.initial_state()]
     while not game.is_terminal(states[-1]):
