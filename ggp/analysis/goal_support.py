@@ -69,6 +69,22 @@ def goal_support(
     return frozenset(found)
 
 
+def goal_denials(program: Program, facts: Sequence[Term], role: Term, goal: int) -> frozenset[Term]:
+    """What the derivation of a goal denies, such as "black can move"; empty if it is not known.
+
+    >>> from gdl.syntax.parser import parse, parse_term
+    >>> program = parse("(role p) (<= (goal p 100) (not movable)) (<= movable (true (king ?x)))")
+    >>> goal_denials(program, (), parse_term("p"), 100)
+    frozenset({Symbol('movable')})
+    """
+    try:
+        derivation = _Derivation(_Rules(program), facts, Predicate("goal", 2))
+        denied = derivation.sources((("goal", 2, False), (role, Symbol(str(goal)))))[1]
+    except (_TooMuchWorkError, RecursionError, KeyError):
+        return frozenset()
+    return frozenset(map(_term, denied))
+
+
 def _add_changes(
     found: set[Term],
     rules: _Rules,

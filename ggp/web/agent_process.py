@@ -33,7 +33,9 @@ _GONE = "its search was stopped: it needed too much memory"
 
 
 class AgentProcess:
-    """The same methods as AgentThread has, for the process of a match; the search process starts at once.
+    """The same methods as AgentThread has, for the process of a match.
+
+    `start` starts the search process before there is a task, so that it loads the rules.
 
     found   called in another thread with every Finding, an error for all open tasks if the process ends; the
             next task starts a new one
@@ -48,14 +50,20 @@ class AgentProcess:
         self._open: dict[int, Task] = {}
         self._known: set[tuple[Role, str, bool]] = set()
         self._lock = threading.Lock()
-        self._child = self._started()
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        if self._child is None:
+            self._started()
 
     def _started(self) -> Child:
-        self._known.clear()
-        child = Child("ggp.web.agent_process", str(self._mebibytes), on_event=self._receive)
-        child.send("begin", **self._begin)
-        child.send("advance", generation=self._generation)
-        return child
+        """The search process, a new one if there is none or it has ended."""
+        if self._child is None or self._child.is_gone:
+            self._known.clear()
+            self._child = Child("ggp.web.agent_process", str(self._mebibytes), on_event=self._receive)
+            self._child.send("begin", **self._begin)
+            self._child.send("advance", generation=self._generation)
+        return self._child
 
     @property
     def generation(self) -> int:
@@ -65,12 +73,12 @@ class AgentProcess:
     @generation.setter
     def generation(self, value: int) -> None:
         self._generation = value
-        self._child.send("advance", generation=value)
+        if self._child is not None:
+            self._child.send("advance", generation=value)
 
     def put(self, task: Task) -> None:
         """Ask for a search; tasks are done in order."""
-        if self._child.is_gone:
-            self._child = self._started()
+        child = self._started()
         with self._lock:
             self._number += 1
             self._open = {n: each for n, each in self._open.items() if each.generation == self._generation}
@@ -79,16 +87,17 @@ class AgentProcess:
         if player not in self._known:  # at once: the process may still be starting
             self._known.add(player)
             self._found(Finding(task, phase="preparing"))
-        self._child.send("search", number_of_task=self._number, task=_packed(task))
+        child.send("search", number_of_task=self._number, task=_packed(task))
 
     def rest(self) -> None:
         """End the analysis that runs, and those that wait."""
-        self._child.send("rest")
+        if self._child is not None:
+            self._child.send("rest")
 
     def stop(self, terms: Sequence[Sequence[Term]] | None, wait_seconds: float = 0.0) -> None:
         """Send the players over HTTP the end of the match; see `AgentThread.stop`."""
         texts = None if terms is None else [list(map(str, row)) for row in terms]
-        answer = self._child.ask("stop", terms=texts, wait_seconds=wait_seconds)
+        answer = self._started().ask("stop", terms=texts, wait_seconds=wait_seconds)
         if wait_seconds:
             with contextlib.suppress(ChildError, futures.TimeoutError):
                 answer.result(wait_seconds)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values
+from ggp.analysis.board_style import owner_of
 from ggp.analysis.board_svg import SIDE, Grid, stack_markup
 from ggp.analysis.svg import xml_attribute, xml_text
 
@@ -76,14 +77,16 @@ def _cell(grid: Grid, cell: Cell, stack: Sequence[Values], marks: Sequence[str])
     kinds = ["cell", "dark" if board.is_dark(cell) else "light", *marks]
     kinds += ["full"] if stack else []
     kinds += ["hole"] if cell in board.holes else []
+    owner = owner_of(stack[0][-1], frozenset(board.style.roles)) if stack else None
+    owned = "" if owner is None else f" data-owner={xml_attribute(owner)}"
     square, piece = grid.outline(cell, 'class="square"') + grid.hole(cell), ""
     if board.style.kind == "frame":
         square = f'{_frame_markup(grid, cell)}<circle class="under" cx="{x:g}" cy="{y:g}" r="17"/>'
     elif stack:
         piece = stack_markup(board, stack, x, y)
     return (
-        f'<g class="{" ".join(kinds)}" data-cell="{cell_name(cell)}" data-x="{x:g}" data-y="{y:g}" '
+        f'<g class="{" ".join(kinds)}" data-cell="{cell_name(cell)}" data-x="{x:g}" data-y="{y:g}"{owned} '
         f"aria-label={xml_attribute(f'{name}: {content}')}>{square}{piece}"
-        f'<circle class="dot" cx="{x:g}" cy="{y:g}" r="6"/>'
+        f'<circle class="dot" cx="{x:g}" cy="{y:g}" r="4.5"/>'
         f"<title>{xml_text(f'{name}: {content}')}</title></g>"
     )

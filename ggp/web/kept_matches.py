@@ -8,13 +8,17 @@ is left out: a kept match is a convenience.
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 from ggp.files import make_private_folder, user_data_folder, write_text
 
 MAX_MATCHES = 200
 MAX_BYTES = 2 * 1024 * 1024
+MAX_READ = 24
+"""Maximum number of files read to find those that can be resumed."""
 _NAME = re.compile(r"[\w-]{8,40}", re.ASCII)
 
 
@@ -36,8 +40,7 @@ class KeptMatches:
         with contextlib.suppress(OSError, UnicodeEncodeError):
             make_private_folder(path.parent)
             write_text(path, text)
-            files = sorted(path.parent.glob("*.json"), key=lambda each: each.stat().st_mtime, reverse=True)
-            for old in files[MAX_MATCHES:]:
+            for old in self._newest()[MAX_MATCHES:]:
                 old.unlink(missing_ok=True)
 
     def text(self, name: str) -> str | None:
@@ -47,6 +50,23 @@ class KeptMatches:
             if path is not None and path.stat().st_size <= MAX_BYTES:
                 return path.read_text(encoding="utf-8", errors="replace")
         return None
+
+    def going_on(self, count: int) -> dict[str, dict[str, Any]]:
+        """The `summary` of the newest matches that can be resumed, at most `count`, by name."""
+        found: dict[str, dict[str, Any]] = {}
+        with contextlib.suppress(OSError):
+            for path in self._newest()[:MAX_READ]:
+                with contextlib.suppress(ValueError, RecursionError):
+                    content = json.loads(self.text(path.stem) or "0")
+                    summary = content.get("summary") if isinstance(content, dict) else None
+                    if isinstance(summary, dict) and len(found) < count:
+                        found[path.stem] = summary
+        return found
+
+    def _newest(self) -> list[Path]:
+        """All files, the newest first. Raises OSError."""
+        paths = [] if self._folder is None else self._folder.glob("*.json")
+        return sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True)
 
     def forget(self, name: str) -> None:
         """Remove the file of a match."""

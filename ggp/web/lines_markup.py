@@ -95,5 +95,5 @@ def _line(kind: str, place: _Place, rows: int, state: tuple[bool, bool]) -> str:
     return (
         f'<g class="{kinds}" data-cell="{_name(kind, place)}" aria-label={xml_attribute(label)}>'
         f'<rect class="square" x="{left}" y="{top}" {size} rx="6"/>{stroke}'
-        f'<circle class="dot" cx="{x + right / 2:g}" cy="{y - up / 2:g}" r="6"/></g>'
+        f'<circle class="dot" cx="{x + right / 2:g}" cy="{y - up / 2:g}" r="4.5"/></g>'
     )

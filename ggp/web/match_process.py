@@ -2,6 +2,7 @@
 
 Requests name a method of `ShownMatch` and its arguments:
 
+    prepare                                  load rules that will probably be opened
     open, replay, follow                     of them the first, answered with what does not change
     show, view, explore, record, animation   what the page shows, also as files
     progress                                 what `open` needs to resume the match
@@ -30,8 +31,8 @@ from ggp.web.agent_thread import Finding
 from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
-    *("open", "replay", "follow", "show", "view", "explore", "position", "record", "animation", "progress"),
-    *("resign", "offer", "decline"),
+    *("prepare", "open", "replay", "follow", "show", "view", "explore", "position"),
+    *("record", "animation", "progress", "resign", "offer", "decline"),
     *("play", "undo", "think", "rest", "review", "abort"),
     *("step", "wait", "expect", "stop"),
 )

@@ -13,15 +13,18 @@ from typing import Any
 from gdl.program import arguments_of
 from gdl.terms import Term
 from ggp.analysis.board import Cell
+from ggp.analysis.board_style import owner_of
 from ggp.analysis.figures import Lines, drawing_of, words_of
-from ggp.analysis.goal_support import deciding_facts as deciding_facts_of
-from ggp.analysis.notation import Notation
+from ggp.analysis.notation import IDLE, Notation
 from ggp.analysis.picture import Picture
 from ggp.game import Role
 from ggp.web.board_markup import board_markup, cell_name
+from ggp.web.ending import deciding
 from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
 
+MAX_DIRECTIONS = 8
+"""Maximum number of moves that name no cell and are tried, to see where they lead."""
 FACT_LIMIT = 400
 """Maximum number of facts listed next to the board."""
 
@@ -73,12 +76,17 @@ def state_view(
     }
 
 
-def shown_state(history: MatchHistory, picture: Picture, step: int) -> dict[str, Any]:
-    """The state after `step` joint moves, in a match without hidden information."""
+def shown_state(
+    history: MatchHistory, picture: Picture, step: int, is_explained: bool = True
+) -> dict[str, Any]:
+    """The state after `step` joint moves, in a match without hidden information.
+
+    is_explained   mark what decides a match that is over
+    """
     facts = history.facts(step)
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
-    won = picture.few_cells(_deciding(history), facts) if is_over and step else ()
+    won = picture.few_cells(deciding(history), facts) if is_over and step and is_explained else ()
     owners = box_owners(history, picture, step)
     return state_view(picture, facts, before, is_over=is_over, won=won, owners=owners)
 
@@ -100,30 +108,6 @@ def closer_of(lattice: Lines, roles: Sequence[str], joint_move: Sequence[Term | 
     moves = enumerate(zip(roles, joint_move, strict=False))
     drew = ((n, role) for n, (role, move) in moves if move is not None and lattice.find_move(move))
     return next(drew, (-1, ""))
-
-
-def _deciding(history: MatchHistory) -> frozenset[Term]:
-    """The facts that decide a match that is over; they are looked for once."""
-    last = history.steps[-1]
-    if last.decided_by is None:
-        goals = dict(zip(history.game.roles, history.goals() or (), strict=False))
-        before = (history.facts(step) for step in reversed(range(len(history.steps))))
-        last.decided_by = deciding_facts_of(history.game.program, history.facts(), goals, before)
-    return last.decided_by
-
-
-def deciding_facts(history: MatchHistory, picture: Picture) -> list[str]:
-    """What decides a match that is over besides pieces on the board, in words."""
-    deciding = _deciding(history) if history.steps and history.is_over else frozenset()
-    facts = deciding.intersection(history.facts())
-    off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
-    words = sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
-    if picture.board is None:  # on a board one sees what never came true
-        denied = (
-            words_of(argument) for fact in deciding if fact.name == "not" for argument in arguments_of(fact)
-        )
-        words += [f"not {each}" for each in sorted(denied)]
-    return words
 
 
 def legal_moves_view(
@@ -155,6 +139,44 @@ def legal_moves_view(
     }
 
 
+def arrows(history: MatchHistory, picture: Picture, role: Role) -> list[str]:
+    """For each legal move of a role, where it leads: paths of moves that name no cell, such as `north`.
+
+    Empty where no move does, and where there are too many to try.
+    """
+    game, legal = history.game, history.legal(role)
+    if picture.board is None or not 1 < len(legal) <= MAX_DIRECTIONS:
+        return []
+    if any(legal_moves_view(picture, legal)["paths"]):
+        return []
+    state, before = history.state(), history.facts()
+    others = {each: history.legal(each)[0] for each in game.roles}
+    found = []
+    for move in legal:
+        joint_move = [move if each == role else others[each] for each in game.roles]
+        found.append(_way(picture, role, before, game.facts(game.next_state(state, joint_move))))
+    return found
+
+
+def _way(picture: Picture, role: object, before: Sequence[Term], after: Sequence[Term]) -> str:
+    """From where to where a piece has gone, as a path: one of the role, or the only one."""
+    board = picture.board
+    if board is None:
+        return ""
+    old, new = board.contents(before), board.contents(after)
+    roles = frozenset(board.style.roles)
+    come = {cell: stack[0] for cell, stack in new.items() if old.get(cell, ("",))[0] != stack[0]}
+    own = {cell: content for cell, content in come.items() if owner_of(content[-1], roles) == str(role)}
+    if len(own or come) != 1:
+        return ""
+    ((target, content),) = (own or come).items()
+    sources = [cell for cell, stack in old.items() if content in stack and new.get(cell) != stack]
+    if not sources:
+        return ""
+    source = min(sources, key=lambda cell: abs(cell[0] - target[0]) + abs(cell[1] - target[1]))
+    return f"{cell_name(source)};{cell_name(target)}"
+
+
 def moves_view(
     history: MatchHistory, picture: Picture, person: Role | None
 ) -> dict[str, list[list[str | None]]]:
@@ -169,8 +191,8 @@ def moves_view(
             step.notes = tuple(
                 None
                 if move is None
-                else (picture.notation.text(move, facts), str(move), trail(picture, move, facts, after))
-                for move in step.joint_move
+                else (picture.notation.text(move, facts), str(move), trail(picture, role, move, facts, after))
+                for role, move in zip(history.game.roles, step.joint_move, strict=True)
             )
     seen = [person in (None, role) for role in history.game.roles]
     rows = [
@@ -199,12 +221,18 @@ def percept_view(term: Term, roles: Collection[str] = ()) -> dict[str, str]:
     return {"label": term.name if drawn else "", "text": value if drawn else words_of(term), "drawn": drawn}
 
 
-def trail(picture: Picture, move: Term, before: Sequence[Term] | None, after: Sequence[Term]) -> str:
+def trail(
+    picture: Picture, role: object, move: Term, before: Sequence[Term] | None, after: Sequence[Term]
+) -> str:
     """The clicks of a move that was made, as paths of `legal_moves_view`; of a column the cell that changed.
+
+    Of a move that names no cell, such as `north`, where a piece of the role went.
 
     before, after   the states around it; before is None if they are hidden
     """
     path = legal_moves_view(picture, (move,))["paths"][0]
+    if not path and before is not None and move.name != IDLE:
+        return _way(picture, role, before, after)
     if "|" not in path or before is None:
         return path
     changed = map(cell_name, picture.changed_cells(before, after))

@@ -122,7 +122,10 @@ def _match_data(replay: Replay) -> dict[str, Any]:
                 **changed,
                 "moves": [picture.notation.of_kif(str(move), known) for move in step.joint_move],
                 "terms": list(step.joint_move),
-                "trails": ["" if term is None else trail(picture, term, known, facts) for term in terms],
+                "trails": [
+                    "" if term is None else trail(picture, role, term, known, facts)
+                    for role, term in zip(roles, terms, strict=False)
+                ],
                 "faults": faults,
             }
         )

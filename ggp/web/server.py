@@ -38,7 +38,7 @@ from ggp.files import PACKAGE
 from ggp.game import RANDOM_ROLE
 from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
-from ggp.web.catalog import featured_scenes, known_games, sheets
+from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
 from ggp.web.kept_matches import KeptMatches
 from ggp.web.seats import described_agents
@@ -53,6 +53,8 @@ _KEEP_SECONDS = 0.5
 """Time from a change of a match to its file."""
 _FAREWELL_SECONDS = 2.0
 """Time for a match to hand over its clocks when the server ends."""
+_LISTED = 6
+"""Maximum number of running matches that the front page lists."""
 _KEEP_ALIVE_SECONDS = 15.0
 _PICTURE_SECONDS = 5.0
 _EXPLANATION_SECONDS = 30.0
@@ -141,9 +143,11 @@ class WebServer:
         app.router.add_get("/api/games/{name}/rules", self.rules)
         app.router.add_get("/api/games/{name}/picture.svg", self.picture)
         app.router.add_get("/api/games/{name}/scene", self.scene)
+        app.router.add_post("/api/games/{name}/prepare", self.prepare)
         app.router.add_get("/api/players", self.players)
         app.router.add_get("/api/stores", self.tournaments)
         app.router.add_get("/api/stores/{number:[0-9]{1,4}}", self.report)
+        app.router.add_get("/api/matches", self.matches)
         app.router.add_post("/api/matches", self.open_match)
         app.router.add_get("/api/matches/{id}", self.match)
         app.router.add_get("/api/matches/{id}/events", self.events)
@@ -279,9 +283,27 @@ class WebServer:
             self._scenes[name] = found
         return web.json_response(self._scenes[name])
 
+    async def prepare(self, request: web.Request) -> web.Response:
+        """Load a bundled game in the process that waits: its match will probably be opened."""
+        name = request.match_info["name"]
+        self.sessions.prepare(await asyncio.to_thread(read_rules, name), name)
+        return web.json_response(None)
+
     async def players(self, request: web.Request) -> web.Response:
         """The kinds of players that may take a seat, with their options."""
         return web.json_response(await asyncio.to_thread(described_agents))
+
+    async def matches(self, request: web.Request) -> web.Response:
+        """The matches of this machine that are not over, one's own first, then the last ones kept."""
+        own = list(self._session(request).matches.values())[::-1]
+        running = [*own, *(each for each in self.sessions.all_matches() if each not in own)]
+        found = {
+            each.name: _summary(each) for each in running if each.opened and not each.state.get("is_over")
+        }
+        known = {each.name for each in running}
+        kept = await asyncio.to_thread(self._kept.going_on, _LISTED)
+        found |= {name: summary for name, summary in kept.items() if name not in known}
+        return web.json_response([{"id": name, **summary} for name, summary in found.items()][:_LISTED])
 
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
@@ -338,7 +360,8 @@ class WebServer:
         async with self._writing:  # so that the newest state is written last
             with contextlib.suppress(ChildError):
                 progress = await match.ask("progress", {}, seconds)
-                text = json.dumps({**match.opened, "progress": progress})
+                summary = {} if match.state.get("is_over") else {"summary": _summary(match)}
+                text = json.dumps({**match.opened, **summary, "progress": progress})
                 await asyncio.to_thread(self._kept.keep, match.name, text)
 
     async def _revive(self, request: web.Request) -> None:
@@ -488,6 +511,18 @@ class WebServer:
         if match is None:
             raise web.HTTPNotFound(text="this match has ended")
         return match
+
+
+def _summary(match: OpenMatch) -> dict[str, Any]:
+    """What the front page says of a match that is not over."""
+    about, state = match.about, match.state
+    return {
+        "short": about.get("short", ""),
+        "size": size_of(str(about.get("name")), str(about.get("title"))),
+        "seats": dict(zip(about.get("roles", ()), about.get("seats", ()), strict=True)),
+        "step": state.get("step", 0),
+        "person": state.get("person"),
+    }
 
 
 def read_rules(name: str) -> str:

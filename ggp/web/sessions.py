@@ -18,6 +18,8 @@ MATCH_MODULE = "ggp.web.match_process"
 SHEET_MODULE = "ggp.web.sheet_process"
 PROOFS = ("prove", "conclude", "explain")
 _ABORT_SECONDS = 2.0
+_PAUSE_SECONDS = 1.0
+"""From the opening of a match to the process of the next one, whose imports would delay the first board."""
 _FOLLOWER_EVENTS = 64
 """Maximum number of events waiting for a slow page; beyond that it is disconnected."""
 
@@ -210,8 +212,13 @@ class Sessions:
             await match.close()
             raise
         finally:
-            self._keep_ready()
+            asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._keep_ready)
         return match
+
+    def prepare(self, rules: str, name: str) -> None:
+        """Load rules in the process that waits for the next match."""
+        if self._waiting is not None and not self._waiting.is_busy and self._waiting.unsent_count < 2:
+            self._waiting.send("prepare", rules=rules, name=name)
 
     def _new_process(self) -> Child:
         """A process for a match: the one that waits, or a new one if it has ended. Raises ChildStartError."""
@@ -224,7 +231,7 @@ class Sessions:
 
     def _keep_ready(self) -> None:
         """Start the process of the next match beforehand: its imports take longer than a person notices."""
-        if self._waiting is None and self.limits.matches:
+        if self._waiting is None and self.limits.matches and self._sessions:
             with contextlib.suppress(ChildError):
                 self._waiting = self._start_process()
 

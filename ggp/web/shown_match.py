@@ -20,6 +20,7 @@ from ggp.analysis.sheet_comment import read_comment
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
 from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts, hides_information
+from ggp.knowledge.folder import checked_count
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord, Step
 from ggp.processes.child_end import RequestError
@@ -28,12 +29,13 @@ from ggp.web.agent_process import AgentProcess
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.catalog import short_title
 from ggp.web.changes import changes
+from ggp.web.ending import explanation
 from ggp.web.explained import fitting
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
 from ggp.web.match_view import (
-    deciding_facts,
+    arrows,
     legal_moves_view,
     moves_view,
     percept_view,
@@ -79,13 +81,15 @@ class ShownMatch:
     ) -> None:
         self._send, self._found, self._mebibytes = send, found, mebibytes
         self._mode: Mode | None = None
+        self._prepared: tuple[str, str] | None = None
         self._seats: tuple[str, ...] = ()
         self._seconds = 0.0
         self._viewer: Role | None = None
         """The role whose view is shown, if the rules hide the state; until the end of a match played here."""
         self._asked: set[Role] = set()
-        self._forced: set[tuple[int, int]] = set()  # step and seat, of moves made for persons
         """Roles whose moves are awaited, from a search or another process."""
+        self._forced: set[tuple[int, int]] = set()
+        """Step and seat of moves that were made for persons."""
         self._review: MatchReview | None = None
         self._shown: dict[str, Any] = {}
         self._is_changed = self._is_stopped = self._is_lost = self._is_revealed = False
@@ -177,6 +181,7 @@ class ShownMatch:
             "moves": [list(map(str, step.joint_move)) for step in history.steps],
             "reports": [[{"expectation": value} for value in step.values] for step in history.steps],
             "committed": chosen,
+            "forced": sorted(map(list, self._forced)),
             "settlement": self._settlement.kept(),
         }
 
@@ -193,6 +198,11 @@ class ShownMatch:
                 for move in found:
                     self.history.commit(role, move)
             self._settlement.resume(progress["settlement"])
+            places, steps = len(self.history.game.roles), len(self.history.steps)
+            self._forced = {
+                (checked_count(step, steps + 1), checked_count(place, places - 1))
+                for step, place in progress.get("forced", [])
+            }
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RequestError(f"the kept match is damaged ({error!r})") from None
 
@@ -212,7 +222,16 @@ class ShownMatch:
         self._mode = Mode.FOLLOWED
         return {**self._described(), "own_role": role}
 
+    def prepare(self, rules: str, name: str) -> None:
+        """Load rules that are likely to be opened next."""
+        self._load(rules, name)
+        for role in self._history.game.roles:
+            self._history.legal(role)
+        self._prepared = rules, name
+
     def _load(self, rules: str, name: str) -> None:
+        if self._prepared == (rules, name):
+            return
         program = parse(rules + "\n", name=name)
         game = make_game(program, name, "reasoner")
         self._text, self._history = rules, MatchHistory(game)
@@ -267,13 +286,20 @@ class ShownMatch:
         self._show_change()
 
     def _show_change(self) -> None:
-        if self._is_changed:
-            before, self._shown = self._shown, self.snapshot()
-            self._is_changed = False
+        if not self._is_changed:
+            return
+        steps = self.history.steps
+        is_new_end = bool(steps) and self._is_over and self._blind is None and steps[-1].decided_by is None
+        for is_explained in (False, True) if is_new_end else (True,):  # why it ended may take a second
+            before, self._shown = self._shown, self.snapshot(is_explained=is_explained)
             self._send({"event": "state", **changes(before, self._shown)})
+        self._is_changed = False
 
-    def snapshot(self) -> dict[str, Any]:
-        """The last state and the roles whose choice is awaited."""
+    def snapshot(self, *, is_explained: bool = True) -> dict[str, Any]:
+        """The last state and the roles whose choice is awaited.
+
+        is_explained   say and mark why the match is over
+        """
         history, viewer, is_over = self.history, self._blind, self._is_over
         roles = list(map(str, history.game.roles))
         if self._viewer is not None and viewer is None and not self._is_revealed:
@@ -288,10 +314,10 @@ class ShownMatch:
         seat = None if viewer is None else history.game.roles.index(viewer)
         return {
             "step": last,
-            **({} if viewer is not None else shown_state(history, self._picture, last)),
+            **({} if viewer is not None else shown_state(history, self._picture, last, is_explained)),
             "is_over": is_over,
             "is_blind": viewer is not None,
-            "because": deciding_facts(history, self._picture) if is_over and viewer is None else [],
+            "because": self._because() if is_over and is_explained and viewer is None else "",
             "outcome": "" if not is_over else _CUT if history.is_cut else result,
             "goals": goals,
             "person": None if person is None else str(person),
@@ -300,6 +326,7 @@ class ShownMatch:
                 () if person is None else history.legal(person),
                 history.facts() if viewer is None else None,
             ),
+            "arrows": [] if person is None or viewer is not None else arrows(history, self._picture, person),
             "waiting": sorted(map(str, self._asked)) if is_waiting else [],
             "fault": self._fault,
             "note": _LOST if self._is_lost else "" if is_over else self._note,
@@ -319,6 +346,10 @@ class ShownMatch:
             **self._settlement.view(),
             "review": None if self._review is None else self._review.view(),
         }
+
+    def _because(self) -> str:
+        persons = self._persons()
+        return explanation(self.history, self._picture, persons[0] if len(persons) == 1 else None)
 
     def _require_seen(self, what: str) -> None:
         if self._blind is not None:
@@ -496,6 +527,8 @@ class ShownMatch:
         """
         if self._mode is None:
             return None
+        if self._shown and self._mode is not Mode.FOLLOWED:
+            self._agents.start()  # after the first board, which its imports would delay
         seconds = self._run_clocks()
         if self._mode is not Mode.PLAYED or self._fault or self._is_over:
             self._show_change()

@@ -1,10 +1,9 @@
 // What a search thinks of a position, in words: chances, tries, the best line, and numbers on the board.
-import { capital, element, find } from "./page.js";
+import { COLORS, capital, element, find } from "./page.js";
 
 const ROWS = 6;
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 const SVG = "http://www.w3.org/2000/svg";
-const COLORS = { white: "#fdfdfb", black: "#2b2d33", red: "#d43d3d", blue: "#3a6fd4", green: "#3c9a50", yellow: "#e0b83a" };
 
 export const players = (about) => about.roles.filter((role) => role !== "random");
 
@@ -76,7 +75,8 @@ export function showBar(event, about) {
   bar.style.setProperty("--first", COLORS[first] ?? "");
   bar.style.setProperty("--second", COLORS[second] ?? "");
   bar.setAttribute("aria-label", `${first}'s chances`);
-  if (value === null || value === undefined) return;
+  if (value === null || value === undefined) return; // what was known last stays
+  bar.classList.remove("none");
   const share = event.role === first || players(about).length !== 2 ? value : 100 - value;
   find("bar-fill").style.transform = `scaleY(${share / 100})`;
   bar.setAttribute("aria-valuenow", share);

@@ -82,10 +82,10 @@ export function showArrow(svg, path) {
   }
 }
 
-/** What stands on a cell, for a sentence: its name, and its content or "". */
+/** What stands on a cell, for a sentence: its name, its content or "", and the role that owns it, if that is known. */
 export function describe(svg, name) {
-  const [place, content] = (cellOf(svg, name)?.getAttribute("aria-label") ?? name).split(": ");
-  return { place, content: content === "empty" ? "" : content ?? "" };
+  const cell = cellOf(svg, name), [place, content] = (cell?.getAttribute("aria-label") ?? name).split(": ");
+  return { place, content: content === "empty" ? "" : content?.replaceAll("_", " ") ?? "", owner: cell?.dataset.owner };
 }
 
 /** Connects taps and drags on boards in `place`: `begin(cell)` says whether a piece may be picked up. */

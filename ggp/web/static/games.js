@@ -22,7 +22,7 @@ function showGames() {
   const words = find("words").value.toLowerCase().split(/\s+/).filter(Boolean);
   const kinds = [...find("kinds").querySelectorAll('[aria-pressed="true"]')].map((each) => each.textContent);
   const shown = games.filter((game) => mentions(game, words) && kinds.every((kind) => (game.kind ?? "").includes(kind)));
-  find("hero").hidden = find("first").hidden = words.length > 0 || kinds.length > 0;
+  for (const id of ["hero", "first", "going"]) find(id).hidden = (id === "going" && !find(id).querySelector("li")) || words.length > 0 || kinds.length > 0;
   find("games").replaceChildren(...families(shown).map(card));
   const message = find("message");
   message.replaceChildren();
@@ -118,6 +118,10 @@ async function askSeats(game) {
   find("setup-title").textContent = game.short ? [game.short, game.size].filter(Boolean).join(" ") : game.title || game.name;
   find("setup-about").textContent = game.about ?? "";
   find("setup-error").textContent = "";
+  const sizes = families(games.filter((each) => each.family === game.family))[0] ?? [];
+  find("setup-sizes").replaceChildren(...(sizes.length > 1 ? sizes.map((each) =>
+    element("button", { type: "button", "aria-pressed": String(each.name === game.name), onclick: () => askSeats(each) }, each.size || "usual")) : []));
+  if (!game.isOwn) request(`/api/games/${encodeURIComponent(game.name)}/prepare`, {}).catch(() => null); // its board is there sooner
   const known = [["full title", game.title], ["roles", game.roles], ["kind", game.kind], ["value with perfect play", game.value !== "unknown" && game.value], ["name in commands", !game.isOwn && game.name]].filter(([, text]) => text);
   find("more").hidden = !known.length;
   find("more-list").replaceChildren(...known.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
@@ -149,7 +153,7 @@ async function askSeats(game) {
     sessionStorage.setItem("sheet", await readRules());
     location.href = "/workbench";
   };
-  find("setup").showModal();
+  if (!find("setup").open) find("setup").showModal();
 }
 
 /** The options of the advanced players that are chosen, each with its help. */
@@ -217,7 +221,20 @@ document.addEventListener("drop", async (event) => {
   const [file] = event.dataTransfer.files;
   if (file) openText(await file.text(), file.name);
 });
+/** The matches of this machine that are not over. */
+async function showGoing() {
+  const found = await request("/api/matches");
+  find("going").querySelector("ul").replaceChildren(...found.map(({ id, short, size, seats, step, person }) => {
+    const own = Object.values(seats).filter((seat) => seat === "person").length === 1;
+    const who = Object.entries(seats).filter(([role]) => role !== "random").map(([role, seat]) => `${role}: ${seat === "person" ? (own ? "you" : "a person") : seat.replace(/^mcts:level=/, "computer, ")}`);
+    const when = `${step === 1 ? "1 step" : `${step} steps`}${person ? `, ${own ? "your" : `${person}'s`} move` : ""}`;
+    return element("li", {}, element("a", { href: `/match/${id}` }, [short, size].filter(Boolean).join(" ")), element("span", { class: "faint" }, ` ${who.join(" · ")} · ${when}`));
+  }));
+  find("going").hidden = !found.length;
+}
+
 try {
+  await showGoing();
   games = await request("/api/games");
   const featured = games.filter((game) => game.featured !== null).sort((one, other) => one.featured - other.featured);
   find("featured").replaceChildren(...featured.map((game) => card([game])));

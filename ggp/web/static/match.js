@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
-import { capital, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
+import { capital, colorOf, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -62,7 +62,14 @@ async function ask(what, body = {}) {
 
 const isLive = () => !variants.here && (shown === null || shown === live.step);
 const offered = () => isLive() ? live.moves : explored?.moves ?? [];
-const asMoves = ({ moves, texts, paths }) => moves.map((move, index) => ({ move, text: texts[index], path: pathOf(paths[index]) }));
+/** Moves with their clicks. Moves that name no cell have an arrow where they lead, and are made by a click there if all do. */
+function asMoves({ moves, texts, paths, arrows = [] }) {
+  const isWalk = arrows.length > 0 && arrows.every(Boolean);
+  return moves.map((move, index) => {
+    const path = pathOf(paths[index]), arrow = pathOf(arrows[index]);
+    return { move, text: texts[index], path: isWalk ? arrow.slice(-1) : path, arrow: arrow.length ? arrow : path };
+  });
+}
 const plain = (text) => text.startsWith("(") ? text.slice(1, -1) : text;
 const WAITS = "waits"; // the text of a move that does nothing
 /** What distinguishes a typed move: no dashes, signs or letter case. */
@@ -78,7 +85,8 @@ function candidates() {
 }
 
 function click(cell) {
-  if (!live || !offered().length) return;
+  if (!live) return;
+  if (!offered().length) return sayNotNow(cell);
   for (const next of [[...clicks, cell], [cell]]) {
     const found = offered().filter((move) => fits(move, next));
     if (!found.length) continue;
@@ -101,16 +109,26 @@ function say(text, cell) {
   markCells(boardHere(), { wrong: [cell] });
 }
 
+/** A click while no move is offered. */
+function sayNotNow(cell) {
+  const acting = live.waiting.length ? live.waiting.join(" and ") : "another player";
+  if (isLive() && persons().length && !live.is_over && !live.fault) say(`It is not your move now: ${acting} is to move.`, cell);
+}
+
 function whyWrong(cell) {
-  const { place, content } = describe(boardHere(), cell);
+  const { place, content, owner } = describe(boardHere(), cell);
+  const moves = offered(), mover = isLive() ? live.person : explored.role;
+  if (content && owner && owner !== mover) return `${capital(content)} on ${place} belongs to ${owner}, and ${mover} is to move.`;
   if (clicks.length) {
     const from = describe(boardHere(), clicks.at(-1)).place;
     return `${from} cannot go to ${place}: choose a marked place.`;
   }
-  const moves = offered();
   if (!moves.some((move) => move.path.length)) return "No move is made on the board now: choose under Your moves.";
-  const mustCapture = moves.every((move) => move.text.includes("×")) ? " Only captures are possible." : "";
-  return content ? `${content} on ${place} has no move now.${mustCapture}` : `No move goes to ${place} now.${mustCapture}`;
+  const sources = new Set(moves.filter((move) => move.path.length > 1).flatMap((move) => move.path[0]));
+  const why = moves.every((move) => move.text.includes("×")) ? " Only captures are possible."
+    : sources.size === 1 && moves.every((move) => move.path.length > 1) ? ` Only the piece on ${describe(boardHere(), [...sources][0]).place} can move.`
+    : content && sources.size ? " Nothing is free where it could go." : "";
+  return content ? `${capital(content)} on ${place} has no move now.${why}` : `No move goes to ${place} now.${why}`;
 }
 
 async function play(move) {
@@ -123,7 +141,7 @@ async function play(move) {
 function showChoice() {
   const moves = candidates();
   const items = moves.slice(0, LISTED).map((move) =>
-    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), ...pointing(move.path) }, move.text)));
+    element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), ...pointing(move.arrow) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
   find("moves").replaceChildren(...items);
   const clickable = offered().filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []);
@@ -155,7 +173,7 @@ function showChoice() {
 function howText(next, moves, entry) {
   if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
   if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
-  if (isLive() && live.is_over && live.because.length) return `Decided by: ${live.because.join(" · ")}`;
+  if (isLive() && live.is_over && live.because) return live.because;
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
@@ -200,6 +218,7 @@ function showPosition(state) {
   else showState(place, state, about.roles);
   find("flip").hidden = !boardHere()?.dataset.area;
   turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
+  find("state").style.setProperty("--mover", colorOf(isLive() ? live.person : explored?.role, about.roles));
   find("status").textContent = statusText();
   showGoals();
   find("step").max = live.step;
@@ -366,7 +385,7 @@ function showThought(event) {
   const at = event && (event.step === live.step || event.line?.length ? "" : `, step ${event.step}`);
   find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis${at}` : `Search of ${event.role}`;
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
-  showBar(event, about);
+  showBar(event ?? lastExpected(), about);
   showTable({ event, about, book: isLive() ? live.book : explored?.book, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
@@ -376,8 +395,17 @@ function showThought(event) {
   find("effort").textContent = event ? effort(event.report) : "";
 }
 
+/** What the last search up to this position expected, as far as it is known without an analysis. */
+function lastExpected() {
+  for (let step = shown ?? live.step; step > 0; step--) {
+    const place = live.values[step - 1]?.findIndex((value) => value !== null) ?? -1;
+    if (place >= 0) return { role: about.roles[place], report: { goal: null, expectation: live.values[step - 1][place] } };
+  }
+  return null;
+}
+
 /** The listeners of an entry of the analysis for a move of the position on the board. */
-const pointAt = (move) => pointing(offered().find((each) => each.move === move)?.path ?? []);
+const pointAt = (move) => pointing(offered().find((each) => each.move === move)?.arrow ?? []);
 
 /** While the analysis is on, it follows the board. */
 function study() {
@@ -535,7 +563,7 @@ function end(text) {
 
 function follow() {
   const source = new EventSource(`${api}/events`);
-  source.onmessage = (message) => receive(JSON.parse(message.data));
+  source.onmessage = (message) => described.then(() => receive(JSON.parse(message.data)), () => source.close());
   source.onerror = () => {
     problem("Connection lost; reconnecting …");
     if (source.readyState === EventSource.CLOSED) followAgain();
@@ -673,8 +701,10 @@ find("save-svg").addEventListener("click", () => {
   if (text) save(text, "image/svg+xml", `${about.name}.svg`);
 });
 
+const described = request(api);
+follow(); // at the same time
 try {
-  about = await request(api);
+  about = await described;
   document.title = about.short;
   find("title").textContent = about.short;
   find("title").title = about.title || about.name;
@@ -693,7 +723,6 @@ try {
   find("bar").hidden = find("thought").hidden;
   showInvitations();
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
-  follow();
 } catch (error) {
   find("status").textContent = error.status === 404 ? "This match has ended." : error.message;
   end("Choose a game again under Games; after a restart of the server, open the address that it prints.");

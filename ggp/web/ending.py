@@ -1,0 +1,163 @@
+"""Why a match ended as it did, in words: nothing here knows a game by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from gdl.program import arguments_of
+from gdl.terms import Term
+from ggp.analysis.board_style import owner_of
+from ggp.analysis.figures import is_card, words_of
+from ggp.analysis.goal_support import deciding_facts, goal_denials
+from ggp.analysis.notation import IDLE
+from ggp.analysis.picture import Picture
+from ggp.game import RANDOM_ROLE, GameError, Role, hides_information
+from ggp.web.match_history import MatchHistory
+
+
+def deciding(history: MatchHistory) -> frozenset[Term]:
+    """The facts that decide a match that is over; they are looked for once."""
+    last = history.steps[-1]
+    if last.decided_by is None:
+        before = (history.facts(step) for step in reversed(range(len(history.steps))))
+        last.decided_by = deciding_facts(history.game.program, history.facts(), _goals(history), before)
+    return last.decided_by
+
+
+def explanation(history: MatchHistory, picture: Picture, you: Role | None = None) -> str:
+    """Why a match that is over ended so, beyond what is marked on the board; "" if there is no more to say.
+
+    you   the only person, who is called so
+    """
+    if not history.steps or not history.is_over:
+        return ""
+
+    def name(role: object) -> str:
+        return "you" if you is not None and str(role) == str(you) else str(role)
+
+    return _reveal(history, picture, name) or _loss(history, picture, name) or _decided_by(history, picture)
+
+
+def _goals(history: MatchHistory) -> dict[Role, int | None]:
+    return dict(zip(history.game.roles, history.goals() or (), strict=False))
+
+
+# --- hidden information: what was chosen last, and what chance had dealt ----------------------------
+
+
+def _reveal(history: MatchHistory, picture: Picture, name: Callable[[object], str]) -> str:
+    """The last moves, what chance had dealt, and who loses: `You bid 2×3, first doubts. Turned over: …`"""
+    dealt = _dealt(history, picture) if hides_information(history.game) else []
+    if not dealt:
+        return ""
+    said = [_clause(name(role), move, picture.notation.text(move)) for role, move in _last_choices(history)]
+    goals = {role: goal for role, goal in _goals(history).items() if role != RANDOM_ROLE and goal is not None}
+    best = [role for role, goal in goals.items() if goal == max(goals.values())]
+    end = ""
+    if len(best) == 1 < len(goals):
+        losers = [role for role in goals if role not in best]
+        who, verb = (losers[0], "loses") if len(losers) == 1 else (best[0], "wins")
+        end = f" So {name(who)} {verb.removesuffix('s') if name(who) == 'you' else verb}."
+    text, roles = ", ".join(said), list(map(str, history.game.roles))
+    over = ", ".join(_holding(fact, roles, name) for fact in dealt)
+    return f"{text[:1].upper()}{text[1:]}. Turned over: {over}.{end}"
+
+
+def _last_choices(history: MatchHistory) -> list[tuple[Role, Term]]:
+    """The last move of each role that is not idle, in the order of the match."""
+    found: dict[Role, Term] = {}
+    for step in reversed(history.steps):
+        for role, move in zip(reversed(history.game.roles), reversed(step.joint_move), strict=True):
+            if role != RANDOM_ROLE and move is not None and move.name != IDLE:
+                found.setdefault(role, move)
+    return list(found.items())[::-1]
+
+
+def _clause(who: str, move: Term, text: str) -> str:
+    """A move as a clause if its name reads as a verb.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> [_clause(who, parse_term("fold"), "fold") for who in ("you", "first")]
+    ['you fold', 'first folds']
+    >>> _clause("first", parse_term("(guess 4)"), "guess 4"), _clause("x", parse_term("(mark 1 1)"), "a1")
+    ('first guesses 4', 'x: a1')
+    """
+    verb, _, rest = text.partition(" ")
+    if verb != move.name or not verb.isalpha():
+        return f"{who}: {text}"
+    if who != "you":
+        verb += "es" if verb.endswith(("s", "sh", "ch", "x", "z")) else "s"
+    return f"{who} {verb} {rest}".rstrip()
+
+
+def _dealt(history: MatchHistory, picture: Picture) -> list[Term]:
+    """The facts of the end, off the board, that moves of chance made true."""
+    if RANDOM_ROLE not in history.game.roles:
+        return []
+    place, made = history.game.roles.index(RANDOM_ROLE), set[Term]()
+    for number, step in enumerate(history.steps):
+        if arguments_of(step.joint_move[place]):
+            made |= set(history.facts(number + 1)) - set(history.facts(number))
+    board = picture.board
+    return [
+        fact
+        for fact in history.facts()
+        if fact in made and not picture.is_turn(fact) and not (board is not None and board.shows(fact))
+    ]
+
+
+def _holding(fact: Term, roles: Collection[str], name: Callable[[object], str]) -> str:
+    """A fact in words, of a role what it has: `first has die 1`, `you have king`, `car 2`."""
+    arguments = list(map(words_of, arguments_of(fact)))
+    if len(arguments) != 2 or arguments[0] not in roles:
+        return words_of(fact)
+    who, what = name(arguments[0]), "" if is_card(fact.name) else f"{fact.name} "
+    return f"{who} {'have' if who == 'you' else 'has'} {what}{arguments[1]}"
+
+
+# --- a role that cannot go on, and all others -------------------------------------------------------
+
+
+def _loss(history: MatchHistory, picture: Picture, name: Callable[[object], str]) -> str:
+    """`Black has no move left.`, if white, the only other role, wins because the rules deny something."""
+    goals = {role: goal for role, goal in _goals(history).items() if role != RANDOM_ROLE}
+    if len(goals) != 2 or None in goals.values() or len(set(goals.values())) == 1:
+        return ""
+    loser, winner = sorted(goals, key=lambda role: goals[role] or 0)
+    now, before = (_pieces(picture, history.facts(step), loser) for step in (None, len(history.steps) - 1))
+    if now < before:  # the last capture is marked
+        lack = "" if now else "piece"
+    else:
+        lack = "move" if _can_move(history, winner) and not _can_move(history, loser) else ""
+    if not lack or not goal_denials(history.game.program, history.facts(), winner, goals[winner] or 0):
+        return ""
+    who = name(loser)
+    return f"{who[:1].upper()}{who[1:]} {'have' if who == 'you' else 'has'} no {lack} left."
+
+
+def _pieces(picture: Picture, facts: Sequence[Term], role: Role) -> int:
+    """The number of pieces of a role on the board."""
+    if picture.board is None:
+        return 0
+    roles = frozenset(picture.board.style.roles)
+    stacks = picture.board.contents(facts).values()
+    return sum(owner_of(stack[0][-1], roles) == str(role) for stack in stacks)
+
+
+def _can_move(history: MatchHistory, role: Role) -> bool:
+    """Whether a role has a legal move in the last state; rules need not give it one."""
+    try:
+        return bool(history.legal(role))
+    except GameError:
+        return False
+
+
+def _decided_by(history: MatchHistory, picture: Picture) -> str:
+    """The facts besides pieces on the board that decide a match, and without a board what never came true."""
+    found = deciding(history)
+    facts = found.intersection(history.facts())
+    off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
+    words = sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
+    if picture.board is None:  # on a board one sees what never came true
+        words += sorted(f"not {words_of(arguments_of(fact)[0])}" for fact in found if fact.name == "not")
+    return f"Decided by: {' · '.join(words)}" if words else ""
