@@ -91,13 +91,14 @@ def _clause(who: str, move: Term, text: str) -> str:
 
 
 def _dealt(history: MatchHistory, picture: Picture) -> list[Term]:
-    """The facts of the end, off the board, that moves of chance made true."""
+    """The facts of the end, off the board, that say what chance chose."""
     if RANDOM_ROLE not in history.game.roles:
         return []
     place, made = history.game.roles.index(RANDOM_ROLE), set[Term]()
     for number, step in enumerate(history.steps):
-        if arguments_of(step.joint_move[place]):
-            made |= set(history.facts(number + 1)) - set(history.facts(number))
+        new = set(history.facts(number + 1)) - set(history.facts(number))
+        drawn = set(arguments_of(step.joint_move[place]))
+        made |= {fact for fact in new if drawn.intersection(arguments_of(fact))}
     board = picture.board
     return [
         fact

@@ -32,11 +32,12 @@ function showGames() {
   if (near.length) message.append("Did you mean ", ...near.flatMap((game, index) => [index ? " or " : "", element("button", { type: "button", class: "link", onclick: () => { find("words").value = game.short; showGames(); } }, game.short)]), "?");
 }
 
+const area = (game) => { const [a, b] = (game.size.match(/\d+/g) ?? [0, 0]).map(Number); return a * b; };
+
 /** Games with the same rules on boards of different sizes, together; the usual size first. */
 function families(list) {
   const found = new Map();
   for (const game of list) found.set(game.family, [...(found.get(game.family) ?? []), game]);
-  const area = (game) => { const [a, b] = (game.size.match(/\d+/g) ?? [0, 0]).map(Number); return a * b; };
   return [...found.values()].map((sizes) => sizes.sort((one, other) => (other.featured !== null) - (one.featured !== null) || area(one) - area(other)));
 }
 
@@ -118,7 +119,7 @@ async function askSeats(game) {
   find("setup-title").textContent = game.short ? [game.short, game.size].filter(Boolean).join(" ") : game.title || game.name;
   find("setup-about").textContent = game.about ?? "";
   find("setup-error").textContent = "";
-  const sizes = families(games.filter((each) => each.family === game.family))[0] ?? [];
+  const sizes = games.filter((each) => each.family === game.family).sort((one, other) => area(one) - area(other));
   find("setup-sizes").replaceChildren(...(sizes.length > 1 ? sizes.map((each) =>
     element("button", { type: "button", "aria-pressed": String(each.name === game.name), onclick: () => askSeats(each) }, each.size || "usual")) : []));
   if (!game.isOwn) request(`/api/games/${encodeURIComponent(game.name)}/prepare`, {}).catch(() => null); // its board is there sooner
@@ -228,7 +229,7 @@ async function showGoing() {
     const own = Object.values(seats).filter((seat) => seat === "person").length === 1;
     const who = Object.entries(seats).filter(([role]) => role !== "random").map(([role, seat]) => `${role}: ${seat === "person" ? (own ? "you" : "a person") : seat.replace(/^mcts:level=/, "computer, ")}`);
     const when = `${step === 1 ? "1 step" : `${step} steps`}${person ? `, ${own ? "your" : `${person}'s`} move` : ""}`;
-    return element("li", {}, element("a", { href: `/match/${id}` }, [short, size].filter(Boolean).join(" ")), element("span", { class: "faint" }, ` ${who.join(" · ")} · ${when}`));
+    return element("li", {}, element("a", { href: `/match/${id}` }, [short, size].filter(Boolean).join(" ")), element("span", { class: "faint" }, ` ${when} · ${who.join(" · ")}`));
   }));
   find("going").hidden = !found.length;
 }

@@ -118,11 +118,11 @@ function sayNotNow(cell) {
 function whyWrong(cell) {
   const { place, content, owner } = describe(boardHere(), cell);
   const moves = offered(), mover = isLive() ? live.person : explored.role;
-  if (content && owner && owner !== mover) return `${capital(content)} on ${place} belongs to ${owner}, and ${mover} is to move.`;
   if (clicks.length) {
     const from = describe(boardHere(), clicks.at(-1)).place;
     return `${from} cannot go to ${place}: choose a marked place.`;
   }
+  if (content && owner && owner !== mover) return `${capital(content)} on ${place} belongs to ${owner}, and ${mover} is to move.`;
   if (!moves.some((move) => move.path.length)) return "No move is made on the board now: choose under Your moves.";
   const sources = new Set(moves.filter((move) => move.path.length > 1).flatMap((move) => move.path[0]));
   const why = moves.every((move) => move.text.includes("×")) ? " Only captures are possible."
@@ -173,7 +173,7 @@ function showChoice() {
 function howText(next, moves, entry) {
   if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
   if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
-  if (isLive() && live.is_over && live.because) return live.because;
+  if (isLive() && live.is_over) return boardHere() ? live.because : "";
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
@@ -216,6 +216,7 @@ function showPosition(state) {
   const focused = document.activeElement?.dataset?.cell;
   if (about.is_blind) place.replaceChildren(percepts());
   else showState(place, state, about.roles);
+  if (isLive() && live.is_over && live.because && !boardHere()) place.prepend(element("p", { class: "because" }, live.because));
   find("flip").hidden = !boardHere()?.dataset.area;
   turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
   find("state").style.setProperty("--mover", colorOf(isLive() ? live.person : explored?.role, about.roles));

@@ -124,6 +124,13 @@ def test_keys_lead_through_the_moves_and_arrows_show_them(page, address):
     assert third["y"] < tip["y"] + tip["height"] < third["y"] + third["height"]
     page.locator("#log button").first.hover()
     assert landing.bounding_box()["y"] > third["y"] + third["height"]
+    open_game(page, address, "tron", ["person", "random"])  # its moves name directions
+    page.locator("#moves button", has_text="north").hover()
+    expect(landing).to_have_count(1)
+    cell(page, "1,4").click()
+    expect(page.locator("#log button").first).to_have_text("ride north")
+    page.locator("#log button").first.hover()
+    expect(landing).to_have_count(1)
 
 
 def test_board_is_turned_to_the_player_and_by_the_button(page, address):
@@ -142,8 +149,10 @@ def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     open_game(page, address, "breakthrough_4x4", PERSONS)
     expect(page.locator("#status")).to_contain_text("white")
     cell(page, "0,0").click()
-    expect(page.locator("#how")).to_have_text("white on a1 has no move now. Only captures are possible.")
+    expect(page.locator("#how")).to_have_text("White on a1 has no move now. Only captures are possible.")
     expect(page.locator("#state .ring.is-wrong")).to_have_count(1)
+    cell(page, "0,3").click()
+    expect(page.locator("#how")).to_have_text("Black on a4 belongs to black, and white is to move.")
     page.mouse.move(*middle(page, "0,1"))
     page.mouse.down()
     page.mouse.move(*middle(page, "0,2"))
@@ -234,6 +243,8 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
     expect(page.locator("#state")).not_to_contain_text("What you know")
     expect(page.locator("#goals")).to_contain_text(re.compile(r"\d"))
     expect(page.locator("#log button").nth(1)).to_be_visible()
+    if name != "dark_hex_3x3":  # there the chain is marked
+        expect(page.locator(".because")).to_have_text(re.compile(r"^(You|Second) .*Turned over: .*\."))
 
 
 def test_position_is_explained_in_a_new_tab_and_stepped_through_by_keys(page, address):

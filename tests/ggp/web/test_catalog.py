@@ -63,7 +63,9 @@ def test_only_names_of_matches_reach_files(tmp_path):
     assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES
     kept.forget(f"match{MAX_MATCHES:07}")
     assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES - 1
-    assert KeptMatches(None).text("abcdefgh1234") is None
+    kept.keep("match-on-hold", '{"summary": {"step": 3}}')
+    assert kept.going_on(2) == {"match-on-hold": {"step": 3}}
+    assert (KeptMatches(None).text("abcdefgh1234"), KeptMatches(None).going_on(2)) == (None, {})
 
 
 @pytest.mark.parametrize("game", known_games(), ids=lambda game: game["name"])

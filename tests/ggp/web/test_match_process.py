@@ -293,10 +293,30 @@ def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
     assert not end["is_blind"]
     assert end["history"][0][2].startswith("deal ")
     assert any("holds" in line[0]["text"] for line in end["lines"])
-    assert end["because"]
+    assert re.search("Turned over: you have (jack|queen|king), second has .*So (you|second)", end["because"])
     assert json.loads(match.record())["moves"]
     with pytest.raises(RequestError, match="no move of yours"):
         match.undo()
+
+
+def test_role_that_has_no_move_left_is_named_at_the_end():
+    moves = (("first", "d"), ("second", "c"), ("first", "b"))  # the last move is the only one
+    match = open_match("nim", moves=[(role, f"(reduce {heap} 0)") for role, heap in moves])
+    first, last = [event for event in match.page.events if event.get("is_over") or event.get("because")]
+    assert (first["because"], last["because"]) == ("", "First has no move left.")  # the board comes first
+
+
+def test_moves_by_direction_have_arrows_and_prepared_rules_are_opened():
+    match = new_match()
+    match.prepare(read_rules("tron"), "tron")
+    prepared = match._history
+    match.open(read_rules("tron"), "tron", ["person", "person"], 1.0, seed=1)
+    assert match.history is prepared
+    shown = match.snapshot()
+    assert dict(zip(shown["texts"], shown["arrows"], strict=True))["ride north"] == "1,3;1,4"
+    play(match, "red", "(ride north)")
+    play(match, "blue", "(ride west)")
+    assert match.snapshot()["trails"] == [["1,3;1,4", "6,4;5,4"]]
 
 
 def test_positions_are_explained_only_where_nothing_is_hidden():
@@ -567,6 +587,8 @@ def test_resumed_match_keeps_what_was_chosen_and_asks_the_agents():
     match = open_match("rockpaperscissors")
     match.play(0, "left", "(show rock)")
     assert resumed(match, "rockpaperscissors").snapshot()["person"] == "right"
+    match = open_match("tictactoe", moves=[*WIN_OF_X[:2], ("x", "(mark 3 3)")])
+    assert (2, 0) in resumed(match, "tictactoe").snapshot()["forced"]  # that x waits is no choice
     seats = ["person", "mcts"]
     again = resumed(open_match("tictactoe", seats, WIN_OF_X[:1]), "tictactoe", seats)
     assert (again.snapshot()["waiting"], len(again._agents.tasks[0].moves)) == (["o"], 1)
@@ -581,6 +603,7 @@ def test_resumed_match_keeps_what_was_chosen_and_asks_the_agents():
         {"moves": 3},
         {"moves": [["noop", "noop"]] * (shown_match.STEP_LIMIT + 1)},
         {"committed": []},
+        {"forced": [[1, 7]]},
         {"settlement": {}},
         {"settlement": {"left": {}, "offered": None, "verdict": 5, "goals": []}},
         {"settlement": {"left": {}, "offered": None, "verdict": "", "goals": [101]}},

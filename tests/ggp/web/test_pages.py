@@ -356,6 +356,8 @@ def test_agents_are_watched_and_an_earlier_position_stays_on_the_board(page, add
     expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"), timeout=WAIT_MS)
     assert page.locator("#choice").is_hidden()
     assert page.locator("#chart path").count() == 1
+    page.reload()
+    expect(page.locator("#bar:not(.none)")).to_have_attribute("title", re.compile(r"^Black's chances \d+ %"))
 
 
 def test_piece_is_dragged_to_its_target(page, address):
@@ -570,6 +572,11 @@ def test_search_suggests_titles_and_sizes_are_together(page, address):
     assert page.locator("#featured .piece, #featured .wall, #featured .disc").count() > 50  # mid-match
     hex_card = page.locator("#games li", has=page.locator('[data-game="hex_7x7"]'))
     expect(hex_card.locator("[data-game]")).to_have_count(5)
+    page.click('#games [data-game="hex_7x7"]')
+    expect(page.locator("#setup-sizes button")).to_have_text(["3×3", "4×4", "5×5", "7×7", "11×11"])
+    page.get_by_role("button", name="4×4", exact=True).click()
+    expect(page.locator("#setup-title")).to_have_text("Hex 4×4")
+    page.click("#cancel")
     page.fill("#words", "chekers")
     page.get_by_role("button", name="Checkers", exact=True).click()
     expect(page.locator('#games [data-game="checkers"]')).to_have_count(1)
@@ -693,7 +700,11 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
     with serving(port, data=tmp_path) as address:
         expect(page.locator("#problem")).to_contain_text("open the address that it prints", timeout=WAIT_MS)
         other.goto(f"{address}/?token={TOKEN}")
-        other.goto(seated)  # this browser keeps the seat, and the clock what was left of it
+        expect(other.locator("#going li")).to_have_count(2)
+        expect(other.locator("#going li", has_text="x: you")).to_contain_text("2 steps, your move")
+        other.click(
+            f'#going [href="{seated.removeprefix(address)}"]'
+        )  # this browser keeps the seat, and the clock what was left of it
         expect(other.locator("#status")).to_have_text("o thinking …", timeout=WAIT_MS)
         expect(other.locator("#clocks")).to_contain_text("x 4:5")
         expect(page.locator("#problem")).to_be_empty(timeout=WAIT_MS)
