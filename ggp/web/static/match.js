@@ -112,7 +112,7 @@ function say(text, cell) {
 /** A click while no move is offered. */
 function sayNotNow(cell) {
   const acting = live.waiting.length ? live.waiting.join(" and ") : "another player";
-  if (isLive() && persons().length && !live.is_over && !live.fault) say(`It is not your move now: ${acting} is to move.`, cell);
+  if (isLive() && persons().length && !live.is_over && !live.fault) say(`Not your move: ${acting} is to move.`, cell);
 }
 
 function whyWrong(cell) {
@@ -122,12 +122,11 @@ function whyWrong(cell) {
     const from = describe(boardHere(), clicks.at(-1)).place;
     return `${from} cannot go to ${place}: choose a marked place.`;
   }
-  if (content && owner && owner !== mover) return `${capital(content)} on ${place} belongs to ${owner}, and ${mover} is to move.`;
+  if (content && owner && owner !== mover) return `${place} belongs to ${owner}; ${mover} is to move.`;
   if (!moves.some((move) => move.path.length)) return "No move is made on the board now: choose under Your moves.";
   const sources = new Set(moves.filter((move) => move.path.length > 1).flatMap((move) => move.path[0]));
   const why = moves.every((move) => move.text.includes("×")) ? " Only captures are possible."
-    : sources.size === 1 && moves.every((move) => move.path.length > 1) ? ` Only the piece on ${describe(boardHere(), [...sources][0]).place} can move.`
-    : content && sources.size ? " Nothing is free where it could go." : "";
+    : sources.size === 1 && moves.every((move) => move.path.length > 1) ? ` Only the piece on ${describe(boardHere(), [...sources][0]).place} can move.` : "";
   return content ? `${capital(content)} on ${place} has no move now.${why}` : `No move goes to ${place} now.${why}`;
 }
 

@@ -152,7 +152,7 @@ def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     expect(page.locator("#how")).to_have_text("White on a1 has no move now. Only captures are possible.")
     expect(page.locator("#state .ring.is-wrong")).to_have_count(1)
     cell(page, "0,3").click()
-    expect(page.locator("#how")).to_have_text("Black on a4 belongs to black, and white is to move.")
+    expect(page.locator("#how")).to_have_text("a4 belongs to black; white is to move.")
     page.mouse.move(*middle(page, "0,1"))
     page.mouse.down()
     page.mouse.move(*middle(page, "0,2"))
