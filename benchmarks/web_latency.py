@@ -1,6 +1,8 @@
 """How fast the pages answer, how soon a click is on the board, and what updates cost.
 
-    python -m benchmarks.web_latency
+    python -m benchmarks.web_latency [--browser]
+
+--browser: first boards alone, in headless Chromium (extra `e2e`), from the click on Start to the drawn board.
 
 Starts the web server in this process and asks it as a browser does; matches run in processes of their own.
 Prints rows of a Markdown table: median, 95th percentile and worst of milliseconds, and the share of a core.
@@ -10,7 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import statistics
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -33,6 +38,19 @@ _SEARCHED_SECONDS = 0.7
 _WAITING_SECONDS = 1.5
 """Until the process for the next match is ready."""
 SEARCH_SECONDS = 20.0
+FIRST_BOARDS = 7
+_START = """sessionStorage.setItem("start", Date.now()), document.getElementById("start").click()"""
+_WATCH = """new MutationObserver((_, watch) => {
+    if (!document.querySelector("#state svg.board")) return;
+    watch.disconnect();
+    requestAnimationFrame(() => { window.drawn = Date.now(); });
+}).observe(document, { subtree: true, childList: true })"""
+_ELAPSED = """new Promise((done) => {
+    const start = sessionStorage.getItem("start");
+    const look = () => window.drawn ? done(window.drawn - start) : setTimeout(look, 5);
+    look();
+})"""
+"""Scripts of the page: the click, what notes when the board is drawn, and the milliseconds between."""
 
 
 class Browser:
@@ -85,6 +103,8 @@ async def measure_clicks(browser: Browser, name: str, is_searching: bool = False
 
     is_searching   an analysis runs at every click; at the first one it gets ready
     """
+    await browser.post(f"/api/games/{name}/prepare", {})  # as the dialog does
+    await asyncio.sleep(_WAITING_SECONDS)
     seats, begin = ["person", "person"], time.perf_counter()
     opened = await browser.post("/api/matches", {"game": name, "seats": seats, "seconds": 1.0})
     match, seconds = opened["id"], list[float]()
@@ -143,6 +163,30 @@ async def measure_updates(browser: Browser) -> None:
     )
 
 
+async def measure_first_boards(access: Access) -> None:
+    """From the click on Start in the dialog until the board of a new page is drawn."""
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        chromium = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = await browser.new_page()
+        await page.add_init_script(_WATCH)
+        await page.goto(access.address)
+        for name in CLICKED:
+            seconds = []
+            for _ in range(FIRST_BOARDS):
+                await page.goto(f"http://127.0.0.1:{access.port}/")
+                await page.fill("#words", name)
+                await page.click(f'#games [data-game="{name}"]')
+                await asyncio.sleep(_WAITING_SECONDS)
+                await page.evaluate(_START)
+                await page.wait_for_selector("#state svg.board")
+                seconds.append(await page.evaluate(_ELAPSED) / 1000)
+            print(row(f"first board of {name} in Chromium", seconds), flush=True)
+        await browser.close()
+
+
 async def main() -> None:
     """Run the server and ask it."""
     access = Access("127.0.0.1", PORT)
@@ -155,9 +199,11 @@ async def main() -> None:
             browser = Browser(session, access)
             await browser.get(f"/?token={access.token}")
             print("| what | times | median ms | 95 % ms | worst ms |\n|---|---:|---:|---:|---:|")
+            if "--browser" in sys.argv[1:]:
+                await measure_first_boards(access)
+                return
             await measure_pages(browser)
             for name in CLICKED:
-                await asyncio.sleep(_WAITING_SECONDS)
                 await measure_clicks(browser, name)
             for name in SEARCHED:
                 await measure_clicks(browser, name, is_searching=True)

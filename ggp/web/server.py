@@ -53,6 +53,8 @@ _KEEP_SECONDS = 0.5
 """Time from a change of a match to its file."""
 _FAREWELL_SECONDS = 2.0
 """Time for a match to hand over its clocks when the server ends."""
+_STATIC_SECONDS = 60
+"""How long browsers keep scripts and styles, so that a match finds what the dialog before it has loaded."""
 _LISTED = 6
 """Maximum number of running matches that the front page lists."""
 _KEEP_ALIVE_SECONDS = 15.0
@@ -547,7 +549,9 @@ async def static_file(request: web.Request) -> web.StreamResponse:
     path = {each.name: each for each in STATIC.iterdir()}.get(request.match_info["name"])
     if path is None:
         raise web.HTTPNotFound
-    return _file(path)
+    answer = _file(path)
+    answer.headers["Cache-Control"] = f"private, max-age={_STATIC_SECONDS}"
+    return answer
 
 
 def _file(path: Path) -> web.Response:

@@ -115,6 +115,14 @@ function drawScene(place, state) {
 
 // --- who plays ---
 
+/** Loads what the page of a match needs, while a person looks at the dialog. */
+function prepare(game) {
+  for (const file of ["match.css", "fit.css", "match.js", "analysis.js", "board.js", "controls.js", "log.js", "review.js", "variants.js"]) {
+    document.head.append(element("link", { rel: "prefetch", href: `/static/${file}` }));
+  }
+  if (!game.isOwn) request(`/api/games/${encodeURIComponent(game.name)}/prepare`, {}).catch(() => null);
+}
+
 async function askSeats(game) {
   find("setup-title").textContent = game.short ? [game.short, game.size].filter(Boolean).join(" ") : game.title || game.name;
   find("setup-about").textContent = game.about ?? "";
@@ -122,7 +130,7 @@ async function askSeats(game) {
   const sizes = games.filter((each) => each.family === game.family).sort((one, other) => area(one) - area(other));
   find("setup-sizes").replaceChildren(...(sizes.length > 1 ? sizes.map((each) =>
     element("button", { type: "button", "aria-pressed": String(each.name === game.name), onclick: () => askSeats(each) }, each.size || "usual")) : []));
-  if (!game.isOwn) request(`/api/games/${encodeURIComponent(game.name)}/prepare`, {}).catch(() => null); // its board is there sooner
+  prepare(game);
   const known = [["full title", game.title], ["roles", game.roles], ["kind", game.kind], ["value with perfect play", game.value !== "unknown" && game.value], ["name in commands", !game.isOwn && game.name]].filter(([, text]) => text);
   find("more").hidden = !known.length;
   find("more-list").replaceChildren(...known.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
