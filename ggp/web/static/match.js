@@ -138,6 +138,7 @@ async function play(move) {
 }
 
 function showChoice() {
+  find("state").style.setProperty("--mover", colorOf(isLive() ? live.person : explored?.role, about.roles));
   const moves = candidates();
   const items = moves.slice(0, LISTED).map((move) =>
     element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), ...pointing(move.arrow) }, move.text)));
@@ -218,7 +219,6 @@ function showPosition(state) {
   if (isLive() && live.is_over && live.because && !boardHere()) place.prepend(element("p", { class: "because" }, live.because));
   find("flip").hidden = !boardHere()?.dataset.area;
   turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
-  find("state").style.setProperty("--mover", colorOf(isLive() ? live.person : explored?.role, about.roles));
   find("status").textContent = statusText();
   showGoals();
   find("step").max = live.step;
