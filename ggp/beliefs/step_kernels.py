@@ -34,7 +34,7 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.lanes.bits import literal_word
-from ggp.lanes.keys.key_table import KeyTable, Words, number_states
+from ggp.lanes.keys.key_table import KeyTable, Words, make_key_table, number_states
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
@@ -128,7 +128,7 @@ def make_reached(room: int, words: int, roles: int, is_keyed: bool) -> Reached:
     """No successors, with room for some; words: D."""
     slots = 1 << (2 * room + 1).bit_length()
     return Reached(
-        known=KeyTable(np.zeros(slots, np.uint64), np.zeros(room * words, np.uint64), words),
+        known=KeyTable(make_key_table(slots), np.zeros(room * words, np.uint64), words),
         weight=np.zeros(room),
         likeliest=np.zeros(room),
         key=np.zeros((room if is_keyed else 0, roles), np.uint64),

@@ -179,9 +179,14 @@ def _new_batch(layout: Layout, count: int) -> Batch:
 
 def _new_readings(layout: Layout, count: int) -> Readings:
     width = layout.actions * (layout.agents if layout.is_joint else 1)
+    sizes = count * layout.observation_size, count * width
+    # Both begin with a cache line: kernels store whole ones.
+    first = -(-sizes[0] // ALIGNMENT) * ALIGNMENT + _PADDING
+    memory = np.empty(ALIGNMENT + first + sizes[1] + _PADDING, np.uint8)
+    memory = memory[-memory.ctypes.data % ALIGNMENT :]
     return Readings(
-        np.empty(count * layout.observation_size + _PADDING, np.uint8),
-        np.empty(count * width + _PADDING, np.uint8),
+        memory[: sizes[0] + _PADDING],
+        memory[first : first + sizes[1] + _PADDING],
         np.empty(count, np.int32),
         np.empty(count * layout.agents, np.float32),
         np.empty(count * layout.agents, np.int32),

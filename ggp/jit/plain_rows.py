@@ -112,24 +112,21 @@ def _bits(word: np.uint64) -> NDArray[np.uint8]:
     return np.unpackbits(np.array([word], np.uint64).view(np.uint8), bitorder="little")
 
 
-def spread_8(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
-    target[place : place + 8] = _bits(word)[:8]
-
-
-def spread_16(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
-    target[place : place + 16] = _bits(word)[:16]
-
-
-def spread_32(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
-    target[place : place + 32] = _bits(word)[:32]
-
-
 def spread_64(target: NDArray[np.uint8], place: Index, word: np.uint64) -> None:
     target[place : place + 64] = _bits(word)
 
 
+def store_where(target: NDArray[np.int32], place: Index, word: np.uint64, number: np.int32) -> None:
+    target[place + np.flatnonzero(_bits(word))] = number
+
+
 def bytes_equal(source: NDArray[np.uint8], place: Index, number: np.uint8) -> np.uint64:
     return np.uint64(np.packbits(source[place : place + 64] == number, bitorder="little").view(np.uint64)[0])
+
+
+def upper_halves_equal(source: NDArray[np.uint64], place: Index, half: np.uint64) -> np.uint64:
+    same = source[place : place + 8] >> np.uint64(32) == half
+    return np.uint64(np.packbits(same, bitorder="little")[0])
 
 
 def prefetch(array: NDArray[Any], index: Index | np.unsignedinteger[Any]) -> None:

@@ -21,9 +21,10 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
 
 Between rows and arrays of bytes: what kernels compute is one bit per game, what readers want one byte.
 
-    spread_8(target, place, word)           target[place : place + 8] = the lowest bits of `word`, as 0 and 1;
-                                            also spread_16, spread_32, spread_64
+    spread_64(target, place, word)          target[place : place + 64] = the bits of `word`, as 0 and 1
+    store_where(target, place, word, n)     target[place + j] = n, an int32, where bit j of `word` is set
     bytes_equal(source, place, number)      bit j of a word: whether source[place + j] is `number`
+    upper_halves_equal(words, place, half)  bit j of a word: whether words[place + j] >> 32 is `half`, j < 8
     prefetch(array, i)                      start loading the cache line of element i, so that many cache
                                             misses are under way at once
 
@@ -57,9 +58,9 @@ popcount, sum_words = operations.popcount, operations.sum_words
 count_bits, lowest_bit = operations.count_bits, operations.lowest_bit
 fill_float, get_float = operations.fill_float, operations.get_float
 multiply, subtract = operations.multiply, operations.subtract
-spread_8, spread_16 = operations.spread_8, operations.spread_16
-spread_32, spread_64 = operations.spread_32, operations.spread_64
-bytes_equal, prefetch = operations.bytes_equal, operations.prefetch
+spread_64, store_where = operations.spread_64, operations.store_where
+bytes_equal, upper_halves_equal = operations.bytes_equal, operations.upper_halves_equal
+prefetch = operations.prefetch
 
 Rows: TypeAlias = NDArray[np.void]
 _Memory = TypeVar("_Memory")

@@ -290,23 +290,30 @@ def lowest_bit(typing_context, word):
     return types.int64(types.uint64), _code(lambda builder, word: builder.cttz(word, cgutils.false_bit))
 
 
-def _spread(count):
-    @intrinsic
-    def spread(typing_context, target, place, word):
-        def codegen(context, builder, sig, args):
-            vector = ir.VectorType(_I8, count)
-            bits = builder.trunc(args[2], ir.IntType(count)) if count < 64 else args[2]
-            mask = builder.bitcast(bits, ir.VectorType(_I1, count))
-            pointer = _item_pointer(context, builder, sig, args, vector)
-            _aligned(builder.store(builder.zext(mask, vector), pointer), 1)
-            return context.get_dummy_value()
+@intrinsic
+def spread_64(typing_context, target, place, word):
+    def codegen(context, builder, sig, args):
+        vector = ir.VectorType(_I8, 64)
+        mask = builder.bitcast(args[2], ir.VectorType(_I1, 64))
+        pointer = _item_pointer(context, builder, sig, args, vector)
+        _aligned(builder.store(builder.zext(mask, vector), pointer), 1)
+        return context.get_dummy_value()
 
-        return types.void(target, types.intp, types.uint64), codegen
-
-    return spread
+    return types.void(target, types.intp, types.uint64), codegen
 
 
-spread_8, spread_16, spread_32, spread_64 = map(_spread, (8, 16, 32, 64))
+@intrinsic
+def store_where(typing_context, target, place, word, number):
+    def codegen(context, builder, sig, args):
+        mask = builder.bitcast(args[2], ir.VectorType(_I1, 64))
+        numbers = _splat(builder, args[3], ir.VectorType(_I32, 64))
+        pointer = _item_pointer(context, builder, sig, args, numbers.type)
+        kind = ir.FunctionType(ir.VoidType(), [numbers.type, pointer.type, _I32, mask.type])
+        function = builder.module.declare_intrinsic("llvm.masked.store.v64i32.p0", (), kind)
+        builder.call(function, [numbers, pointer, _I32(4), mask])
+        return context.get_dummy_value()
+
+    return types.void(target, types.intp, types.uint64, types.int32), codegen
 
 
 @intrinsic
@@ -318,6 +325,18 @@ def bytes_equal(typing_context, source, place, number):
         return builder.bitcast(is_equal, _I64)
 
     return types.uint64(source, types.intp, types.uint8), codegen
+
+
+@intrinsic
+def upper_halves_equal(typing_context, source, place, half):
+    def codegen(context, builder, sig, args):
+        vector = ir.VectorType(_I64, 8)
+        loaded = _aligned(builder.load(_item_pointer(context, builder, sig, args, vector)))
+        halves = builder.lshr(loaded, ir.Constant(vector, [32] * 8))
+        is_equal = builder.icmp_unsigned("==", halves, _splat(builder, args[2], vector))
+        return builder.zext(builder.bitcast(is_equal, _I8), _I64)
+
+    return types.uint64(source, types.intp, types.uint64), codegen
 
 
 @intrinsic

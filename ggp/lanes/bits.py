@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.jit.compiling import inlined
-from ggp.jit.rows import Index, Rows, get_word, set_word
+from ggp.jit.rows import ALL_ONES, Index, Rows, get_word, set_word
 
 
 @inlined
@@ -17,6 +17,15 @@ def has_lane(rows: Rows, row: Index, lane: Index) -> bool:
 def set_lane(rows: Rows, row: Index, lane: Index) -> None:
     word = lane >> 6
     set_word(rows, row, word, get_word(rows, row, word) | (np.uint64(1) << np.uint64(lane & 63)))
+
+
+@inlined
+def set_lanes(rows: Rows, row: Index, first: Index, end: Index) -> None:
+    """Set lanes first .. end-1."""
+    for word in range(first >> 6, (end + 63) >> 6):
+        begin, length = max(first - 64 * word, 0), min(end - 64 * word, 64)
+        bits = (ALL_ONES >> np.uint64(64 - length)) & (ALL_ONES << np.uint64(begin))
+        set_word(rows, row, word, get_word(rows, row, word) | bits)
 
 
 @inlined

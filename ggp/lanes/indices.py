@@ -15,6 +15,7 @@ from ggp.jit.compiling import inlined, piece
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
+    Row,
     Rows,
     any_lane,
     fill,
@@ -60,15 +61,57 @@ def transpose_rows(rows: Rows, first: Index, size: Index) -> None:
     size   8, 16, 32 or 64; for one word per row `transpose_bits` is quicker
     """
     width = size >> 1
-    while width > 0:
-        low = fill(rows, ALL_ONES // ((np.uint64(1) << np.uint64(width)) + np.uint64(1)))
+    if size == 64:
+        _swap_eights(rows, first, size, 8)
+        width = 4
+    while width > 4:
         for start in range(first, first + size, 2 * width):
             for i in range(start, start + width):
-                x, y = load(rows, i), load(rows, i + width)
-                swapped = (shift_right(x, np.uint64(width)) ^ y) & low
-                store(rows, i, x ^ shift_left(swapped, np.uint64(width)))
-                store(rows, i + width, y ^ swapped)
+                x, y = _swapped(rows, load(rows, i), load(rows, i + width), width)
+                store(rows, i, x)
+                store(rows, i + width, y)
         width >>= 1
+    _swap_eights(rows, first, size, 1)
+
+
+@inlined
+def _swapped(rows: Rows, x: Row, y: Row, width: Index) -> tuple[Row, Row]:
+    """Swap the upper halves of groups of 2*width bits of x with the lower halves of those of y."""
+    shift = np.uint64(width)
+    low = fill(rows, ALL_ONES // ((np.uint64(1) << shift) + np.uint64(1)))
+    swapped = (shift_right(x, shift) ^ y) & low
+    return x ^ shift_left(swapped, shift), y ^ swapped
+
+
+@inlined
+def _swap_eights(rows: Rows, first: Index, size: Index, width: Index) -> None:
+    """Three passes in one, of widths 4*width, 2*width and `width`: rows are read and written once."""
+    for start in range(first, first + size, 8 * width):
+        for i in range(start, start + width):
+            a, b = load(rows, i), load(rows, i + width)
+            c, d = load(rows, i + 2 * width), load(rows, i + 3 * width)
+            e, f = load(rows, i + 4 * width), load(rows, i + 5 * width)
+            g, h = load(rows, i + 6 * width), load(rows, i + 7 * width)
+            a, e = _swapped(rows, a, e, 4 * width)
+            b, f = _swapped(rows, b, f, 4 * width)
+            c, g = _swapped(rows, c, g, 4 * width)
+            d, h = _swapped(rows, d, h, 4 * width)
+            a, c = _swapped(rows, a, c, 2 * width)
+            b, d = _swapped(rows, b, d, 2 * width)
+            e, g = _swapped(rows, e, g, 2 * width)
+            f, h = _swapped(rows, f, h, 2 * width)
+            a, b = _swapped(rows, a, b, width)
+            c, d = _swapped(rows, c, d, width)
+            e, f = _swapped(rows, e, f, width)
+            g, h = _swapped(rows, g, h, width)
+            store(rows, i, a)
+            store(rows, i + width, b)
+            store(rows, i + 2 * width, c)
+            store(rows, i + 3 * width, d)
+            store(rows, i + 4 * width, e)
+            store(rows, i + 5 * width, f)
+            store(rows, i + 6 * width, g)
+            store(rows, i + 7 * width, h)
 
 
 @inlined

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states
+from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
 from ggp.solver.kernels.expand import (
@@ -60,6 +60,9 @@ FIRST_CAPACITY = 1 << 16
 GROWTH = 1.5
 MAX_GROWTH_BYTES = 1 << 22
 """Of an array at a time: the system moves its pages, but new ones are cleared, and nothing can stop that."""
+SMALL_TABLE = 1 << 21
+"""Slots up to which a key table grows by four times, if that is half of memory at most: filling a table again
+costs more than clearing it."""
 _COMPARED = 1 << 20
 _OWN_PAGES_BYTES = 1 << 16
 MAX_STATES = 2**32 - 2
@@ -150,7 +153,7 @@ class _Enumeration:
         self.passes, self.inserted = Slices(), Slices()
         self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
         self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
-        self.table = np.zeros(2 * FIRST_CAPACITY, np.uint64)
+        self.table = make_key_table(2 * FIRST_CAPACITY)
         self.edge = np.zeros(FIRST_CAPACITY, np.uint32)
         self.chunks: list[Chunk] = []
         self.layer_ends = [1]
@@ -214,7 +217,7 @@ class _Enumeration:
         slots = max(len(self.table), 2 * FIRST_CAPACITY)
         while self.states > slots // 4 * 3:
             slots *= 2
-        self.table = np.zeros(slots, np.uint64)
+        self.table = make_key_table(slots)
         insert_states(self.table, self.keys, self.words, 0, self.states)
 
     def _space(self, check: Callable[[], None] = lambda: None) -> StateSpace:
@@ -296,10 +299,10 @@ class _Enumeration:
         slots = len(self.table)
         if states + wanted > slots // 4 * 3:
             while states + wanted > slots // 4 * 3:
-                slots *= 2
+                slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
             self._require_memory(8 * (slots - len(self.table)))
             self.table = np.zeros(0, np.uint64)
-            table = np.zeros(slots, np.uint64)
+            table = make_key_table(slots)
             for first, end in self.inserted.cut(0, states):
                 insert_states(table, self.keys, self.words, first, end)
                 self._check_time()

@@ -22,7 +22,7 @@ from gdl.syntax.parser import parse_term
 from ggp.engines.compiled import CompiledGame
 from ggp.files import replacing
 from ggp.game import Fact, Game, Role
-from ggp.lanes.keys.key_table import insert_states
+from ggp.lanes.keys.key_table import insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header, rules_digest
@@ -150,7 +150,7 @@ class Tablebase:
         if values.max(initial=0) > MAX_GOAL or not has_sum:
             raise SavedSolutionError(f"{self.path}: incomplete or damaged (impossible values)")
         keys = np.array(self._keys).reshape(-1)
-        table = np.zeros(2 << max(0, len(values) - 1).bit_length(), np.uint64)
+        table = make_key_table(2 << max(0, len(values) - 1).bit_length())
         insert_states(table, keys, code.word_count, 0, len(values))
         return KnownGoals(table, keys, np.ascontiguousarray(values[:, 0]))
 

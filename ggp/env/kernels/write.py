@@ -23,6 +23,7 @@ from ggp.env.kernels.arrays import (
 )
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import (
+    ALL_ONES,
     Index,
     Rows,
     any_lane,
@@ -32,11 +33,9 @@ from ggp.jit.rows import (
     load,
     lowest_bit,
     set_word,
-    spread_8,
-    spread_16,
-    spread_32,
     spread_64,
     store,
+    store_where,
     word_count,
 )
 from ggp.lanes.bits import has_lane
@@ -114,9 +113,8 @@ def _write_rows(
 ) -> None:
     """target[n*count + k] = the bit that row k has in the lane of environment n. Destroys the rows.
 
-    Environment after environment: what is written leaves the first cache before a second pass. The last store
-    of one may reach into the next one's bytes, which are written later; at the end of a block, whose neighbor
-    may be another thread's, none reaches beyond it.
+    Environment after environment, each vector of 64 bytes once: the 64 lanes of a word fill `count` of them,
+    aligned as `target` is. Only the last one of all may reach into the padding.
     """
     rows = scratch.rows
     last = 64 * ((count - 1) // 64)
@@ -127,19 +125,9 @@ def _write_rows(
         _transpose(scratch, first, 64)
     _transpose(scratch, last, size)
     lanes = 64 * word_count(rows)
-    # Stores from this environment on would reach beyond the block.
-    limit = lanes * (block + 1) - (size - (count - last) + count - 1) // count
     for w in range(word_count(rows)):
         start = lanes * block + 64 * w
-        members = min(64, total - start)
-        within = max(0, min(members, limit - start))
-        _write_lanes(rows, last, size, target, start * count, count, w, within)
-        for lane in range(within, members):
-            for k in range(count):
-                side = size if k >= last else 64
-                row = k - k % 64  # `last` is a multiple of 64
-                word = get_word(rows, row + lane % side, w) >> np.uint64(lane - lane % side + k - row)
-                target[(start + lane) * count + k] = word & np.uint64(1)
+        _write_lanes(rows, last, size, target, start * count, count, w, min(64, total - start))
 
 
 @inlined
@@ -157,17 +145,6 @@ def _transpose(scratch: Scratch, first: Index, size: Index) -> None:
 
 
 @inlined
-def _write_heads(
-    rows: Rows, last: Index, target: NDArray[np.uint8], place: Index, lane: Index, w: Index
-) -> None:
-    """The first `last` bytes of a lane, from `place` on."""
-    if last > 0:
-        spread_64(target, place, get_word(rows, lane, w))
-        for first in range(64, last, 64):
-            spread_64(target, place + first, get_word(rows, first + lane, w))
-
-
-@inlined
 def _write_lanes(
     rows: Rows,
     last: Index,
@@ -182,25 +159,27 @@ def _write_lanes(
 
     last, size   the first of the last rows, and the size of the squares that they were transposed in
     """
-    if size == 8:
-        for lane in range(lanes):
-            _write_heads(rows, last, target, place + lane * count, lane, w)
-            word = get_word(rows, last + (lane & 7), w) >> np.uint64(lane & 56)
-            spread_8(target, place + lane * count + last, word)
-    elif size == 16:
-        for lane in range(lanes):
-            _write_heads(rows, last, target, place + lane * count, lane, w)
-            word = get_word(rows, last + (lane & 15), w) >> np.uint64(lane & 48)
-            spread_16(target, place + lane * count + last, word)
-    elif size == 32:
-        for lane in range(lanes):
-            _write_heads(rows, last, target, place + lane * count, lane, w)
-            word = get_word(rows, last + (lane & 31), w) >> np.uint64(lane & 32)
-            spread_32(target, place + lane * count + last, word)
-    else:
-        for lane in range(lanes):
-            _write_heads(rows, last, target, place + lane * count, lane, w)
-            spread_64(target, place + lane * count + last, get_word(rows, last + lane, w))
+    tail = np.uint64(count - last)
+    within = ALL_ONES >> (np.uint64(64) - tail)
+    # `filled` < 64 bits, those of `joined`, are still to be stored.
+    joined, filled = np.uint64(0), np.uint64(0)
+    for lane in range(lanes):
+        for first in range(0, last, 64):
+            word = get_word(rows, first + lane, w)
+            spread_64(target, place, joined | (word << filled))
+            joined = (word >> np.uint64(1)) >> (np.uint64(63) - filled)
+            place += 64
+        square = lane & (size - 1)
+        word = (get_word(rows, last + square, w) >> np.uint64(lane - square)) & within
+        joined |= word << filled
+        filled += tail
+        if filled >= np.uint64(64):
+            spread_64(target, place, joined)
+            filled -= np.uint64(64)
+            joined = (word >> np.uint64(1)) >> (tail - filled - np.uint64(1))
+            place += 64
+    if filled > np.uint64(0):
+        spread_64(target, place, joined)
 
 
 @inlined
@@ -254,19 +233,18 @@ def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Inde
     flags = block * (2 + env.agent_role.shape[0])
     for w in range(word_count(batch.flags)):
         start, members = environments_of(batch, block, w)
+        if members <= 0:
+            break
         one = np.uint64(0)
         several = np.uint64(0)
         for a in range(env.agent_role.shape[0]):
             acts = get_word(batch.flags, flags + 1 + a, w)
             several |= one & acts
             one |= acts
-        for n in range(start, start + members):
-            readings.current[n] = NO_AGENT
+        readings.current[start : start + members] = NO_AGENT
         for a in range(env.agent_role.shape[0]):
-            acts = get_word(batch.flags, flags + 1 + a, w) & ~several
-            for lane in range(members):
-                is_acting = np.int32((acts >> np.uint64(lane)) & np.uint64(1))
-                readings.current[start + lane] += is_acting * np.int32(a - NO_AGENT)
+            acts = get_word(batch.flags, flags + 1 + a, w) & ~several & (ALL_ONES >> np.uint64(64 - members))
+            store_where(readings.current, start, acts, np.int32(a))
 
 
 @inlined

@@ -1,11 +1,14 @@
 """The key table: from keys to state numbers, in batches.
 
 States are numbered in the order of their discovery; `keys` holds the key of each. A slot of the table is 0,
-or the upper half of a state's hash and its number + 1, so that hardly any key is compared (one more cache
-miss) in vain. A batch first prefetches slots, then keys, and only then looks them up: dozens of cache misses
-are under way at once. The full key is always compared, so equal hashes never merge two states.
+or a tag, the upper half of a state's hash made odd, above the state's number + 1, so that hardly any key is
+compared (one more cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at
+once; it fills from its first slot on, then the next bucket takes what belongs in it. A batch first prefetches
+buckets, then keys, and only then looks them up: dozens of cache misses are under way at once. Most keys are
+found in their bucket, without a branch; the others are looked up and numbered one after another. The full key
+is always compared, so equal hashes never merge two states.
 
-Letters: N states, D words per key, B keys of a batch, S slots (a power of two).
+Letters: N states, D words per key, B keys of a batch, S slots (a power of two, at least BUCKET).
 """
 
 from __future__ import annotations
@@ -16,13 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined, kernel
-from ggp.jit.rows import Index, prefetch
+from ggp.jit.rows import Index, lowest_bit, make_rows, prefetch, upper_halves_equal, words_of
 
 Words = NDArray[np.uint64]
 ABSENT = -1
 _LOW = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
 _BATCH = 256
+BUCKET = 8
+
+
+def make_key_table(slots: int) -> Words:
+    """An empty table of at least `slots` slots, a power of two, whose buckets are cache lines.
+
+    >>> make_key_table(2).shape
+    (8,)
+    """
+    return words_of(make_rows(max(1, slots // BUCKET), BUCKET)).reshape(-1)
 
 
 @inlined
@@ -38,23 +51,58 @@ def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
 
 
 @inlined
+def entry_of(mixed: np.uint64, number: Index) -> np.uint64:
+    """What the table holds of state `number`."""
+    return (_tag_of(mixed) << _HALF) | np.uint64(number + 1)
+
+
+@inlined
+def _tag_of(mixed: np.uint64) -> np.uint64:
+    return (mixed >> _HALF) | np.uint64(1)
+
+
+@inlined
+def _bucket_of(table: Words, mixed: np.uint64) -> Index:
+    """The first slot of the bucket where a key with this hash belongs."""
+    return np.int64(mixed & np.uint64(table.shape[0] - BUCKET))
+
+
+@inlined
 def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Index, mixed: np.uint64) -> Index:
     """The slot of the key at word `place` of `reached`; if it is new, the empty slot where it belongs."""
-    mask = np.uint64(table.shape[0] - 1)
-    slot = mixed & mask
-    tag = mixed >> _HALF
+    bucket = _bucket_of(table, mixed)
+    tag = _tag_of(mixed)
     while True:
-        entry = table[slot]
-        if entry == np.uint64(0):
-            return np.int64(slot)
-        if entry >> _HALF == tag:
-            other = words * (np.int64(entry & _LOW) - 1)
+        same = upper_halves_equal(table, bucket, tag)
+        while same != np.uint64(0):
+            slot = bucket + lowest_bit(same)
+            other = words * (np.int64(table[slot] & _LOW) - 1)
             d = 0
             while d < words and keys[other + d] == reached[place + d]:
                 d += 1
             if d == words:
-                return np.int64(slot)
-        slot = (slot + np.uint64(1)) & mask
+                return slot
+            same &= same - np.uint64(1)
+        slot = _empty_slot(table, bucket)
+        if slot >= 0:
+            return slot
+        bucket = (bucket + BUCKET) & (table.shape[0] - 1)
+
+
+@inlined
+def _empty_slot(table: Words, bucket: Index) -> Index:
+    """The first empty slot of a bucket, or ABSENT."""
+    empty = upper_halves_equal(table, bucket, np.uint64(0))
+    return bucket + lowest_bit(empty) if empty != np.uint64(0) else np.int64(ABSENT)
+
+
+@inlined
+def _candidate(table: Words, mixed: np.uint64) -> Index:
+    """The first state in the bucket of a hash with its tag; if there is none, state 0. Without a branch."""
+    bucket = _bucket_of(table, mixed)
+    same = upper_halves_equal(table, bucket, _tag_of(mixed))
+    entry = table[bucket + (lowest_bit(same) & (BUCKET - 1))]
+    return (np.int64(entry & _LOW) - 1) * np.int64(same != np.uint64(0))
 
 
 @inlined
@@ -62,14 +110,11 @@ def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
     """Hash the keys first .. end-1 of `reached` into mixed[0 ..] and prefetch their lookups."""
-    mask = np.uint64(table.shape[0] - 1)
     for i in range(first, end):
         mixed[i - first] = hash_of(reached, words * i, words)
-        prefetch(table, np.int64(mixed[i - first] & mask))
+        prefetch(table, _bucket_of(table, mixed[i - first]))
     for i in range(first, end):
-        entry = table[mixed[i - first] & mask]
-        if entry >> _HALF == mixed[i - first] >> _HALF:
-            prefetch(keys, words * (np.int64(entry & _LOW) - 1))
+        prefetch(keys, words * _candidate(table, mixed[i - first]))
 
 
 class KeyTable(NamedTuple):
@@ -109,33 +154,50 @@ def number_states(
     for first in range(0, count, _BATCH):
         end = min(count, first + _BATCH)
         prefetch_batch(table, keys, words, reached, first, end, mixed)
+        # Afterwards `mixed` lists the keys that are not the first candidates of their buckets; where such a
+        # bucket is full, the next one is on its way.
+        missing = np.int64(0)
         for i in range(first, end):
-            h = mixed[i - first]
-            slot = slot_of(table, keys, words, reached, words * i, h)
+            state = _candidate(table, mixed[i - first])
+            differing = np.uint64(0)
+            for d in range(words):
+                differing |= keys[words * state + d] ^ reached[words * i + d]
+            edge[first_edge + i] = np.uint32(state)
+            is_missing = (differing != np.uint64(0)) | (state >= state_count)
+            bucket = _bucket_of(table, mixed[i - first])
+            is_full = table[bucket + BUCKET - 1] != np.uint64(0)
+            prefetch(table, bucket + BUCKET * np.int64(is_missing & is_full))
+            mixed[missing] = np.uint64(i)
+            missing += np.int64(is_missing)
+        for j in range(missing):
+            place = words * np.int64(mixed[j])
+            h = hash_of(reached, place, words)
+            slot = slot_of(table, keys, words, reached, place, h)
             entry = table[slot]
             if entry == np.uint64(0):
                 for d in range(words):
-                    keys[words * state_count + d] = reached[words * i + d]
+                    keys[words * state_count + d] = reached[place + d]
+                entry = entry_of(h, state_count)
                 state_count += 1
-                entry = (h >> _HALF << _HALF) | np.uint64(state_count)
                 table[slot] = entry
-            edge[first_edge + i] = np.uint32((entry & _LOW) - np.uint64(1))
+            edge[first_edge + np.int64(mixed[j])] = np.uint32((entry & _LOW) - np.uint64(1))
     return state_count
 
 
 @kernel
 def insert_states(table: Words, keys: Words, words: int, first: int, end: int) -> None:
     """Insert states first .. end-1, which are not in the table; it stays larger than the number of states."""
-    mask = np.uint64(table.shape[0] - 1)
     ahead = 24
     for state in range(first, end):
         if state + ahead < end:
-            prefetch(table, np.int64(hash_of(keys, words * (state + ahead), words) & mask))
+            prefetch(table, _bucket_of(table, hash_of(keys, words * (state + ahead), words)))
         h = hash_of(keys, words * state, words)
-        slot = h & mask
-        while table[slot] != np.uint64(0):
-            slot = (slot + np.uint64(1)) & mask
-        table[slot] = (h >> _HALF << _HALF) | np.uint64(state + 1)
+        bucket = _bucket_of(table, h)
+        slot = _empty_slot(table, bucket)
+        while slot < 0:
+            bucket = (bucket + BUCKET) & (table.shape[0] - 1)
+            slot = _empty_slot(table, bucket)
+        table[slot] = entry_of(h, state)
 
 
 @kernel

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import kernel, piece, stage
 from ggp.jit.rows import ALL_ONES, Index, Rows, literal, make_rows, store, word_count, words_of
-from ggp.lanes.bits import has_lane
+from ggp.lanes.bits import has_lane, set_lanes
 from ggp.lanes.keys.key_table import KeyTable, Words, number_states
 from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
@@ -208,14 +208,29 @@ def _next_joint_move(turn: NDArray[np.int64], legal_count: Int32Array, first: In
 
 
 @stage
-def _set_joint_move(
+def _set_joint_moves(
     tables: LaneTables, first_move: Int32Array, expansion: Expansion, lane: Index, target: Index
-) -> None:
-    """Set the joint move `turn` of the state in `lane` of the first pass, in lane `target` of the second."""
-    for role in range(tables.role_count):
-        move = expansion.legal_move[lane * tables.move_count + first_move[role] + expansion.turn[role]]
-        put_move(tables, expansion.move_value, move, target)
-    expansion.source[target] = expansion.chosen[lane]
+) -> Any:
+    """Set joint moves of the state in `lane` of the first pass, from `turn` on, in lanes from `target` on of
+    the second: those that differ in one role's move, as many as there is room for. Return their number;
+    `turn` is the last of them then.
+    """
+    turn, value = expansion.turn, expansion.move_value
+    legal = expansion.legal_count[lane * turn.shape[0] : (lane + 1) * turn.shape[0]]
+    chooser = turn.shape[0] - 1
+    while chooser > 0 and legal[chooser] == 1:
+        chooser -= 1
+    end = min(target + legal[chooser] - turn[chooser], 64 * word_count(value))
+    for role in range(turn.shape[0]):
+        place = lane * tables.move_count + first_move[role] + turn[role]
+        if role == chooser:
+            for i in range(target, end):
+                put_move(tables, value, expansion.legal_move[place + i - target], i)
+        else:
+            set_lanes(value, np.int64(tables.move0 + expansion.legal_move[place]), target, end)
+    expansion.source[target:end] = expansion.chosen[lane]
+    turn[chooser] += end - target - 1
+    return end - target
 
 
 def begin_expansion(expansion: Expansion, first: int) -> None:
@@ -275,8 +290,7 @@ def expand(
             if not is_open:
                 is_open = _is_expandable(roles, expansion, lane, move_count, at, space.goal, goal_at)
             if is_open:
-                _set_joint_move(tables, first_move, expansion, lane, pending)
-                pending += 1
+                pending += _set_joint_moves(tables, first_move, expansion, lane, pending)
                 is_open = _next_joint_move(expansion.turn, expansion.legal_count, lane * roles)
             if not is_open:
                 lane += 1

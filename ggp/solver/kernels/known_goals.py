@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index
-from ggp.lanes.keys.key_table import Words, slot_of
+from ggp.lanes.keys.key_table import Words, make_key_table, slot_of
 
 UNKNOWN_GOAL = -1
 _LOW = np.uint64(0xFFFF_FFFF)
@@ -30,7 +30,7 @@ class KnownGoals(NamedTuple):
 
 def no_known_goals() -> KnownGoals:
     """Of no state."""
-    return KnownGoals(np.zeros(1, np.uint64), np.zeros(1, np.uint64), np.zeros(0, np.uint8))
+    return KnownGoals(make_key_table(0), np.zeros(1, np.uint64), np.zeros(0, np.uint8))
 
 
 @inlined

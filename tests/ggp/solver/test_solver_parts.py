@@ -11,7 +11,15 @@ import pytest
 
 from ggp.cli.main import app
 from ggp.engines.loading import load
-from ggp.lanes.keys.key_table import ABSENT, find_states, insert_states
+from ggp.jit.compiling import kernel
+from ggp.lanes.keys.key_table import (
+    ABSENT,
+    KeyTable,
+    find_states,
+    insert_states,
+    make_key_table,
+    number_states,
+)
 from ggp.lanes.keys.state_code import decode_keys, encode_states, make_code
 from ggp.solver import SavedSolutionError, Tablebase, save_solution, solve
 from ggp.solver.kernels.matrix import make_stage, solve_matrix
@@ -47,6 +55,25 @@ def test_table_finds_what_was_put_in_and_nothing_else(words):
     find_states(table, stored.reshape(-1), words, np.concatenate((stored, foreign)).reshape(-1), found)
     assert found[: len(stored)].tolist() == list(range(len(stored)))
     assert (found[len(stored) :] == ABSENT).all()
+
+
+@kernel
+def number_all(known, reached, count, mixed, edge):
+    return number_states(known, 0, reached, count, mixed, edge, 0)
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_states_are_numbered_in_the_order_in_which_they_are_reached(words):
+    """A table that is almost full: many buckets are, and keys come twice in a batch."""
+    rng = np.random.default_rng(words)
+    reached = rng.integers(0, 30 if words > 1 else 230, (2000, words)).astype(np.uint64)
+    known = KeyTable(make_key_table(256 if words == 1 else 4096), np.zeros(2000 * words, np.uint64), words)
+    edge = np.empty(2000, np.uint32)
+    count = number_all(known, reached.reshape(-1), 2000, np.empty(2000, np.uint64), edge)
+    numbers = {}
+    assert edge.tolist() == [numbers.setdefault(tuple(key), len(numbers)) for key in reached.tolist()]
+    assert count == len(numbers)
+    assert known.keys[: count * words].reshape(-1, words).tolist() == list(map(list, numbers))
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -17,7 +17,7 @@ import numpy as np
 from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.rows import Index, Rows
 from ggp.lanes.bits import has_lane
-from ggp.lanes.keys.key_table import Words, hash_of, slot_of
+from ggp.lanes.keys.key_table import Words, entry_of, hash_of, slot_of
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import MISSING, ROOT, SAME_AS, SearchArrays, StatePlanes, Tree
 
@@ -25,7 +25,6 @@ MIN_SLOTS = 1024
 """Minimum slots of the hash table of states; it grows with the graph: at least two slots per state."""
 
 _LOW = np.uint64(0xFFFF_FFFF)
-_HALF = np.uint64(32)
 
 
 @inlined
@@ -86,7 +85,7 @@ def enter_key(arrays: SearchArrays, tree: Tree, planes: StatePlanes) -> None:
 def _enter_expansion(table: Words, tree: Tree, words: Index, number: Index) -> None:
     mixed = hash_of(tree.key, words * number, words)
     slot = slot_of(table, tree.key, words, tree.key, words * number, mixed)
-    table[slot] = (mixed >> _HALF << _HALF) | np.uint64(number + 1)
+    table[slot] = entry_of(mixed, number)
 
 
 @piece
