@@ -14,12 +14,11 @@ from math import inf
 
 import numpy as np
 
-from ggp.engines.compiled import CompiledGame, PackedState, once_per_game
+from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
 from ggp.search.alphabeta.estimate import Estimate
-from ggp.search.alphabeta.goal_distance import goal_formula
+from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, PAUSED, UNLIMITED
-from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.alphabeta.symmetry import identity_image
 
@@ -53,8 +52,6 @@ FIRST_FORECAST = 200
 STUCK, MIN_GAIN = 5.0, 0.1
 """It is expected to stay stuck for this multiple of the positions since its latest gain, which took at least
 this share off the rest."""
-MAX_ORDER_INPUTS = 1500
-"""Maximum gate inputs of a goal formula: evaluating larger ones costs more than it saves."""
 
 NO_EVALUATION = Estimate(goal_weight=0, mobility_weight=0)
 """A position at the horizon counts as even: nothing is spent on telling unproven positions apart."""
@@ -224,7 +221,7 @@ class Straight(ProofLine):
     first_depth = UNLIMITED
 
     def __init__(self, game: CompiledGame, mebibytes: int) -> None:
-        estimate = replace(NO_EVALUATION, formula=_order_formula(game), is_for_order=True)
+        estimate = replace(NO_EVALUATION, formula=order_formula(game), is_for_order=True)
         super().__init__(game, mebibytes, estimate)
 
     def leave(self) -> None:
@@ -267,11 +264,6 @@ class Straight(ProofLine):
         if done <= 0.0:
             return inf
         return max(self.nodes * self._left / done, STUCK * (self.nodes - self._gained_at))
-
-
-@once_per_game
-def _order_formula(game: CompiledGame) -> GoalFormula | None:
-    return goal_formula(game, None, most_inputs=MAX_ORDER_INPUTS)
 
 
 def positions_to_proof(sizes: Sequence[int], length: float) -> float | None:

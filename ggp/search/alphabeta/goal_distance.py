@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import CircuitTables, Phase
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.features.board_features import NOTHING, Features
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.latches import find_latches, latches_of_goals
@@ -36,6 +36,8 @@ NEAR = 0.3
 MAX_STEPS = 30
 MAX_INPUTS = 30_000
 """Maximum gate inputs of a formula; a larger one would cost more than searching."""
+MAX_ORDER_INPUTS = 1500
+"""The same if the formula only orders moves."""
 
 
 def goal_formula(
@@ -85,6 +87,12 @@ def goal_formula(
         wanted=np.array([number[literal] for literal in wanted] + [-1] * (2 - len(wanted)), np.int32),
         near=np.array([NEAR]),
     )
+
+
+@once_per_game
+def order_formula(game: CompiledGame) -> GoalFormula | None:
+    """The formula for ordering moves, without features; None if it would cost more than it saves."""
+    return goal_formula(game, None, most_inputs=MAX_ORDER_INPUTS)
 
 
 def _greatest_goal(tables: CircuitTables, role: int) -> int:

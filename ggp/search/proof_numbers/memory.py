@@ -13,6 +13,8 @@ from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.search.alphabeta.goal_bounds import goal_bounds
+from ggp.search.alphabeta.goal_distance import order_formula
+from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
 from ggp.search.alphabeta.memory import most_legal
 from ggp.search.decisive.immediate_wins import immediate_wins
@@ -35,9 +37,12 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
     of_walkers = np.zeros((4, walkers), np.int64)
     place, first, children, made, proof, disproof, current, work = np.zeros((8, walkers * PLIES), np.int64)
     option = np.zeros(c.OPTIONS, np.int64)
+    maker = _child_memory(game, code)
     option[c.WALKERS] = walkers
+    # Where facts that stay rule out others, a board fills up and every line ends before long.
+    option[c.ORDERED] = walkers // 2 if len(maker.formula.blocker) else 0
     return SearchMemory(
-        maker=_child_memory(game, code),
+        maker=maker,
         table=table,
         ply=of_walkers[0],
         first_lane=of_walkers[1],
@@ -56,6 +61,7 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
         proof=np.zeros(walkers * places, np.int32),
         disproof=np.zeros(walkers * places, np.int32),
         note=np.zeros(walkers * places, np.int32),
+        score=np.zeros(walkers * places, np.int32),
         option=option,
         counter=np.zeros(c.COUNTERS, np.int64),
         buckets=bucket_count(table, code.word_count),
@@ -77,6 +83,7 @@ def _walker_count(game: CompiledGame) -> int:
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
     tables, circuits = game.lane_tables, (*(immediate_wins(game) or (None, None)), goal_bounds(game))
     note = make_rows(c.NOTE_PLANES, WORDS)
+    formula = order_formula(game) or no_formula()
     sides = [
         no_circuit(tables, WORDS) if each is None else side_circuit(each.tables, WORDS) for each in circuits
     ]
@@ -96,6 +103,9 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
         wins=sides[0],
         other_wins=sides[1],
         bounds=sides[2],
+        formula=formula,
+        degree=make_rows(max(1, len(formula.leaf) + len(formula.is_any)), TOGETHER),
+        distance=np.zeros(LANES, np.int32),
     )
 
 

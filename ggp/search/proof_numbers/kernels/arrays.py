@@ -18,6 +18,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import Rows
 from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
+from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
 
 Ints = NDArray[np.int64]
@@ -37,8 +38,9 @@ COUNT_PLANES = NOTE_PLANES - COUNT_BIT
 BUSY_BIT = NOTE_PLANES
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
-OPTIONS = 4
-GOAL, QUESTION, NODE_LIMIT, WALKERS = range(OPTIONS)
+# ORDERED: how many of the walkers, the first ones, go in the order of the goal distance.
+OPTIONS = 5
+GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED = range(OPTIONS)
 
 # Indices of SearchMemory.counter. NODES: all of whose children were made; LEAVES: children that were decided
 # then. BEST: the legal move at the root that decides, counted among its mover's; -1: none does. STORED:
@@ -67,6 +69,9 @@ class ChildMemory(NamedTuple):
     wins: SideCircuit  # which children are won at once by role 0, if it moves there
     other_wins: SideCircuit  # the same for role 1
     bounds: SideCircuit  # which goals of role 0 children can still end with
+    formula: GoalFormula  # the order of children
+    degree: Rows  # its parts, a row of TOGETHER words each
+    distance: Int32Array  # int32[L]: the scores of states in lanes
 
 
 class SearchMemory(NamedTuple):
@@ -92,6 +97,7 @@ class SearchMemory(NamedTuple):
     proof: Int32Array  # int32[N*A]
     disproof: Int32Array
     note: Int32Array
+    score: Int32Array  # of open children for the node's mover, if the walker goes in that order
     option: Ints
     counter: Ints
     buckets: int  # of the table, a power of two

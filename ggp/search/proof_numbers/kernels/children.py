@@ -1,4 +1,4 @@
-"""make_children: the children of many nodes in one pass of lanes, one child per lane.
+"""make_children: the children of many nodes in one pass of lanes, one child per lane; `score_states`.
 
 Each lane is given the key of a node and a number k, and makes the k-th legal move of the role that chooses
 there. No list of moves is ever made: moves are counted and selected in all lanes at once, as playouts do.
@@ -35,6 +35,7 @@ from ggp.lanes.step import (
     settle_successors,
     several_true,
 )
+from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
 from ggp.search.alphabeta.kernels.side_circuit import is_used, settle_in
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import ChildMemory, Ints
@@ -193,3 +194,17 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     decided, yes = _decide_by_circuits(maker, goal, ended, ended & _reached(tables, child, goal))
     counter[c.LEAVES] += np.int64(sum_words(popcount(decided & used)))
     _note_children(maker, decided, yes, second_moves)
+
+
+@piece
+def score_states(maker: ChildMemory, count: Index) -> None:
+    """distance[i] = hundredths of a goal for role 0 in state i of `count`, by the goal distance.
+
+    The states' keys are in `keys`, that of state i in bit i & 63 of word i >> 6.
+    """
+    _transpose_keys(maker)
+    decode_planes(maker.code, maker.keys, maker.child)
+    for first in range(0, count, TOGETHER):
+        set_degrees(maker.formula, maker.child, maker.degree, np.int64(first))
+        for i in range(first, min(first + TOGETHER, count)):
+            maker.distance[i] = distance_score(maker.formula, maker.degree, np.int64(i - first))

@@ -11,6 +11,11 @@ A *tick* serves all walkers: each needs the children of one node. They are made 
 from the table, climbs as far as its limits say, and descends to the next node without children. No walker
 searches on before its node is complete.
 
+The first option[ORDERED] walkers know no limits: they stay below a child until it is answered, and take the
+children in the order of the goal distance, as alpha-beta with a null window does. Until the best one is
+answered they all follow it ("young brothers wait", Feldmann 1993); then those with the fewest others below
+come first (as in ABDADA, Weill 1996). All walkers use what any of them has answered.
+
 An answer holds whatever the order: a node is answered by answered children only. So states that occur again
 in a line spoil no answer, but a walker could follow them for ever; it gives up instead.
 """
@@ -25,7 +30,7 @@ from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index, get_word, set_word
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import INFINITE, SearchMemory
-from ggp.search.proof_numbers.kernels.children import make_children, note_place
+from ggp.search.proof_numbers.kernels.children import make_children, note_place, score_states
 from ggp.search.proof_numbers.kernels.table import (
     entry_busy,
     entry_disproof,
@@ -174,6 +179,25 @@ def _look_up(memory: SearchMemory, child: Index) -> bool:
 
 
 @inlined
+def _next_in_order(memory: SearchMemory, f: Index) -> Any:
+    """The open child that comes next; -1 if all are answered."""
+    first: Any = np.int64(-1)
+    idlest: Any = np.int64(-1)
+    has_answers = False
+    for child in range(memory.first[f], memory.first[f] + memory.children[f]):
+        if memory.proof[child] == 0 or memory.disproof[child] == 0:
+            has_answers = has_answers or not (memory.note[child] >> c.DECIDED_BIT) & 1
+            continue
+        if first < 0 or memory.score[child] > memory.score[first]:
+            first = np.int64(child)
+        less_busy = (memory.note[max(idlest, 0)] >> c.BUSY_BIT) - (memory.note[child] >> c.BUSY_BIT)
+        is_next = less_busy == 0 and memory.score[child] > memory.score[max(idlest, 0)]
+        if idlest < 0 or less_busy > 0 or is_next:
+            idlest = np.int64(child)
+    return idlest if has_answers else first
+
+
+@inlined
 def _best_child(memory: SearchMemory, f: Index) -> tuple[Any, Any, Any, Any]:
     """Return the child to descend to, the second least number, and the numbers of the node in frame f.
 
@@ -193,7 +217,7 @@ def _best_child(memory: SearchMemory, f: Index) -> tuple[Any, Any, Any, Any]:
             own, other = other, own
         least = min(least, own)
         total += other
-        if own < INFINITE:
+        if 0 < own < INFINITE:
             busy = np.int64(memory.note[child] >> c.BUSY_BIT)
             own = min(INFINITE - 1, own + busy + ((own * busy) >> 2))
         if own < lowest:
@@ -226,7 +250,8 @@ def _leave(memory: SearchMemory, k: Index, f: Index, proof: Index, disproof: Ind
 
 @inlined
 def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other: Index) -> None:
-    """Enter a child with limits: its own number beyond the second least, or what the node's limits leave.
+    """Enter a child with limits: its own number beyond the second least, or what the node's limits leave;
+    none for walkers that go in order.
 
     second, other   the mover's number of the second best child, and the other role's number of the node
     """
@@ -241,7 +266,9 @@ def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other:
     # Both limits are larger than the child's numbers, or it would be left at once.
     own_limit = min(np.int64(INFINITE), max(min(most_own, second + (second >> 2) + 1), own + 1))
     other_limit = np.int64(INFINITE)
-    if most_other < INFINITE:
+    if k < memory.option[c.ORDERED]:
+        own_limit = np.int64(INFINITE)
+    elif most_other < INFINITE:
         other_limit = min(other_limit, max(most_other - other, np.int64(1)) + child_other)
     store_entry(
         memory,
@@ -287,6 +314,8 @@ def _step(memory: SearchMemory, k: Index) -> None:
                 memory.counter[c.BEST] = best - memory.first[f] if own == 0 else np.int64(-1)
             _leave(memory, k, f, proof, disproof)
             continue
+        if k < memory.option[c.ORDERED]:
+            best = _next_in_order(memory, f)
         # Others may have searched the child since its numbers were read.
         known_proof, known_disproof, note = memory.proof[best], memory.disproof[best], memory.note[best]
         is_known = _look_up(memory, best)
@@ -318,6 +347,41 @@ def _climb_to_answers(memory: SearchMemory, k: Index) -> None:
 
 
 @inlined
+def _put_open(memory: SearchMemory, f: Index, count: Index) -> Any:
+    """Put the open children of a complete node into lanes from `count` on, if there is a choice between them
+    and room. Their scores become the lanes, the others' -1. Return the number of lanes in use."""
+    words = memory.maker.code.word_count
+    first, end = memory.first[f], memory.first[f] + memory.children[f]
+    is_second = _is_second(memory.note[memory.place[f]])
+    is_decided = False
+    opened: Any = np.int64(0)
+    for child in range(first, end):
+        memory.score[child] = -1
+        is_decided = is_decided or (memory.disproof[child] if is_second else memory.proof[child]) == 0
+        opened += memory.proof[child] != 0 and memory.disproof[child] != 0
+    if is_decided or opened < 2 or count + opened > c.LANES:
+        return count
+    lane: Any = count
+    for child in range(first, end):
+        if memory.proof[child] != 0 and memory.disproof[child] != 0:
+            for d in range(words):
+                set_word(memory.maker.keys, 64 * d + (lane & 63), lane >> 6, memory.key[child * words + d])
+            memory.score[child] = lane
+            lane += 1
+    return lane
+
+
+@inlined
+def _take_scores(memory: SearchMemory, f: Index) -> None:
+    """Replace the lanes of a node's open children by their scores for its mover."""
+    is_second = _is_second(memory.note[memory.place[f]])
+    for child in range(memory.first[f], memory.first[f] + memory.children[f]):
+        if memory.score[child] >= 0:
+            score = memory.maker.distance[memory.score[child]]
+            memory.score[child] = 10000 - score if is_second else score
+
+
+@inlined
 def _tick(memory: SearchMemory) -> None:
     """Make children for all walkers and let those whose nodes are complete move on."""
     lanes = _hand_out_lanes(memory)
@@ -327,16 +391,25 @@ def _tick(memory: SearchMemory) -> None:
     _collect_children(memory)
     # The arenas hold the new children, and their entries are on the way to the caches.
 
+    count: Any = np.int64(0)
     for k in range(memory.option[c.WALKERS]):
-        if memory.lanes[k] == 0 or memory.counter[c.ANSWER] != c.OPEN:
-            continue
         f = k * memory.plies + memory.ply[k]
-        for child in range(
-            memory.first[f] + memory.made[f], memory.first[f] + memory.made[f] + memory.lanes[k]
-        ):
+        made = memory.first[f] + memory.made[f]
+        for child in range(made, made + memory.lanes[k]):
             _take_numbers(memory, child)
         memory.made[f] += memory.lanes[k]
-        if memory.made[f] == memory.children[f]:
+        if k < memory.option[c.ORDERED] and memory.lanes[k] > 0 and memory.made[f] == memory.children[f]:
+            count = _put_open(memory, f, count)
+    if count > 0:
+        score_states(memory.maker, count)
+    # The states to order are scored; their notes are no longer in lanes.
+
+    for k in range(memory.option[c.WALKERS]):
+        f = k * memory.plies + memory.ply[k]
+        is_complete = memory.lanes[k] > 0 and memory.made[f] == memory.children[f]
+        if is_complete and memory.counter[c.ANSWER] == c.OPEN:
+            if k < memory.option[c.ORDERED]:
+                _take_scores(memory, f)
             if memory.visits[k] % _CHECK_EVERY == 0:
                 _climb_to_answers(memory, k)
             _step(memory, k)

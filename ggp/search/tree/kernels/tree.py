@@ -41,6 +41,8 @@ from ggp.search.tree.kernels.graph import shared_node
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
 NEUTRAL_GOAL = 50.0
+SETTLED = -1.0
+"""Value of a root move with a proven goal: below that of every other."""
 
 
 @inlined
@@ -166,11 +168,11 @@ def add_bonus(
 
 
 @inlined
-def put_proofs(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
-    """A proven goal needs no estimate."""
+def put_proofs(tree: Tree, first: Index, end: Index, is_root: bool, value: Float64Array) -> None:
+    """A proven goal needs no estimate; at the root no more visits either, or a draw would take them all."""
     goal = tree.goal[first:end]
     for i in range(end - first):
-        value[i] = goal[i] if goal[i] != UNPROVEN else value[i]
+        value[i] = value[i] if goal[i] == UNPROVEN else SETTLED if is_root else goal[i]
 
 
 @inlined
@@ -212,7 +214,7 @@ def select_edge(
         call_entry(parts.mix, memory, first, end, all_visits, reference)
     add_bonus(tree, settings, first, end, all_visits, value)
     if settings.is_solving != 0:
-        put_proofs(tree, first, end, value)
+        put_proofs(tree, first, end, bool(node == arrays.counter[c.ROOT_NODE]), value)
     return first + first_highest(value)
 
 

@@ -53,6 +53,7 @@ from ggp.search.tree.reference.tree import (
 )
 
 NEUTRAL_GOAL = 50.0
+SETTLED = -1.0
 
 
 class OutOfTimeError(Exception):
@@ -307,7 +308,7 @@ class Search:
         has_amaf = self._has_rave or self._has_grave
         beta = rave_weight(self.options.rave_k, all_visits) if has_amaf else 0.0
         terms = [self._terms(node, role, m, bonus / math.sqrt(n), beta, amaf) for m, n in enumerate(counts)]
-        values = [each.value for each in terms]
+        values = [SETTLED if node is self.root and each.proven is not None else each.value for each in terms]
         chosen = values.index(max(values))
         self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
         return chosen

@@ -81,6 +81,30 @@ def test_leaves_are_the_children_that_are_decided(heap, nodes, leaves):
     assert (found.nodes, found.leaves) == (nodes, leaves)
 
 
+@pytest.mark.parametrize(
+    ("name", "share"), [("connectfour_4x4", 2), ("hex_3x3", 2), ("breakthrough_4x4", None)]
+)
+def test_half_of_the_walkers_go_in_order_where_boards_fill_up(name, share):
+    option = ProofNumberSearch(load(name, "lanes"), mebibytes=1)._memory.option
+    assert option[c.ORDERED] == (option[c.WALKERS] // share if share else 0)
+
+
+@pytest.mark.parametrize("ordered", [0, 1, 64])
+def test_any_number_of_walkers_in_order_finds_the_value_with_a_move_that_keeps_it(ordered):
+    """The move too: walkers still below the child that answers must not make it look worse than another."""
+    game = load("connectfour_4x4", "lanes")
+    search, solution = ProofNumberSearch(game, mebibytes=16), solve(game)
+    search._memory.option[c.ORDERED] = ordered
+    for state in sampled_states(solution, 30, seed=1):
+        found = search.search(state)
+        assert found.goal == solution.values(state)[0]
+        if found.move is not None:
+            legal = [game.legal_moves(state, role) for role in game.roles]
+            mover = 0 if len(legal[0]) > 1 else 1
+            joint = [found.move if r == mover else moves[0] for r, moves in enumerate(legal)]
+            assert solution.values(game.next_state(state, joint))[0] == found.goal
+
+
 def test_a_goal_between_those_of_the_rules_means_the_next_one():
     game = load(TURNS.format(heap=4, more=""), "lanes")
     search = ProofNumberSearch(game, mebibytes=1)

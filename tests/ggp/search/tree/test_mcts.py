@@ -150,6 +150,32 @@ def test_solver_proves_what_it_can_and_stops(cells, goal):
     assert next(move.goal for move in report.moves if move.move == search.best_move()) == goal
 
 
+STOP_OR_GO = """
+(role a) (role b) (init (at 0)) (succ 0 1) (succ 1 2) (succ 2 3) (succ 3 4) (succ 4 5) (succ 5 6)
+(legal b noop) (<= (legal a stop) (true (at 0))) (<= (legal a left) (not (true stopped)))
+(<= (legal a right) (not (true (at 0))) (not (true stopped))) (<= (legal a noop) (true stopped))
+(<= (next stopped) (does a stop)) (<= (next (at ?m)) (true (at ?n)) (succ ?n ?m) (not (does a stop)))
+(<= (next strayed) (does a left) (not (true (at 0)))) (<= (next strayed) (true strayed))
+(<= terminal (true stopped)) (<= terminal (true (at 6)))
+(<= won (true (at 6)) (not (true strayed)))
+(<= (goal ?r 50) (role ?r) (true stopped)) (<= (goal a 100) won) (<= (goal b 0) won)
+(<= (goal a 0) (not won) (not (true stopped))) (<= (goal b 100) (not won) (not (true stopped)))
+"""
+
+
+@pytest.mark.parametrize("kind", [LanesSearch, Search])
+def test_a_proven_draw_takes_no_visits_from_a_move_that_may_win(kind):
+    """One of 32 lines behind the other move wins."""
+    game = load(STOP_OR_GO, "lanes")
+    search = kind(game, game.roles[0], seed=1, options=one_lane(is_solving=True))
+    search.move_to(game.initial_state(), None)
+    search.run(Budget(simulations=300))
+    moves = {str(move.move): move for move in search.report().moves}
+    assert moves["stop"].goal == 50
+    assert moves["stop"].visits < 5
+    assert str(search.best_move()) == "left"
+
+
 def test_solver_proves_nothing_where_both_move_at_once():
     search = search_of("rockpaperscissors", is_solving=True)
     search.run(Budget(simulations=3000))
