@@ -8,10 +8,12 @@ from hashlib import sha256
 from html import escape
 from typing import Any
 
+from ggp.explain.bare_trees import read_tree
 from ggp.explain.explanation import MARKS, Explanation, Table
 from ggp.explain.picture import STYLE as TREE_STYLE
 from ggp.explain.picture import tree_svg
 from ggp.explain.searches import explain
+from ggp.explain.writing import writing_of
 from ggp.game import Game
 
 STYLE = """
@@ -166,7 +168,8 @@ def page_of(found: Explanation) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     marks = {mark for step in found.steps for look in step.looks.values() for mark in look.marks}
     legend = "".join(f"<li><b>{mark}</b> {each}</li>" for mark, each in MARKS.items() if mark in marks)
-    steps = "".join(f"<li>{escape(step.text)}</li>" for step in found.steps)
+    terms = [f' title="{escape(term)}"' * bool(term) for term in terms_of(found)]
+    steps = "".join(f"<li{terms[step.node]}>{escape(step.text)}</li>" for step in found.steps)
     compared = "" if found.comparison is None else table_html(found.comparison)
     tree = tree_svg(found, found.looks(), now=-1, line=found.line)
     return f"""<!doctype html>
@@ -199,12 +202,22 @@ def page_of(found: Explanation) -> str:
 
 
 def explain_page(game: Game[Any] | str, by: str = "alphabeta", **settings: Any) -> str:
-    """The page of a search; arguments and errors are those of `ggp.explain.searches.explain`.
+    """The page of a search, with moves as on the board; arguments and errors as of `searches.explain`.
 
     >>> "root is 3" in explain_page("[[3,9],[2,4]]", "pvs")
     True
     """
-    return page_of(explain(game, by, **settings))
+    known = read_tree(game) if isinstance(game, str) else game
+    return page_of(explain(writing_of(known, "short"), by, **settings))
+
+
+def terms_of(found: Explanation) -> list[str]:
+    """The moves from the root to each node in KIF, if they are written in another notation."""
+    terms: list[str] = []
+    for node in found.nodes:  # parents come before their children
+        above = terms[node.parent] if node.parent >= 0 else ""
+        terms.append(" ".join(filter(None, (above, node.term))))
+    return terms
 
 
 def table_html(table: Table) -> str:

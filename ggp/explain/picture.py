@@ -135,7 +135,7 @@ def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, half: f
         parts.append(f'<path class="edge" d="M{above.x:.1f},{above.y + RADIUS}L{x:.1f},{y - RADIUS}"/>')
         parts.append(f'<path class="strike" d="M{middle_x - 8:.1f},{middle_y + 3:.1f}l16,-6m-16,0l16,6"/>')
         label = " ".join(filter(None, (node.move, node.probability)))
-        parts.append(text_svg("move", x, y - RADIUS - 5, label))
+        parts.append(text_svg("move", x, y - RADIUS - 5, label, tip=node.term))
     parts.append(shape_svg(node, at, half))
     is_leaf = node.shape is Shape.LEAF
     parts.append(
@@ -170,5 +170,7 @@ def shape_svg(node: TreeNode, at: Place, half: float) -> str:
     return f'<rect class="shape" {box}>{tip}</rect>{inside}'
 
 
-def text_svg(name: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{xml_text(text)}</text>'
+def text_svg(name: str, x: float, y: float, text: str, anchor: str = "middle", tip: str = "") -> str:
+    title = f"<title>{xml_text(tip)}</title>" if tip else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text class="{name}" {place}>{xml_text(text)}{title}</text>'
