@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from ggp.explain.bare_trees import read_tree
-from ggp.explain.explanation import MARKS, Explanation, Table
+from ggp.explain.explanation import MARKS, Explanation, Table, count_text
 from ggp.explain.picture import STYLE as TREE_STYLE
 from ggp.explain.picture import tree_svg
 from ggp.explain.searches import explain
@@ -42,7 +42,11 @@ th, td { padding: .1rem .9rem .1rem 0; text-align: right; font-variant-numeric: 
 th:first-child, td:first-child { text-align: left; }
 td:not(:last-child) { white-space: nowrap; }
 .faint { color: var(--faint); } kbd { border: 1px solid var(--rule); border-radius: 4px; padding: 0 .3em; }
-@media (max-width: 45rem) { .columns { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 45rem) {
+  .columns { grid-template-columns: minmax(0, 1fr); }
+  table { font-size: 13px; } th, td { padding-right: .5rem; } td:first-child { white-space: normal; }
+}
+#numbers { overflow-x: auto; }
 """
 
 SCRIPT = """
@@ -158,7 +162,7 @@ def page_of(found: Explanation) -> str:
                 "text": step.text,
                 "node": step.node,
                 "looks": step.looks,
-                "counts": f"{step.counts[0]:,} nodes, {step.counts[1]:,} leaves",
+                "counts": count_text(step.counts),
                 "tables": step.tables,
             }
             for step in found.steps
@@ -191,7 +195,7 @@ def page_of(found: Explanation) -> str:
 {tree}</div>
 <div class="columns"><section aria-label="Steps"><h2>Steps</h2>
 <ol id="steps" tabindex="0" aria-label="All steps">{steps}</ol></section>
-<section aria-label="Numbers"><pre id="position"></pre>
+<section id="numbers" tabindex="0" aria-label="Numbers"><pre id="position"></pre>
 <div id="tables"></div><h2>Result</h2>
 <ul>{"".join(f"<li>{escape(line)}</li>" for line in found.summary)}</ul>
 {compared}<p class="faint">Nodes are positions that were expanded, leaves those that were evaluated.</p>

@@ -87,8 +87,9 @@ def letters_of(found: Explanation) -> list[tuple[int, int]]:
     below = [max(len(node.move) + len(node.probability) + 1, len(node.folded)) for node in found.nodes]
     for step in found.steps:
         for number, look in step.looks.items():
-            across[number] = max(across[number], len(look.value), len(look.window))
-            below[number] = max(below[number], len(look.note))
+            is_leaf = found.nodes[number].shape is Shape.LEAF
+            across[number] = max(across[number], len(look.value), 0 if is_leaf else len(look.window))
+            below[number] = max(below[number], len(look.note), len(look.window) if is_leaf else 0)
     return list(zip(across, below, strict=True))
 
 
@@ -146,7 +147,8 @@ def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, half: f
             "middle" if is_leaf else "start",
         )
     )
-    parts.append(text_svg("window", x + 17, y + 14, look.window, "start"))
+    place = (x, y + RADIUS + 14, look.window) if is_leaf else (x + 17, y + 14, look.window, "start")
+    parts.append(text_svg("window", *place))
     parts.append(text_svg("note", x, y + RADIUS + 14, look.note))
     parts.append(text_svg("marks", x - 16, y + 4, look.marks, "end"))
     if node.folded:

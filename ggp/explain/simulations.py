@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gdl.terms import Symbol
 from ggp.analysis.scale import Scale
 from ggp.engines.batches import require_compiled
 from ggp.explain.bare_trees import STAY, BareTree
@@ -366,8 +367,10 @@ class Recorder:
     def fast_tables(self, model: FastModel, role: int, name: str) -> Iterator[Table]:
         """What pieces or cells are worth to a role, the most important first, and the root's moves by it."""
         kind, worth = model.weights.kind.removesuffix("s"), model.worth(role)
-        values = {key: (0, self.shown.difference(value)) for key, value in worth.items() if round(value, 2)}
-        rows = [(key, *row[2:]) for key, row in self.changes(f"FAST {name}", values)]
+        values = {
+            Symbol(key): (0, self.shown.difference(value)) for key, value in worth.items() if round(value, 2)
+        }
+        rows = [(str(key), *row[2:]) for key, row in self.changes(f"FAST {name}", values)]
         rows.sort(key=lambda row: -abs(worth[row[0]]))
         yield limited(Table(f"FAST of {name}", (kind, "value before", "value"), tuple(rows)))
         root = self.nodes[0]
