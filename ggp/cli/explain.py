@@ -72,11 +72,13 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
 
 def _tree_in(file: str) -> tuple[str, str]:
     """The text of a file with a bare tree, and its name; empty texts if it is something else."""
+    from gdl.syntax.parser import decode
     from ggp.explain.bare_trees import MAX_CHARACTERS, is_tree
 
     path = Path(file)
     if not path.is_file():
         return "", ""
-    with path.open(encoding="utf-8", errors="replace") as opened:
-        text = opened.read(MAX_CHARACTERS + 1)  # a longer tree is refused by its reader
+    with path.open("rb") as opened:
+        text = decode(opened.read(4 * MAX_CHARACTERS + 1))  # a longer tree is refused by its reader
+    text = text.removeprefix("\ufeff")
     return (text, file) if is_tree(text) else ("", "")

@@ -19,6 +19,7 @@ from ggp.game import RANDOM_ROLE, Move
 from ggp.search.alphabeta.estimate import SCALE
 from ggp.search.alphabeta.events import Event, EventKind, ValueTree
 
+GOALS = Scale()
 ENDLESS = 10_000 * SCALE * 1.01
 """Windows from here on are drawn as infinite."""
 MAX_SHOWN_DEPTH = 100
@@ -70,11 +71,7 @@ class Sides:
 
     def text(self, goals: Sequence[float]) -> str:
         """A value on the scale."""
-        if self.scale.is_goals:
-            return value_text(goals)
-        return value_text(
-            [each if abs(each) >= ENDLESS / SCALE else float(self.scale.value(each)) for each in goals]
-        )
+        return value_text(goals, self.scale)
 
     def worth(self, goals: tuple[float, ...], mover: int) -> float:
         """What `mover` maximizes."""
@@ -85,8 +82,8 @@ class Sides:
         return low / SCALE, high / SCALE
 
 
-def value_text(goals: Sequence[float]) -> str:
-    """A value as it is shown.
+def value_text(goals: Sequence[float], scale: Scale = GOALS) -> str:
+    """A value as it is shown on a scale.
 
     >>> import math
     >>> value_text([3.0]), value_text([2, -0.25, 1 / 3]), value_text([-math.inf])
@@ -95,9 +92,19 @@ def value_text(goals: Sequence[float]) -> str:
     texts = [
         ("−∞" if each < 0 else "∞")
         if abs(each) >= ENDLESS / SCALE
-        else f"{round(each, 3):.10g}".replace("-", "−")
+        else short_text(each if scale.is_goals else float(scale.value(each)))
         for each in goals
     ]
+    return tuple_text(texts)
+
+
+def short_text(number: float) -> str:
+    """A number with at most three decimals."""
+    return f"{round(number, 3):.10g}".replace("-", "−")
+
+
+def tuple_text(texts: Sequence[str]) -> str:
+    """One value, or one for each player."""
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 

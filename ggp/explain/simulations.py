@@ -12,7 +12,7 @@ from ggp.analysis.scale import Scale
 from ggp.engines.batches import require_compiled
 from ggp.explain.bare_trees import STAY, BareTree
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
-from ggp.explain.game_tree import value_text
+from ggp.explain.game_tree import short_text, tuple_text, value_text
 from ggp.explain.writing import Writing, term_text
 from ggp.features.recorded_playouts import compile_playouts
 from ggp.game import RANDOM_ROLE, Game, Move, is_compiled
@@ -56,8 +56,9 @@ class Shown:
         return self.writing.game
 
     def joint(self, moves: Sequence[Move]) -> str:
-        """The moves of several roles as text."""
-        return " + ".join(map(self.writing.move, moves))
+        """The moves of several roles as text; in a bare tree all have the only move."""
+        own = dict.fromkeys(moves) if isinstance(self.game, BareTree) else moves
+        return " + ".join(map(self.writing.move, own))
 
     def joint_term(self, moves: Sequence[Move]) -> str:
         """The same in KIF; empty if `joint` is that already."""
@@ -83,12 +84,8 @@ class Shown:
 
     def outcome(self, goals: Sequence[float]) -> str:
         """The goals of a simulation without chance's; of a bare tree for max and min the first."""
-        players = [
-            self.goal(goal, r)
-            for r, (goal, role) in enumerate(zip(goals, self.game.roles, strict=True))
-            if role != RANDOM_ROLE
-        ]
-        return value_text(players[:1] if self.is_zero_sum else players)
+        players = [goal for goal, role in zip(goals, self.game.roles, strict=True) if role != RANDOM_ROLE]
+        return value_text(players[:1] if self.is_zero_sum else players, self.scale)
 
     def remark(self) -> list[str]:
         """The scale in words, for the summary."""
@@ -286,10 +283,10 @@ class Recorder:
         roles = [r for r, moves in enumerate(above.moves) if len(moves) > 1] or [0]
         visits = [above.visits[r][way[r]] for r in roles]
         means = [
-            round(self.shown.goal(above.totals[r][way[r]] / max(1, n), r), 2)
+            short_text(round(self.shown.goal(above.totals[r][way[r]] / max(1, n), r), 2))
             for r, n in zip(roles, visits, strict=True)
         ]
-        return Look(Status.DONE, f"{value_text(means)} ({min(visits)})")
+        return Look(Status.DONE, f"{tuple_text(means)} ({min(visits)})")
 
     # Tables of the policies
 

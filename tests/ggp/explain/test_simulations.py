@@ -85,6 +85,9 @@ def test_the_scale_of_the_sheet_and_of_a_tree_are_those_of_the_lecture():
     assert found.steps[-1].text == "back-up of (−50, 50): pick a 0 (2), pick a, draw minus50 50 (1)"
     of_tree = explain("[[3,12],[2,4]]", "mcts", simulations=3, scale=Scale(Fraction(-50), Fraction(50)))
     assert of_tree.steps[-1].text == "back-up of −38: a −42.5 (2), a.b 38 (1)"
+    large = Scale(Fraction(0), Fraction(999_999))
+    assert [explain("[3,100]", by, scale=large).value for by in ("alphabeta", "minimax")] == ["999999"] * 2
+    assert "∞" not in text_of(explain("[[100]]", "mcts", scale=large))
     learned = explain(load("bucket", "reasoner"), "td", simulations=2)
     assert learned.steps[-1].text == "pick c: V = −0.50, target 15.00, error 15.50, so V = 1.05"
 
@@ -141,6 +144,10 @@ def test_listening_changes_nothing():
 def test_a_proven_goal_is_the_value_of_an_edge():
     assert EdgeTerms(4, 30.0, 5.0, proven=100.0).value == 100.0
     assert EdgeTerms(4, 30.0, 5.0, amaf=60.0, beta=0.5).value == 50.0
+
+
+def test_only_moves_of_a_tree_are_shown_once():
+    assert [node.path for node in explain("[[1]]", "mcts").nodes] == ["root", "a", "a.a"]
 
 
 def test_simulations_of_chance_and_of_three_players():
