@@ -143,19 +143,30 @@ def parse_term(text: str, *, name: str = "<term>") -> Term:
     >>> parse_term("(MARK 1  ?x)")
     Compound('mark', (Symbol('1'), Variable('x')))
     """
+    terms = parse_terms(text, name=name)
+    if len(terms) != 1:
+        message = "expected a term" if not terms else "expected a single term"
+        span = terms[1].span if terms else None
+        raise GdlSyntaxError([Diagnostic("GDL115", Severity.ERROR, message, span)], Source(name, text))
+    return terms[0]
+
+
+def parse_terms(text: str, *, name: str = "<terms>") -> list[Term]:
+    """Parse any number of KIF terms. Raises GdlSyntaxError.
+
+    >>> parse_terms("(control x) stop")
+    [Compound('control', (Symbol('x'),)), Symbol('stop')]
+    """
     source = Source(name, text)
     if len(text) > MAX_CHARACTERS:
         raise GdlSyntaxError([Diagnostic("GDL105", Severity.ERROR, "term is too long")], Source(name, ""))
     terms = _read_forms(source, is_infix=False)
-    if len(terms) != 1:
-        message = "expected a term" if not terms else "expected a single term"
-        span = terms[1].span if terms else None
-        raise GdlSyntaxError([Diagnostic("GDL115", Severity.ERROR, message, span)], source)
     try:
-        check_term(terms[0])
+        for term in terms:
+            check_term(term)
     except MisplacedFormError as error:
         raise GdlSyntaxError([error.diagnostic], source) from None
-    return terms[0]
+    return terms
 
 
 def looks_infix(text: str) -> bool:

@@ -11,8 +11,6 @@ from ggp.cli.options import Count, OutputFile, scale_option, seed_option
 from ggp.cli.progress import load_visibly
 from ggp.files import write_text
 
-_TREE_BYTES = 1 << 20
-
 
 @click.command("explain")
 @click.argument("file", metavar="TREE|FILE")
@@ -31,7 +29,7 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
 
     \b
     ALGORITHM is one of
-      minimax, alphabeta, pvs (Negascout), aspiration, bisection, deepening
+      minimax, alphabeta, pvs (Negascout, Scout), aspiration, bisection, deepening
       expectimax, expectiminimax, star1      chance, or opponents who move at random
       maxn, paranoid, coalition              three and more roles
       mcts (uct), mast, to-mast, past, fast, rave
@@ -45,21 +43,23 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
 
     In a TREE, max and min choose in turn. (1,2,3) are the goals of three players, 0.5:x is a move of chance,
     name:x a move with a name, max[…], min[…], p2[…] or chance[…] says who chooses, 7[…] gives a position an
-    evaluation for --depth. FILE may be a file with a tree.
+    evaluation for --depth. FILE may be a file with a tree; there and here a comment begins with a semicolon.
     """
     from ggp.explain import bare_trees, searches
     from ggp.explain.page import page_of
     from ggp.explain.picture import picture_of
     from ggp.explain.text import text_of
+    from ggp.explain.writing import writing_of
     from ggp.game import GameError
     from ggp.search.option_table import OptionError
 
     text, name = (file, "<tree>") if bare_trees.is_tree(file) else _tree_in(file)
     game = bare_trees.read_tree(text, name) if text else load_visibly(file)
-    policy, state = given.pop("policy"), given.pop("state")
+    policy, state, notation = given.pop("policy"), given.pop("state"), "kif" if html is None else "short"
     by += f"{',' if ':' in by else ':'}policy={policy}" if policy else ""
     try:
-        found = searches.explain(game, by, state=state and searches.state_of(game, state), **given)
+        root = None if state is None else searches.state_of(game, state)
+        found = searches.explain(writing_of(game, notation), by, state=root, **given)
     except (GameError, OptionError) as error:
         raise click.ClickException(f"{game.name}: {error}") from None
     if svg is not None:
@@ -72,10 +72,13 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
 
 def _tree_in(file: str) -> tuple[str, str]:
     """The text of a file with a bare tree, and its name; empty texts if it is something else."""
-    from ggp.explain.bare_trees import is_tree
+    from gdl.syntax.parser import decode
+    from ggp.explain.bare_trees import MAX_CHARACTERS, is_tree
 
     path = Path(file)
-    if not path.is_file() or path.stat().st_size > _TREE_BYTES:
+    if not path.is_file():
         return "", ""
-    text = path.read_text(encoding="utf-8", errors="replace")
+    with path.open("rb") as opened:
+        text = decode(opened.read(4 * MAX_CHARACTERS + 1))  # a longer tree is refused by its reader
+    text = text.removeprefix("\ufeff")
     return (text, file) if is_tree(text) else ("", "")

@@ -2,6 +2,7 @@
 
 bare_trees    a tree written as text becomes a game
 explanation   what is drawn: the nodes of a tree, and steps that change how they look
+writing       moves and positions as text, in the notation of the board or in KIF
 searches      which search explains what, and its settings; `explain` runs one
 game_tree     events of alpha-beta and of the searches for several roles → steps; folding
 simulations   events of the tree search → steps, with the tables of its policies

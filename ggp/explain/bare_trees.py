@@ -5,6 +5,7 @@
 [[0.5: 8, 1/2: 24], 10]           chance, with probabilities; it takes no player's turn
 [left: 3, right: max[4, -1]]      named moves; a player's name before a bracket says who chooses
 [7[3, 12], 5[2, 4]]               7 and 5 are evaluations, for searches with a horizon
+; a comment                       to the end of the line
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 from gdl.errors import Diagnostic, RuleSheetError, Severity
@@ -21,12 +23,17 @@ from gdl.program import Program, Source
 from gdl.terms import Compound, Span, Symbol
 from ggp.game import RANDOM_ROLE, GoalError, Move, Role, illegal
 
+MAX_CHARACTERS = 1 << 20
+MAX_TOKEN = 100
+"""Longest number or name, in characters."""
 MAX_VALUE = 10_000
 MAX_POSITIONS = 20_000
 MAX_NESTING = 60
 MAX_PLAYERS = 8
 STAY = Symbol("noop")
+MAX, MIN = Symbol("max"), Symbol("min")
 _TOKEN = re.compile(r"(-?\d+(?:\.\d+)?(?:/\d+)?)|([A-Za-z_][\w+-]*)|([][(),:])|(\S)", re.ASCII)
+_BEGINNING = re.compile(r"(?:\s|;.*)*(?:(?:[A-Za-z]\w*\s*)?\[|\(\s*-?\d[\d./]*\s*,)", re.ASCII)
 
 
 class BareTreeError(RuleSheetError):
@@ -54,6 +61,11 @@ class Branch:
     moves: tuple[Move, ...] = ()
     children: tuple[Branch, ...] = ()
     weights: tuple[int, ...] = ()
+
+    @cached_property
+    def child_of(self) -> dict[Move, Branch]:
+        """The child behind each move."""
+        return dict(zip(self.moves, self.children, strict=True))
 
     def below(self) -> Iterator[Branch]:
         """This position and all below it."""
@@ -93,6 +105,11 @@ class BareTree:
         return Program(())
 
     @property
+    def is_zero_sum(self) -> bool:
+        """Whether values are max's, and min gets the opposite."""
+        return self.roles[0] == MAX
+
+    @property
     def possible_goals(self) -> Sequence[float]:
         """Goals at leaves, ascending: the first player's, of three and more players anyone's."""
         goals = [branch.goals for branch in self.root.below() if branch.mover < 0 and branch.goals]
@@ -115,9 +132,9 @@ class BareTree:
 
     def next_state(self, state: Branch, joint_move: Sequence[Move]) -> Branch:
         move = joint_move[state.mover]
-        if move not in state.moves:
+        if move not in state.child_of:
             raise illegal(move, self.roles[state.mover])
-        return state.children[state.moves.index(move)]
+        return state.child_of[move]
 
     def goal(self, state: Branch, role: Role) -> int:
         """The goal at a leaf, the evaluation elsewhere, 0 without one; maybe a decimal fraction."""
@@ -165,12 +182,12 @@ class _Item:
 
 
 def is_tree(text: str) -> bool:
-    """Whether an argument is meant as a bare tree: no file and no rule sheet begins like one.
+    """Whether a text is meant as a bare tree: no name of a file and no rule sheet begins like one.
 
-    >>> is_tree(" [3, 4]"), is_tree("min[3, 4]"), is_tree("nim"), is_tree("(role x)")
-    (True, True, False, False)
+    >>> is_tree(" [3, 4]"), is_tree("; wins\\nmin[3, 4]"), is_tree("(1, 2)"), is_tree("nim")
+    (True, True, True, False)
     """
-    return re.match(r"\s*(?:[A-Za-z]\w*\s*)?\[", text, re.ASCII) is not None
+    return _BEGINNING.match(text) is not None
 
 
 def read_tree(text: str, name: str = "<tree>") -> BareTree:
@@ -194,12 +211,16 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source, self.place, self.count = source, 0, 0
         self.tokens: list[_Token] = []
+        if len(source.text) > MAX_CHARACTERS:
+            self.fail(f"a tree has at most {MAX_CHARACTERS:,} characters", Span(1, 1, 1, 2))
         lines = source.text.split("\n")
         for number, line in enumerate(lines, 1):
-            for found in _TOKEN.finditer(line):
+            for found in _TOKEN.finditer(line.partition(";")[0]):
                 span = Span(number, found.start() + 1, number, found.end() + 1)
                 if found.lastindex == 4:
                     self.fail(f"unexpected character {found.group()!r}", span)
+                if found.end() - found.start() > MAX_TOKEN:
+                    self.fail(f"a number or a name has at most {MAX_TOKEN} characters", span)
                 kind = ("number", "word", found.group())[(found.lastindex or 1) - 1]
                 self.tokens.append(_Token(kind, found.group(), span))
         end = Span(len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 2)
@@ -309,7 +330,7 @@ class _Reader:
             items.append(each := stack.pop())
             stack += each.children or ()
         count = max(len(each.goals or ()) for each in items)
-        players = [Symbol("max"), Symbol("min")]
+        players = [MAX, MIN]
         if count > 1:
             players = [Symbol(f"p{number + 1}") for number in range(count)]
         for each in items:
@@ -329,11 +350,12 @@ class _Reader:
             self.fail(f"expected one of {', '.join(names)} and chance, not {item.mover!r}", item.span)
         mover = names.index(item.mover) if item.mover in names else len(names) if weights else turn
         following = turn if weights else (mover + 1) % len(names)
-        moves: list[Move] = []
+        moves: dict[Move, None] = {}
         for place, child in enumerate(item.children):
-            moves.append(Symbol(child.name or default_name(place)))
-            if moves[-1] in moves[:-1]:
-                self.fail(f"two moves are called {moves[-1]}", child.span)
+            move = Symbol(child.name or default_name(place))
+            if move in moves:
+                self.fail(f"two moves are called {move}", child.span)
+            moves[move] = None
         children = tuple(
             self.branch(child, f"{path}.{move}".lstrip("."), following, players)
             for move, child in zip(moves, item.children, strict=True)

@@ -67,6 +67,7 @@ class TreeNode:
     probability   of the move of chance that leads here, as text
     given         the value of a leaf that is known before the search, in a bare tree
     folded        what is left out below, as text
+    term          the move in KIF, if it is written in another notation
     """
 
     number: int
@@ -78,6 +79,7 @@ class TreeNode:
     probability: str = ""
     given: str = ""
     folded: str = ""
+    term: str = ""
     children: list[int] = field(default_factory=list)
 
 
@@ -113,6 +115,7 @@ class Explanation:
     summary      lines at the end: the value, the best line, counts, what was folded
     comparison   the same search with and without its refinements
     line         numbers of the nodes on the best line, `best_line` their moves
+    horizon      of a value that is not that of the whole game, ` to depth 3`
     positions    number of a node → its position as text, as far as the search saw it; not of bare trees
     """
 
@@ -122,6 +125,7 @@ class Explanation:
     summary: list[str] = field(default_factory=list)
     comparison: Table | None = None
     value: str = ""
+    horizon: str = ""
     line: tuple[int, ...] = ()
     best_line: tuple[str, ...] = ()
     counts: tuple[int, int] = (0, 0)

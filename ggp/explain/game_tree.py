@@ -6,19 +6,20 @@ for the steps. Values are shown from the side of the first role, or of a coaliti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ggp.analysis.picture import find_picture
 from ggp.analysis.scale import Scale
-from ggp.explain.bare_trees import STAY, BareTree, Branch
+from ggp.explain.bare_trees import BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, TreeNode, path_text
-from ggp.game import RANDOM_ROLE, Game, Move
+from ggp.explain.writing import Writing
+from ggp.game import RANDOM_ROLE, Move
 from ggp.search.alphabeta.estimate import SCALE
 from ggp.search.alphabeta.events import Event, EventKind, ValueTree
 
+GOALS = Scale()
 ENDLESS = 10_000 * SCALE * 1.01
 """Windows from here on are drawn as infinite."""
 MAX_SHOWN_DEPTH = 100
@@ -70,11 +71,7 @@ class Sides:
 
     def text(self, goals: Sequence[float]) -> str:
         """A value on the scale."""
-        if self.scale.is_goals:
-            return value_text(goals)
-        return value_text(
-            [each if abs(each) >= ENDLESS / SCALE else float(self.scale.value(each)) for each in goals]
-        )
+        return value_text(goals, self.scale)
 
     def worth(self, goals: tuple[float, ...], mover: int) -> float:
         """What `mover` maximizes."""
@@ -85,8 +82,8 @@ class Sides:
         return low / SCALE, high / SCALE
 
 
-def value_text(goals: Sequence[float]) -> str:
-    """A value as it is shown.
+def value_text(goals: Sequence[float], scale: Scale = GOALS) -> str:
+    """A value as it is shown on a scale.
 
     >>> import math
     >>> value_text([3.0]), value_text([2, -0.25, 1 / 3]), value_text([-math.inf])
@@ -95,25 +92,20 @@ def value_text(goals: Sequence[float]) -> str:
     texts = [
         ("−∞" if each < 0 else "∞")
         if abs(each) >= ENDLESS / SCALE
-        else f"{round(each, 3):.10g}".replace("-", "−")
+        else short_text(each if scale.is_goals else float(scale.value(each)))
         for each in goals
     ]
+    return tuple_text(texts)
+
+
+def short_text(number: float) -> str:
+    """A number with at most three decimals."""
+    return f"{round(number, 3):.10g}".replace("-", "−")
+
+
+def tuple_text(texts: Sequence[str]) -> str:
+    """One value, or one for each player."""
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
-
-
-def move_text(move: Move) -> str:
-    """A move without its outer parentheses."""
-    text = str(move)
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
-
-
-def positions_of(game: Game[Any], states: Mapping[int, Any]) -> dict[int, str]:
-    """States by the number of their node, as text; nothing of a bare tree, or where no state is known."""
-    if isinstance(game, BareTree):
-        return {}
-    picture = find_picture(game.program, game.facts(game.initial_state()))
-    known = {number: game.facts(state) for number, state in states.items() if state is not None}
-    return {number: "\n".join(picture.text(facts)) for number, facts in known.items()}
 
 
 @dataclass(eq=False)
@@ -122,6 +114,7 @@ class Place:
 
     parent: Place | None = None
     move: Move | None = None
+    name: str = "root"
     state: Any = None
     mover: int = -1
     children: dict[Move, Place] = field(default_factory=dict)
@@ -139,18 +132,17 @@ class Place:
     def ply(self) -> int:
         return 0 if self.parent is None else 1 + self.parent.ply
 
-    @property
-    def name(self) -> str:
-        return "root" if self.move is None else move_text(self.move)
-
     def child(self, move: Move | None) -> Place:
         """The child behind a move; None: behind the only one."""
         return next(iter(self.children.values())) if move is None else self.children[move]
 
-    def open(self, game: Game[Any], event: Event) -> None:
+    def open(self, writing: Writing, event: Event) -> None:
+        """The node is entered; at the first time it gets its children."""
         self.state, self.mover = event.state, event.mover
-        for move in game.legal_moves(event.state, game.roles[event.mover]):
-            self.children.setdefault(move, Place(self, move))
+        if not self.children:
+            moves = writing.game.legal_moves(event.state, writing.game.roles[event.mover])
+            names = writing.moves(moves, event.state)
+            self.children = {move: Place(self, move, name) for move, name in zip(moves, names, strict=True)}
 
     def below(self) -> Iterator[Place]:
         yield self
@@ -167,8 +159,9 @@ class Visit:
     ends: tuple[str, str]
     best: tuple[float, ...] | None = None
     best_bound: str = "exact"
-    tried: list[Place] = field(default_factory=list)
+    tried: set[Place] = field(default_factory=set)
     is_test: bool = False
+    is_open: bool = False  # whether a value below comes from the horizon
 
 
 class _Recorded(NamedTuple):
@@ -183,14 +176,16 @@ class _Recorded(NamedTuple):
 class TreeReader:
     """Reads the events of one search; `explanation` does all."""
 
-    def __init__(self, game: Game[Any], sides: Sides, events: Sequence[Event]) -> None:
-        self.game, self.sides, self.events = game, sides, events
+    def __init__(self, writing: Writing, sides: Sides, events: Sequence[Event]) -> None:
+        self.writing, self.sides, self.events = writing, sides, events
+        self.game = writing.game
         self.root = Place()
         self.visits: list[Visit] = []
         self.looks: dict[Place, Look] = {}
         self.marks: dict[Place, str] = {}
         self.recorded: list[_Recorded] = []
         self.nodes = self.leaves = 0
+        self.depth, self.horizon = 0, ""  # of the last search from the root
 
     def explanation(self, title: str, limit: int, best_move: Move | None = None) -> Explanation:
         """The steps, on the tree as far as it has at most `limit` nodes.
@@ -216,9 +211,10 @@ class TreeReader:
         ]
         line = list(self.best_line())
         found = Explanation(title, nodes, steps, counts=(self.nodes, self.leaves))
-        found.positions = positions_of(
-            self.game, {each.number: each.state for each in self.root.below() if each.number >= 0}
+        found.positions = self.writing.positions(
+            {each.number: each.state for each in self.root.below() if each.number >= 0}
         )
+        found.horizon = self.horizon
         found.line = tuple(place.number for place in line if place.number >= 0)
         found.best_line = tuple(place.name for place in line)
         if folded:
@@ -236,7 +232,7 @@ class TreeReader:
                 if event.ply and event.excluded is None:
                     place = place.child(event.move)
                 way[event.ply :] = [place]
-                place.open(self.game, event)
+                place.open(self.writing, event)
                 place.nodes += 1
             elif event.kind is EventKind.TABLE_HIT:
                 way[event.ply].nodes -= 1
@@ -248,8 +244,8 @@ class TreeReader:
             self.root.state = self.game.root
             for place in self.root.below():
                 place.mover = place.state.mover
-                for move, branch in zip(place.state.moves, place.state.children, strict=True):
-                    place.children.setdefault(move, Place(place, move)).state = branch
+                for move, branch in place.state.child_of.items():
+                    place.children.setdefault(move, Place(place, move, str(move))).state = branch
 
     def draw(self, limit: int) -> tuple[list[TreeNode], int]:
         """Number and describe the nodes to be shown; also count the positions that are folded."""
@@ -311,6 +307,7 @@ class TreeReader:
             self.sides.text(self.shown_goals(place.state))
             if isinstance(self.game, BareTree) and not is_inner
             else "",
+            term="" if self.writing.is_plain or place.move is None else str(place.move),
         )
 
     def shown_goals(self, branch: Branch) -> tuple[float, ...]:
@@ -330,6 +327,7 @@ class TreeReader:
         if kind is EventKind.TABLE_HIT:
             self.nodes -= 1
             self.mark(visit.place, "T")
+            visit.is_open = True  # maybe
             self.finish(event, "is answered by the transposition table:")
         elif kind is EventKind.LEAVE:
             self.finish(event, "is")
@@ -355,7 +353,7 @@ class TreeReader:
         if event.ply:
             above = self.visits[event.ply - 1]
             place = above.place if is_test else above.place.child(event.move)
-            above.tried += [] if is_test else [place]
+            above.tried |= set() if is_test else {place}
         del self.visits[event.ply :]
         window = self.sides.window(event)
         self.visits.append(Visit(place, window, self.ends_text(window), is_test=is_test))
@@ -370,7 +368,7 @@ class TreeReader:
         elif all(len(self.game.legal_moves(event.state, role)) == 1 for role in self.game.roles):
             text = f"{place.path}: only one move"
         if is_test:
-            text = f"{place.path}: is {move_text(event.excluded or STAY)} singular? All other moves"
+            text = f"{place.path}: is {place.child(event.excluded).name} singular? All other moves"
         if event.depth <= MAX_SHOWN_DEPTH and self.sides.has_window:
             text += f", depth {event.depth}"
         self.step(place, text + (f", window {asked}" if asked else ""), looks)
@@ -391,9 +389,10 @@ class TreeReader:
     def leaf(self, event: Event, visit: Visit) -> None:
         self.leaves += 1
         child, goals = visit.place.child(event.move), self.sides.goals(event)
-        visit.tried.append(child)
+        visit.tried.add(child)
         look = Look(Status.DONE, self.sides.text(goals), "", "", self.marks.get(child, ""))
         is_end = self.game.is_terminal(event.state)
+        visit.is_open |= not is_end
         text = f"{child.path} = {look.value}" + ("" if is_end else ", evaluated")
         text += self.take(visit, child, goals, "exact")
         self.step(child, text, {child: look, visit.place: self.open_look(visit)})
@@ -409,10 +408,15 @@ class TreeReader:
         look = self.looks.get(place, Look())
         looks = {place: Look(Status.DONE, value, look.window, "", self.marks.get(place, ""))}
         text = f"{place.path} {verb} {value}"
+        horizon = f" to depth {event.depth}" if visit.is_open and event.depth <= MAX_SHOWN_DEPTH else ""
+        text += horizon
+        if not event.ply and (horizon or self.depth != event.depth):  # one open window of a depth is enough
+            self.depth, self.horizon = event.depth, horizon
         if not event.ply and bound != "exact":
             text += ": the window fails " + ("high" if bound == "lower" else "low")
         if event.ply and not visit.is_test:
             above = self.visits[event.ply - 1]
+            above.is_open |= visit.is_open
             text += self.take(above, place, goals, bound)
             looks[above.place] = self.open_look(above)
         del self.visits[event.ply :]

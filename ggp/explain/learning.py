@@ -16,10 +16,10 @@ from typing import Any
 
 from ggp.explain.bare_trees import BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
-from ggp.explain.game_tree import move_text
-from ggp.explain.simulations import limited, move_of, number_text
+from ggp.explain.simulations import Shown, chosen_of, limited, number_text
+from ggp.explain.writing import term_text
 from ggp.features.td import Episode, td_update, value
-from ggp.game import Fact, Game, goals_or_none
+from ggp.game import Fact, goals_or_none
 from ggp.search.option_table import check_table, number
 from ggp.search.tree.reference.randomness import TreeRandom
 
@@ -43,9 +43,8 @@ class LearningSettings:
 class Learner:
     """Weights, and the positions met so far as a drawn tree."""
 
-    game: Game[Any]
+    shown: Shown
     settings: LearningSettings
-    limit: int
     weights: dict[Fact, float] = field(init=False)
     nodes: list[TreeNode] = field(default_factory=list)
     children: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -53,21 +52,22 @@ class Learner:
     folded: set[tuple[int, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self.game = self.shown.game
         self.weights = defaultdict(lambda: self.settings.start)
 
-    def join(self, parent: int, move: str, state: Any) -> int:
+    def join(self, parent: int, move: str, state: Any, term: str = "") -> int:
         """The node behind a move, added to the tree while there is room; else its parent."""
         if (parent, move) in self.children:
             return self.children[parent, move]
-        if len(self.nodes) >= self.limit:
+        if len(self.nodes) >= self.shown.limit:
             self.folded.add((parent, move))
             return parent
         number, is_end = len(self.nodes), self.game.is_terminal(state)
         path = path_text(self.nodes[parent].path if parent > 0 else "", move)
-        given = number_text(goal_of(self.game, state)) if is_end else ""
+        given = number_text(self.reward(state)) if is_end else ""
         shape = Shape.LEAF if is_end else Shape.PLAYER
         self.nodes.append(
-            TreeNode(number, parent, path, move if parent >= 0 else "", shape, "V", given=given)
+            TreeNode(number, parent, path, move if parent >= 0 else "", shape, "V", given=given, term=term)
         )
         self.children[parent, move] = number
         if parent >= 0:
@@ -77,7 +77,7 @@ class Learner:
     def grow(self, parent: int, branch: Branch) -> None:
         """All of a bare tree."""
         for move, child in zip(branch.moves, branch.children, strict=True):
-            number = self.join(parent, move_text(move), child)
+            number = self.join(parent, str(move), child)
             if number != parent:
                 self.grow(number, child)
 
@@ -88,17 +88,22 @@ class Learner:
             legal = [self.game.legal_moves(state, role) for role in self.game.roles]
             joint_move = [each[random.below(len(each))] for each in legal]
             choosing = [move for move, each in zip(joint_move, legal, strict=True) if len(each) > 1]
-            moves.append(move_of(self.game, choosing or joint_move, None))
+            chosen = chosen_of(choosing or joint_move)
+            moves.append(self.shown.joint(chosen))
             state = self.game.next_state(state, joint_move)
-            numbers.append(self.join(numbers[-1], moves[-1], state))
+            numbers.append(self.join(numbers[-1], moves[-1], state, self.shown.joint_term(chosen)))
             states.append(state)
-        goal = goal_of(self.game, state)
+        goal = self.reward(state)
         self.steps.append(Step(f"{label}: {', '.join(moves)}: goal {number_text(goal)}", numbers[-1]))
         held = [dict.fromkeys(self.game.facts(state), 1.0) for state in states[:-1]]
         rewards = [*[0.0] * (len(held) - 1), goal]
         episode: Episode = [*zip(held, rewards, strict=True), ({}, 0.0)]
         for t, node in enumerate(numbers[:-1]):
             self.update(episode[t:], node)
+
+    def reward(self, state: Any) -> float:
+        """The first role's goal on the scale, so that weights are learned on it; goal 0 if there is none."""
+        return self.shown.goal(float(goals_or_none(self.game, state)[0] or 0))
 
     def update(self, episode: Episode, number: int) -> None:
         """One update: of the first of the states to come."""
@@ -107,7 +112,7 @@ class Learner:
         step = self.settings.step / len(facts)
         done = td_update(episode, self.weights, step=step, trace=self.settings.trace)
         rows = [
-            (move_text(fact), number_text(before[fact]), number_text(self.weights[fact])) for fact in facts
+            (term_text(fact), number_text(before[fact]), number_text(self.weights[fact])) for fact in facts
         ]
         after = number_text(value(self.weights, done.features))
         text = (
@@ -120,10 +125,10 @@ class Learner:
 
 
 def explain_learning(
-    game: Game[Any], root: Any, settings: LearningSettings, *, episodes: int, nodes: int, seed: int
+    shown: Shown, root: Any, settings: LearningSettings, *, episodes: int, seed: int
 ) -> Explanation:
     """Updates of the values of states in a number of random episodes."""
-    learner, random = Learner(game, settings, nodes), TreeRandom(seed)
+    game, learner, random = shown.game, Learner(shown, settings), TreeRandom(seed)
     learner.join(-1, "", root)
     if isinstance(game, BareTree):
         learner.grow(0, game.root)
@@ -134,15 +139,11 @@ def explain_learning(
     found.summary = [
         f"value of the root {found.value} after {episodes} episodes",
         f"step {settings.step:g}, lambda {settings.trace:g}",
+        *shown.remark(),
     ]
     if learner.folded:
         found.summary.append(f"{len(learner.folded):,} positions are folded; --nodes shows more")
     rows = sorted(learner.weights.items(), key=lambda each: -abs(each[1]))
-    table = Table("Weights", ("fact", "weight"), tuple((move_text(f), number_text(w)) for f, w in rows))
+    table = Table("Weights", ("fact", "weight"), tuple((term_text(f), number_text(w)) for f, w in rows))
     found.comparison = limited(table)
     return found
-
-
-def goal_of(game: Game[Any], state: Any) -> float:
-    """The first role's goal; 0 if there is none."""
-    return float(goals_or_none(game, state)[0] or 0)

@@ -8,10 +8,12 @@ from hashlib import sha256
 from html import escape
 from typing import Any
 
-from ggp.explain.explanation import MARKS, Explanation, Table
+from ggp.explain.bare_trees import read_tree
+from ggp.explain.explanation import MARKS, Explanation, Table, count_text
 from ggp.explain.picture import STYLE as TREE_STYLE
 from ggp.explain.picture import tree_svg
 from ggp.explain.searches import explain
+from ggp.explain.writing import writing_of
 from ggp.game import Game
 
 STYLE = """
@@ -40,7 +42,11 @@ th, td { padding: .1rem .9rem .1rem 0; text-align: right; font-variant-numeric: 
 th:first-child, td:first-child { text-align: left; }
 td:not(:last-child) { white-space: nowrap; }
 .faint { color: var(--faint); } kbd { border: 1px solid var(--rule); border-radius: 4px; padding: 0 .3em; }
-@media (max-width: 45rem) { .columns { grid-template-columns: minmax(0, 1fr); } }
+@media (max-width: 45rem) {
+  .columns { grid-template-columns: minmax(0, 1fr); }
+  table { font-size: 13px; } th, td { padding-right: .5rem; } td:first-child { white-space: normal; }
+}
+#numbers { overflow-x: auto; }
 """
 
 SCRIPT = """
@@ -156,7 +162,7 @@ def page_of(found: Explanation) -> str:
                 "text": step.text,
                 "node": step.node,
                 "looks": step.looks,
-                "counts": f"{step.counts[0]:,} nodes, {step.counts[1]:,} leaves",
+                "counts": count_text(step.counts),
                 "tables": step.tables,
             }
             for step in found.steps
@@ -166,7 +172,8 @@ def page_of(found: Explanation) -> str:
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     marks = {mark for step in found.steps for look in step.looks.values() for mark in look.marks}
     legend = "".join(f"<li><b>{mark}</b> {each}</li>" for mark, each in MARKS.items() if mark in marks)
-    steps = "".join(f"<li>{escape(step.text)}</li>" for step in found.steps)
+    terms = [f' title="{escape(term)}"' * bool(term) for term in terms_of(found)]
+    steps = "".join(f"<li{terms[step.node]}>{escape(step.text)}</li>" for step in found.steps)
     compared = "" if found.comparison is None else table_html(found.comparison)
     tree = tree_svg(found, found.looks(), now=-1, line=found.line)
     return f"""<!doctype html>
@@ -188,7 +195,7 @@ def page_of(found: Explanation) -> str:
 {tree}</div>
 <div class="columns"><section aria-label="Steps"><h2>Steps</h2>
 <ol id="steps" tabindex="0" aria-label="All steps">{steps}</ol></section>
-<section aria-label="Numbers"><pre id="position"></pre>
+<section id="numbers" tabindex="0" aria-label="Numbers"><pre id="position"></pre>
 <div id="tables"></div><h2>Result</h2>
 <ul>{"".join(f"<li>{escape(line)}</li>" for line in found.summary)}</ul>
 {compared}<p class="faint">Nodes are positions that were expanded, leaves those that were evaluated.</p>
@@ -199,12 +206,22 @@ def page_of(found: Explanation) -> str:
 
 
 def explain_page(game: Game[Any] | str, by: str = "alphabeta", **settings: Any) -> str:
-    """The page of a search; arguments and errors are those of `ggp.explain.searches.explain`.
+    """The page of a search, with moves as on the board; arguments and errors as of `searches.explain`.
 
     >>> "root is 3" in explain_page("[[3,9],[2,4]]", "pvs")
     True
     """
-    return page_of(explain(game, by, **settings))
+    known = read_tree(game) if isinstance(game, str) else game
+    return page_of(explain(writing_of(known, "short"), by, **settings))
+
+
+def terms_of(found: Explanation) -> list[str]:
+    """The moves from the root to each node in KIF, if they are written in another notation."""
+    terms: list[str] = []
+    for node in found.nodes:  # parents come before their children
+        above = terms[node.parent] if node.parent >= 0 else ""
+        terms.append(" ".join(filter(None, (above, node.term))))
+    return terms
 
 
 def table_html(table: Table) -> str:

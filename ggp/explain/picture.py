@@ -87,8 +87,9 @@ def letters_of(found: Explanation) -> list[tuple[int, int]]:
     below = [max(len(node.move) + len(node.probability) + 1, len(node.folded)) for node in found.nodes]
     for step in found.steps:
         for number, look in step.looks.items():
-            across[number] = max(across[number], len(look.value), len(look.window))
-            below[number] = max(below[number], len(look.note))
+            is_leaf = found.nodes[number].shape is Shape.LEAF
+            across[number] = max(across[number], len(look.value), 0 if is_leaf else len(look.window))
+            below[number] = max(below[number], len(look.note), len(look.window) if is_leaf else 0)
     return list(zip(across, below, strict=True))
 
 
@@ -135,7 +136,7 @@ def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, half: f
         parts.append(f'<path class="edge" d="M{above.x:.1f},{above.y + RADIUS}L{x:.1f},{y - RADIUS}"/>')
         parts.append(f'<path class="strike" d="M{middle_x - 8:.1f},{middle_y + 3:.1f}l16,-6m-16,0l16,6"/>')
         label = " ".join(filter(None, (node.move, node.probability)))
-        parts.append(text_svg("move", x, y - RADIUS - 5, label))
+        parts.append(text_svg("move", x, y - RADIUS - 5, label, tip=node.term))
     parts.append(shape_svg(node, at, half))
     is_leaf = node.shape is Shape.LEAF
     parts.append(
@@ -146,7 +147,8 @@ def node_svg(node: TreeNode, look: Look, at: Place, above: Place | None, half: f
             "middle" if is_leaf else "start",
         )
     )
-    parts.append(text_svg("window", x + 17, y + 14, look.window, "start"))
+    place = (x, y + RADIUS + 14, look.window) if is_leaf else (x + 17, y + 14, look.window, "start")
+    parts.append(text_svg("window", *place))
     parts.append(text_svg("note", x, y + RADIUS + 14, look.note))
     parts.append(text_svg("marks", x - 16, y + 4, look.marks, "end"))
     if node.folded:
@@ -170,5 +172,7 @@ def shape_svg(node: TreeNode, at: Place, half: float) -> str:
     return f'<rect class="shape" {box}>{tip}</rect>{inside}'
 
 
-def text_svg(name: str, x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text class="{name}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{xml_text(text)}</text>'
+def text_svg(name: str, x: float, y: float, text: str, anchor: str = "middle", tip: str = "") -> str:
+    title = f"<title>{xml_text(tip)}</title>" if tip else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f'<text class="{name}" {place}>{xml_text(text)}{title}</text>'

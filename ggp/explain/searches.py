@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from gdl.program import arguments_of
-from gdl.syntax.parser import parse_term
+from gdl.syntax.parser import parse_terms
 from gdl.terms import Compound
 from ggp.analysis.scale import Scale, sheet_scale
 from ggp.engines.batches import require_compiled, state_of_facts
@@ -16,7 +15,8 @@ from ggp.explain.bare_trees import BareTree, read_tree
 from ggp.explain.explanation import Explanation, Step, Table, count_text
 from ggp.explain.game_tree import Sides, TreeReader
 from ggp.explain.learning import LearningSettings, explain_learning
-from ggp.explain.simulations import explain_simulations
+from ggp.explain.simulations import Shown, explain_simulations
+from ggp.explain.writing import Writing, writing_of
 from ggp.features.linear_form import LinearFormError, read_linear_form
 from ggp.game import RANDOM_ROLE, Game, GameError, Move, hides_information
 from ggp.match.player import PlayerSpecError
@@ -54,6 +54,7 @@ SIMULATIONS = ("mcts", "mast", "to-mast", "past", "fast", "rave")
 ALGORITHMS = (*WINDOWS, *ROLES, *SIMULATIONS, "td")
 ALIASES = {
     "negascout": "pvs",
+    "scout": "pvs",
     "max^n": "maxn",
     "coalitions": "coalition",
     "alpha-beta": "alphabeta",
@@ -62,9 +63,10 @@ ALIASES = {
 
 GAME_DEPTH = 3
 """Plies that are searched in a game if nothing else is asked for."""
-MAX_SEARCHED = 10_000
-SECONDS = 2.5
-"""What a search may use before it is stopped, of nodes and of time; each comparison gets a quarter."""
+MAX_SEARCHED = 25_000
+SECONDS = 4.0
+"""What a search may use before it is stopped, of nodes and of CPU time, by the clock at most four times as
+much; each comparison gets a quarter of the time."""
 MAX_FAST_MOVES = 4000
 HORIZON = Estimate(goal_weight=100, mobility_weight=0, lowest=1 - INFINITE, highest=INFINITE - 1)
 """At the horizon, the goal that the rules give there counts; 50 if they give none."""
@@ -87,22 +89,29 @@ class TreeSettings:
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be explained: a game, the state at the root, the depth, the nodes to draw, the scale, and an
-    estimate of the horizon."""
+    """What is to be explained: a game as it is shown, the state at the root, the depth, and an estimate of
+    the horizon."""
 
-    game: Game[Any]
+    shown: Shown
     state: Any
     depth: int | None
-    nodes: int
-    scale: Scale
     estimate: Estimate
+
+    @property
+    def game(self) -> Game[Any]:
+        return self.shown.game
 
     def evaluate(self, state: Any) -> float:
         """The goal that the estimate expects of a state."""
         return static_score(self.game, Position(state), self.estimate) / SCALE
 
     def budget(self, share: float = 1.0) -> Budget:
-        return Budget(time.monotonic() + share * SECONDS, nodes=round(share * MAX_SEARCHED))
+        end = time.thread_time() + share * SECONDS
+        return Budget(
+            time.monotonic() + 4 * share * SECONDS,
+            nodes=MAX_SEARCHED,
+            is_stopped=lambda: time.thread_time() > end,
+        )
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ class Run:
 
 
 def explain(
-    game: Game[Any] | str,
+    game: Game[Any] | Writing | str,
     by: str = "alphabeta",
     *,
     state: Any = None,
@@ -136,14 +145,14 @@ def explain(
 ) -> Explanation:
     """Run a search and keep its steps.
 
-    game    a game, or a bare tree as text (`ggp.explain.bare_trees`)
+    game    a game (moves in KIF), a writing of one, or a bare tree as text (`ggp.explain.bare_trees`)
     by      an algorithm, and settings after a colon: `alphabeta:killers=on,order=worst`
     state   the root; None: the initial state
     depth   plies to search; None: 3 in a game, all of a bare tree
     nodes   how many to draw at most; what is below is folded
 
     simulations, seed   of mcts and td, for which simulations are episodes
-    scale   on which tree searches show goals; None: the one that the sheet states
+    scale   on which goals are shown; None: the one that the sheet states
 
     Raises ExplainError, OptionError (settings), BareTreeError and GameError.
 
@@ -151,8 +160,9 @@ def explain(
     >>> found.value, found.best_line, found.counts
     ('3', ('a', 'a'), (4, 7))
     """
-    if isinstance(game, str):
-        game = read_tree(game)
+    given_game = read_tree(game) if isinstance(game, str) else game
+    writing = given_game if isinstance(given_game, Writing) else writing_of(given_game)
+    game = writing.game
     name, _, rest = by.partition(":")
     name = ALIASES.get(name, name)
     if name not in ALGORITHMS:
@@ -161,24 +171,32 @@ def explain(
     root = game.initial_state() if state is None else state
     if game.is_terminal(root):
         raise ExplainError("the state is terminal: there is nothing to search")
-    _check_scale(scale, name)
+    scale = scale or (Scale() if isinstance(game, BareTree) else sheet_scale(game.program.source.text))
+    if scale.low > scale.high:
+        raise ExplainError("a scale that descends turns bounds around: give --scale its smaller number first")
+    shown = Shown(writing, scale, nodes)
     if name in SIMULATIONS:
         options = simulation_options(game, given if name == "mcts" else {"policy": name, **given})
-        return explain_simulations(game, root, options, simulations=simulations, nodes=nodes, seed=seed)
+        return explain_simulations(shown, root, options, simulations=simulations, seed=seed)
     if name == "td":
         learned = parse_table(LearningSettings(), given)
-        return explain_learning(game, root, learned, episodes=simulations, nodes=nodes, seed=seed)
-    settings = take_options(TreeSettings(), given)
+        return explain_learning(shown, root, learned, episodes=simulations, seed=seed)
+    return explain_tree_search(shown, root, depth, name, given)
+
+
+def explain_tree_search(
+    shown: Shown, root: Any, depth: int | None, name: str, given: dict[str, str]
+) -> Explanation:
+    """The steps of a search of WINDOWS or ROLES, with the settings given."""
+    settings, game = take_options(TreeSettings(), given), shown.game
     if settings.order != "given":
         if not isinstance(game, BareTree):
             raise ExplainError("order is for bare trees; in games static_order=on sorts moves")
         game = game.ordered(best_first=settings.order == "best")
-        root = game.root
+        shown, root = replace(shown, writing=writing_of(game)), game.root
     if depth is None and not isinstance(game, BareTree):
         depth = GAME_DEPTH
-    if scale is None:
-        scale = Scale() if isinstance(game, BareTree) else sheet_scale(game.program.source.text)
-    task = Task(game, root, depth, nodes, scale, estimate_of(game, settings.evaluation))
+    task = Task(shown, root, depth, estimate_of(game, settings.evaluation))
     if name in WINDOWS:
         return explain_windows(task, name, settings, given)
     refuse_unknown(given, TreeSettings())
@@ -233,19 +251,11 @@ def state_of(game: Game[Any], facts: str) -> Any:
     """The state of facts such as `(true (cell 1 1 x)) (control o)`. Raises GdlSyntaxError and GameError."""
     if isinstance(game, BareTree):
         raise ExplainError("a bare tree begins at its root")
-    terms = arguments_of(parse_term(f"(state {facts})", name="--state"))
     inner = [
-        term.arguments[0] if isinstance(term, Compound) and term.name == "true" else term for term in terms
+        term.arguments[0] if isinstance(term, Compound) and term.name == "true" else term
+        for term in parse_terms(facts, name="--state")
     ]
     return state_of_facts(game, inner)
-
-
-def _check_scale(scale: Scale | None, name: str) -> None:
-    """Refuse a scale that would show nothing, or bounds turned around. Raises ExplainError."""
-    if scale is not None and name in (*SIMULATIONS, "td"):
-        raise ExplainError(f"{name} shows goals as they are; a scale is for tree searches")
-    if scale is not None and scale.low > scale.high:
-        raise ExplainError("a scale that descends turns bounds around: give the smaller number first")
 
 
 def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[str, str]) -> Explanation:
@@ -268,7 +278,7 @@ def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[s
 def run_windows(task: Task, refinements: Refinements, guess: float | None, share: float = 1.0) -> Run:
     """Run the readable alpha-beta. Raises ExplainError if it cannot search the game."""
     events: list[Event] = []
-    sides = Sides(frozenset({0}), scale=task.scale)
+    sides = Sides(frozenset({0}), scale=task.shown.scale)
     try:
         search = ReferenceSearch(task.game, refinements, task.estimate, events.append)
         found = search.search(task.state, task.budget(share), depth=task.depth, guess=guess)
@@ -316,7 +326,7 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
         search.value(task.state, MAX_DEPTH if task.depth is None else task.depth, task.budget(share))
     except StoppedError:
         is_finished = False
-    scale = Scale() if len(members) > 1 else task.scale  # a coalition's goals are added up
+    scale = Scale() if len(members) > 1 else task.shown.scale  # a coalition's goals are added up
     averaged = chance | (frozenset(players[1:]) if error else frozenset())
     sums = {sum(event.values) for event in events if event.kind is EventKind.LEAF and event.values}
     is_tuple = not prunes and (name == "maxn" or (len(players) == 2 and len(sums) > 1))
@@ -325,17 +335,17 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
 
 def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str, Run]]) -> Explanation:
     """Steps and summary of a run, next to others."""
-    found = TreeReader(task.game, run.sides, run.events).explanation(
-        f"{task.game.name}: {name}", task.nodes, run.move
+    found = TreeReader(task.shown.writing, run.sides, run.events).explanation(
+        f"{task.game.name}: {name}", task.shown.limit, run.move
     )
     look, value = found.looks()[0], found.looks()[0].value
     if run.goal is not None and run.is_finished and value != run.sides.text([run.goal]):
         value = run.sides.text([run.goal])
-        text = f"the bounds of {run.windows} searches meet: root is {value}"
+        text = f"the bounds of {run.windows} searches meet: root is {value}{found.horizon}"
         found.steps.append(Step(text, 0, 0, {0: look._replace(value=value)}, found.counts))
     found.value = value if run.is_finished else ""
     stopped = f"stopped at the limit of {MAX_SEARCHED:,} nodes or {SECONDS:g} s: try --depth or --state"
-    lines = [f"value {value}" if run.is_finished else stopped]
+    lines = [f"value {value}{found.horizon}" if run.is_finished else stopped]
     if found.best_line and run.is_finished:
         separator = ", " if any(" " in move for move in found.best_line) else " "
         lines.append(f"best line {separator.join(found.best_line)}")

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gdl.terms import Symbol
+from ggp.analysis.scale import Scale
 from ggp.engines.batches import require_compiled
 from ggp.explain.bare_trees import STAY, BareTree
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
-from ggp.explain.game_tree import move_text, positions_of, value_text
+from ggp.explain.game_tree import short_text, tuple_text, value_text
+from ggp.explain.writing import Writing, term_text
 from ggp.features.recorded_playouts import compile_playouts
 from ggp.game import RANDOM_ROLE, Game, Move, is_compiled
 from ggp.lanes.engine import Lanes
@@ -40,16 +43,65 @@ _Means = Mapping[Any, tuple[int, float]]
 """Key → visits and mean."""
 
 
+@dataclass(frozen=True)
+class Shown:
+    """How a game is shown: its moves, the scale of its goals, and the number of nodes to draw at most."""
+
+    writing: Writing
+    scale: Scale
+    limit: int
+
+    @property
+    def game(self) -> Game[Any]:
+        return self.writing.game
+
+    def joint(self, moves: Sequence[Move]) -> str:
+        """The moves of several roles as text; in a bare tree all have the only move."""
+        own = dict.fromkeys(moves) if isinstance(self.game, BareTree) else moves
+        return " + ".join(map(self.writing.move, own))
+
+    def joint_term(self, moves: Sequence[Move]) -> str:
+        """The same in KIF; empty if `joint` is that already."""
+        return "" if self.writing.is_plain else " + ".join(map(str, moves))
+
+    @property
+    def is_zero_sum(self) -> bool:
+        """Whether values are those of max, and those of min the opposite."""
+        return isinstance(self.game, BareTree) and self.game.is_zero_sum
+
+    def goal(self, goal: float, role: int = 0) -> float:
+        """A goal of a role, or a mean of goals."""
+        low = float(self.scale.low)
+        return self.difference(goal) + (-low if self.is_zero_sum and role == 1 else low)
+
+    def difference(self, goals: float) -> float:
+        """A difference of goals, such as a bonus."""
+        return goals * float(self.scale.high - self.scale.low) / 100
+
+    def text(self, goal: float, role: int = 0) -> str:
+        """A goal of a role as it stands in a table."""
+        return number_text(self.goal(goal, role))
+
+    def outcome(self, goals: Sequence[float]) -> str:
+        """The goals of a simulation without chance's; of a bare tree for max and min the first."""
+        players = [goal for goal, role in zip(goals, self.game.roles, strict=True) if role != RANDOM_ROLE]
+        return value_text(players[:1] if self.is_zero_sum else players, self.scale)
+
+    def remark(self) -> list[str]:
+        """The scale in words, for the summary."""
+        return [] if self.scale.is_goals else [f"values on the scale {self.scale}"]
+
+
 @dataclass
 class Recorder:
     """A listener that makes steps; `nodes` are numbered in the order in which they join the tree."""
 
-    game: Game[Any]
+    shown: Shown
     search: Search
     nodes: list[Node] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
-    moves: list[str] = field(default_factory=list)
+    moves: list[Sequence[Move]] = field(default_factory=list)
     number: dict[int, int] = field(default_factory=dict)  # by id of a node, all of which stay alive
     steps: list[Step] = field(default_factory=list)
     selected: list[Table] = field(default_factory=list)
@@ -58,19 +110,20 @@ class Recorder:
     simulation: int = 1
 
     def __post_init__(self) -> None:
+        self.game, self.text_of = self.shown.game, self.shown.writing.move
         assert self.search.root is not None
-        self.join(self.search.root, -1, "root")
+        self.join(self.search.root, -1, ())
         policy = self.search.policy
         if isinstance(policy, FastPolicy) and policy.model is not None:
             text = "FAST has learned the values of features; they stay fixed"
             self.add(text, 0, {}, tuple(self.policy_tables()))
 
-    def explanation(self, title: str, limit: int) -> Explanation:
-        """The steps on the first `limit` nodes of the tree."""
+    def explanation(self, title: str) -> Explanation:
+        """The steps on the first nodes of the tree."""
         if self.simulation - 1 > MAX_SHOWN:
             looks = {number: self.look_of(number) for number in range(len(self.nodes))}
             self.add(f"and so on, to simulation {self.simulation - 1}", 0, looks)
-        drawn = [self.tree_node(number) for number in range(min(limit, len(self.nodes)))]
+        drawn = [self.tree_node(number) for number in range(min(self.shown.limit, len(self.nodes)))]
         for node in drawn[1:]:
             drawn[node.parent].children.append(node.number)
         for node in drawn:
@@ -87,7 +140,7 @@ class Recorder:
             step.ply = 1 if step.tables or "selection" not in step.text else 0
         summary = [f"{hidden:,} nodes are folded; --nodes shows more"] if hidden else []
         states = {node.number: self.nodes[node.number].state for node in drawn}
-        return Explanation(title, drawn, self.steps, summary, positions=positions_of(self.game, states))
+        return Explanation(title, drawn, self.steps, summary, positions=self.shown.writing.positions(states))
 
     def place_of(self, number: int) -> MoveIndices:
         """The indices of the moves that lead to a node, for the order of children."""
@@ -105,24 +158,24 @@ class Recorder:
                 shape = Shape.CHANCE
             elif len(roles) == 1 and len(players) <= 2:
                 shape = (Shape.MAX, Shape.MIN)[players.index(roles[0])]
-        move = self.moves[number] if number else ""
-        return TreeNode(number, self.parents[number], self.paths[number], move, shape, player)
+        move, term = self.shown.joint(self.moves[number]), self.shown.joint_term(self.moves[number])
+        return TreeNode(number, self.parents[number], self.paths[number], move, shape, player, term=term)
 
-    def join(self, node: Node, parent: int, move: str) -> int:
+    def join(self, node: Node, parent: int, moves: Sequence[Move]) -> int:
         """A node joins the tree."""
         above = self.paths[parent] if parent > 0 else ""
         self.number[id(node)] = len(self.nodes)
         self.nodes.append(node)
         self.parents.append(parent)
-        self.moves.append(move)
-        self.paths.append(path_text(above, move))
+        self.moves.append(moves)
+        self.paths.append(path_text(above, self.shown.joint(moves)) if moves else "root")
         return len(self.nodes) - 1
 
     def join_last(self, event: SimulationEvent) -> int:
         """The new node of an expansion joins the tree."""
         parent, indices = event.path[-1]
-        move = move_of(self.game, joint_move_of(parent, indices), parent)
-        return self.join(event.node, self.number[id(parent)], move)
+        moves = chosen_of(joint_move_of(parent, indices), parent)
+        return self.join(event.node, self.number[id(parent)], moves)
 
     def add(self, text: str, node: int, looks: dict[int, Look], tables: Sequence[Table] = ()) -> None:
         counts = len(self.nodes) - 1, self.simulation - 1
@@ -164,8 +217,8 @@ class Recorder:
         role, terms = self.game.roles[event.role], event.terms
         title = f"{self.paths[self.number[id(event.node)]]}: {role} selects"
         names = [
-            ("▸ " if m == event.chosen else "") + move_text(move)
-            for m, move in enumerate(event.node.moves[event.role])
+            ("▸ " if m == event.chosen else "") + text
+            for m, text in enumerate(self.shown.writing.moves(event.node.moves[event.role]))
         ]
         if any(each.chance for each in terms):
             rows = [
@@ -176,16 +229,27 @@ class Recorder:
         has_amaf = any(each.amaf is not None for each in terms)
         head = ("move", "visits", "mean", *(("AMAF", "β") if has_amaf else ()), "bonus", "sum")
         rows_of = [
-            (name, *terms_row(each, has_amaf=has_amaf)) for name, each in zip(names, terms, strict=True)
+            (name, *self.terms_row(each, event.role, has_amaf=has_amaf))
+            for name, each in zip(names, terms, strict=True)
         ]
         return limited(Table(title, head, tuple(rows_of)))
+
+    def terms_row(self, terms: EdgeTerms, role: int, *, has_amaf: bool) -> tuple[str, ...]:
+        """Visits, and the terms of the sum on the scale."""
+        shown, visits = self.shown, str(terms.visits)
+        if terms.proven is not None:
+            return (visits, *[""] * (3 if has_amaf else 1), "proven", shown.text(terms.proven, role))
+        amaf = "" if terms.amaf is None else shown.text(terms.amaf, role)
+        mixed = (amaf, f"{terms.beta:.3f}") if has_amaf else ()
+        bonus = number_text(shown.difference(terms.bonus))
+        return visits, shown.text(terms.mean, role), *mixed, bonus, shown.text(terms.value, role)
 
     def play_out(self, event: SimulationEvent) -> None:
         number = self.number.get(id(event.node), 0)
         if self.selected:  # the descent ended at a node of the tree
             self.select([self.nodes[each] for each in self.way])
-        played = [move_of(self.game, step.joint_move, None) for step in event.steps]
-        goals = value_text(self.shown(event.goals))
+        played = [self.shown.joint(chosen_of(step.joint_move)) for step in event.steps]
+        goals = self.shown.outcome(event.goals)
         is_end = event.node.goals is not None
         moves = list(played[self.depth(number) :])
         shown = ", ".join(moves[:MAX_MOVES]) + (f", … ({len(moves)} moves)" if len(moves) > MAX_MOVES else "")
@@ -200,18 +264,12 @@ class Recorder:
         numbers = [self.number[id(node)] for node, _ in event.path]
         last = self.number.get(id(event.node), 0)
         looks = {number: self.look_of(number) for number in dict.fromkeys([*numbers, last])}
-        goals = value_text(self.shown(event.goals))
+        goals = self.shown.outcome(event.goals)
         changed = [f"{self.paths[n]} {looks[n].value}" for n in [*numbers[1:], last] if looks[n].value]
         text = f"back-up of {goals}: {', '.join(dict.fromkeys(changed)) or 'root'}"
         tables = list(self.policy_tables())
         self.simulation += 1
         self.add(text, numbers[0] if numbers else 0, looks, tables)
-
-    def shown(self, goals: Sequence[float]) -> list[float]:
-        """The goals without chance's; of a bare tree for max and min the first."""
-        players = [goal for goal, role in zip(goals, self.game.roles, strict=True) if role != RANDOM_ROLE]
-        is_zero_sum = isinstance(self.game, BareTree) and len(players) == 2 and sum(players) == 0
-        return players[:1] if is_zero_sum else players
 
     def look_of(self, number: int) -> Look:
         """The mean of the goals behind a node for the role that moved there, and its visits."""
@@ -224,8 +282,11 @@ class Recorder:
             return Look(Status.DONE)
         roles = [r for r, moves in enumerate(above.moves) if len(moves) > 1] or [0]
         visits = [above.visits[r][way[r]] for r in roles]
-        means = [above.totals[r][way[r]] / max(1, n) for r, n in zip(roles, visits, strict=True)]
-        return Look(Status.DONE, f"{value_text([round(mean, 2) for mean in means])} ({min(visits)})")
+        means = [
+            short_text(round(self.shown.goal(above.totals[r][way[r]] / max(1, n), r), 2))
+            for r, n in zip(roles, visits, strict=True)
+        ]
+        return Look(Status.DONE, f"{tuple_text(means)} ({min(visits)})")
 
     # Tables of the policies
 
@@ -249,9 +310,9 @@ class Recorder:
                 chances = self.chances(role, moves, step.state)
                 chance = percent(chances.pop(made := step.joint_move[role]))
                 others = sorted(chances, key=lambda move: -chances[move])
-                shown = [f"{move_text(move)} {percent(chances[move])}" for move in others[:MAX_OTHERS]]
+                shown = [f"{self.text_of(move)} {percent(chances[move])}" for move in others[:MAX_OTHERS]]
                 more = [f"{len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
-                rows.append((str(number), str(name), move_text(made), chance, ", ".join([*shown, *more])))
+                rows.append((str(number), str(name), self.text_of(made), chance, ", ".join([*shown, *more])))
         if rows and isinstance(self.search.policy, MastPolicy):
             yield Table("Moves of the playout", ("step", "role", "move", "Gibbs", "instead of"), tuple(rows))
 
@@ -268,14 +329,14 @@ class Recorder:
                 weights = policy.weights(role, moves, root.state)
                 chances = chances_of(moves, weights) if len(moves) > 1 else {}
                 label = "TO-MAST" if policy._learns_in_tree else "MAST"
-                yield from self.means_table(f"{label} of {name}", policy.means[role], chances)
+                yield from self.means_table(f"{label} of {name}", role, policy.means[role], chances)
             if isinstance(policy, PastPolicy):
                 yield from self.past_tables(policy, role, str(name))
             if self.search.options.parsed_policy.mixes_in == RAVE and len(root.moves[role]) > 1:
                 yield from self.rave_table(role, str(name))
 
     def means_table(
-        self, title: str, means: Mapping[Move, Mean], chances: Mapping[Move, float]
+        self, title: str, role: int, means: Mapping[Move, Mean], chances: Mapping[Move, float]
     ) -> Iterator[Table]:
         """Means before and after; and the Gibbs probability of the moves that are legal at the root."""
         means = {move: mean for move, mean in means.items() if move != STAY}
@@ -283,7 +344,9 @@ class Recorder:
             return
         rows = [
             (*row, percent(chances[key]) if key in chances else "")
-            for key, row in self.changes(title, {k: (mean.visits, mean.value) for k, mean in means.items()})
+            for key, row in self.changes(
+                title, {key: (mean.visits, self.shown.goal(mean.value, role)) for key, mean in means.items()}
+            )
         ]
         yield limited(
             Table(title, ("move", "visits", "mean before", "mean", "Gibbs at the root"), tuple(rows))
@@ -293,27 +356,34 @@ class Recorder:
         """Of each key: text, visits, mean before and after; in the order of the texts."""
         before, self.before[table] = self.before.get(table, {}), after
         for key, (visits, mean) in sorted(after.items(), key=lambda each: str(each[0])):
-            name = " with ".join(map(move_text, key)) if isinstance(key, tuple) else move_text(key)
+            move, *facts = key if isinstance(key, tuple) else (key,)
+            name = " with ".join([self.text_of(move), *map(term_text, facts)])
             earlier = number_text(before[key][1]) if key in before else ""
             yield key, (name, str(visits), earlier, number_text(mean))
 
     def fast_tables(self, model: FastModel, role: int, name: str) -> Iterator[Table]:
         """What pieces or cells are worth to a role, the most important first, and the root's moves by it."""
         kind, worth = model.weights.kind.removesuffix("s"), model.worth(role)
-        values = {key: (0, value) for key, value in worth.items() if round(value, 2)}
-        rows = [(key, *row[2:]) for key, row in self.changes(f"FAST {name}", values)]
+        values = {
+            Symbol(key): (0, self.shown.difference(value)) for key, value in worth.items() if round(value, 2)
+        }
+        rows = [(str(key), *row[2:]) for key, row in self.changes(f"FAST {name}", values)]
         rows.sort(key=lambda row: -abs(worth[row[0]]))
         yield limited(Table(f"FAST of {name}", (kind, "value before", "value"), tuple(rows)))
         root = self.nodes[0]
         if len(root.moves[role]) > 1:
             chances = self.chances(role, root.moves[role], root.state)
-            rows_at = tuple((move_text(move), percent(chance)) for move, chance in chances.items())
+            rows_at = tuple((self.text_of(move), percent(chance)) for move, chance in chances.items())
             yield limited(Table(f"FAST of {name} at the root", ("move", "Gibbs"), rows_at))
 
     def past_tables(self, policy: PastPolicy, role: int, name: str) -> Iterator[Table]:
         """Pairs of a move and a fact that count, and what they make of the root's moves."""
         root, title = self.nodes[0], f"PAST of {name}: pairs with {PAST_VISITS} visits and more"
-        pairs = {(m, f): (p.visits, p.value) for (f, m), p in policy.pairs[role].items() if m != STAY}
+        pairs = {
+            (move, fact): (mean.visits, self.shown.goal(mean.value, role))
+            for (fact, move), mean in policy.pairs[role].items()
+            if move != STAY
+        }
         rows = [
             row
             for key, row in self.changes(title, {k: v for k, v in pairs.items() if v[0] >= PAST_VISITS})
@@ -324,7 +394,11 @@ class Recorder:
         if len(root.moves[role]) > 1:
             facts = self.game.facts(root.state)
             rows_at = [
-                (move_text(move), number_text(policy.value(role, move, facts)), percent(chance))
+                (
+                    self.text_of(move),
+                    self.shown.text(policy.value(role, move, facts), role),
+                    percent(chance),
+                )
                 for move, chance in self.chances(role, root.moves[role], root.state).items()
             ]
             head = ("move", "largest mean", "Gibbs")
@@ -336,7 +410,7 @@ class Recorder:
         n = sum(root.visits[role])
         title += f", β({n}) = {rave_weight(self.search.options.rave_k, n):.3f}"
         seen = {
-            move: (visits, root.rave_totals[role][m] / visits)
+            move: (visits, self.shown.goal(root.rave_totals[role][m] / visits, role))
             for m, (move, visits) in enumerate(zip(root.moves[role], root.rave_visits[role], strict=True))
             if visits
         }
@@ -344,41 +418,37 @@ class Recorder:
         for key, row in self.changes(f"RAVE {name}", seen):
             m = root.moves[role].index(key)
             own = root.visits[role][m]
-            rows.append((*row, str(own), number_text(root.totals[role][m] / own) if own else ""))
+            mean = self.shown.text(root.totals[role][m] / own, role) if own else ""
+            rows.append((*row, str(own), mean))
         head = ("move", "AMAF visits", "AMAF before", "AMAF", "own visits", "own mean")
         yield limited(Table(title, head, tuple(rows)))
 
 
 def explain_simulations(
-    game: Game[Any],
-    state: Any,
-    options: MctsOptions,
-    *,
-    simulations: int,
-    nodes: int,
-    seed: int,
+    shown: Shown, state: Any, options: MctsOptions, *, simulations: int, seed: int
 ) -> Explanation:
     """The steps of a number of simulations, next to those of uniform playouts and plain UCT."""
-    search, recorder = simulated(game, state, options, simulations, seed)
+    search, recorder = simulated(shown, state, options, simulations, seed)
     label = f"mcts with {options.policy} playouts"
-    found = recorder.explanation(f"{game.name}: {label}", nodes)
+    found = recorder.explanation(f"{shown.game.name}: {label}")
     finished = recorder.simulation - 1
     best = max(search._root_moves(), key=lambda each: (each.visits, each.mean))
-    found.value, found.best_line = number_text(best.mean), (move_text(best.move),)
+    found.value, found.best_line = shown.text(best.mean, search.role_index), (recorder.text_of(best.move),)
     found.summary[:0] = [
         counted(finished, "simulation")
         + (f" of {simulations:,}: out of time" if finished < simulations else ""),
         f"best move {found.best_line[0]}: {counted(best.visits, 'visit')}, mean {found.value}",
         f"{counted(len(recorder.nodes) - 1, 'node')} expanded, {counted(finished, 'playout')}",
+        *shown.remark(),
     ]
     if search.policy.fallback:
         found.summary.append(f"no features in this game: {search.policy.fallback} instead of FAST")
     compared = [(label, search)]
     if options.policy != "uniform":
         plain = replace(options, policy="uniform", temperature=None)
-        compared.insert(0, ("uniform", simulated(game, state, plain, finished, seed)[0]))
+        compared.insert(0, ("uniform", simulated(shown, state, plain, finished, seed)[0]))
     rows = [
-        (name, move_text(each.move), str(each.visits), number_text(each.mean))
+        (name, recorder.text_of(each.move), str(each.visits), shown.text(each.mean, search.role_index))
         for name, of in compared
         for each in sorted(of._root_moves(), key=lambda each: -each.visits)[:3]
         if each.visits
@@ -388,9 +458,10 @@ def explain_simulations(
 
 
 def simulated(
-    game: Game[Any], state: Any, options: MctsOptions, simulations: int, seed: int
+    shown: Shown, state: Any, options: MctsOptions, simulations: int, seed: int
 ) -> tuple[Search, Recorder]:
     """Run simulations for the first role that has a choice; FAST learns before."""
+    game = shown.game
     players = [role for role in game.roles if role != RANDOM_ROLE]
     choosing = [role for role in players if len(game.legal_moves(state, role)) > 1] or players
     search = Search(game, choosing[0], seed=seed, options=options)
@@ -398,7 +469,7 @@ def simulated(
     if isinstance(search.policy, FastPolicy) and is_compiled(game):
         compile_playouts(Lanes(require_compiled(game).lane_tables))
         search.policy.prepare(LEARNING_SECONDS * clock_rate())
-    recorder = Recorder(game, search)
+    recorder = Recorder(shown, search)
     search.listener = recorder
     search.run(Budget(time.monotonic() + SECONDS / 2, simulations))
     return search, recorder
@@ -412,19 +483,6 @@ def clock_rate() -> float:
     return max(1.0, (time.monotonic() - clock) / used)
 
 
-def terms_row(terms: EdgeTerms, *, has_amaf: bool) -> tuple[str, ...]:
-    if terms.proven is not None:
-        return (str(terms.visits), *[""] * (3 if has_amaf else 1), "proven", number_text(terms.proven))
-    amaf = ("" if terms.amaf is None else number_text(terms.amaf), f"{terms.beta:.3f}") if has_amaf else ()
-    return (
-        str(terms.visits),
-        number_text(terms.mean),
-        *amaf,
-        number_text(terms.bonus),
-        number_text(terms.value),
-    )
-
-
 def number_text(number: float) -> str:
     return f"{number:.2f}".replace("-", "−")
 
@@ -435,7 +493,8 @@ def percent(share: float) -> str:
 
 def chances_of(moves: Sequence[Move], weights: Sequence[int]) -> dict[Move, float]:
     """The probabilities of moves that are drawn by their weights."""
-    return {move: weight / sum(weights) for move, weight in zip(moves, weights, strict=True)}
+    total = sum(weights)
+    return {move: weight / total for move, weight in zip(moves, weights, strict=True)}
 
 
 def limited(table: Table) -> Table:
@@ -447,10 +506,9 @@ def limited(table: Table) -> Table:
     return table._replace(rows=(*table.rows[:MAX_ROWS], last))
 
 
-def move_of(game: Game[Any], joint_move: Sequence[Move], node: Node | None) -> str:
-    """A joint move as text: the moves of the roles that choose, as far as that is known."""
+def chosen_of(joint_move: Sequence[Move], node: Node | None = None) -> list[Move]:
+    """The moves of the roles that choose, as far as that is known."""
     chosen = list(joint_move)
     if node is not None and any(len(moves) > 1 for moves in node.moves):
         chosen = [move for move, moves in zip(joint_move, node.moves, strict=True) if len(moves) > 1]
-    moving = [move for move in chosen if move != STAY] or chosen[:1]
-    return " + ".join(map(move_text, moving))
+    return [move for move in chosen if move != STAY] or chosen[:1]

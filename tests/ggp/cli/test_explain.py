@@ -20,6 +20,29 @@ def test_a_tree_may_lie_in_a_file(ggp, tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("; mine, not a rule\n\n  [3, 4] ; max\n", (0, "value 4")),
+        ("\ufeff[3, 4]\n", (0, "value 4")),
+        ("(1, 2, 3)\n", (1, "a tree begins with '['")),
+        (f"[{'3,' * 600_000}3]", (1, "at most 1,048,576 characters")),
+        ("; rules\n(role x)\n", (1, "x has no legal move")),
+    ],
+)
+def test_files_are_trees_or_rules_by_their_beginning(ggp, tmp_path, text, expected):
+    path = tmp_path / "file.txt"
+    path.write_text(text, encoding="utf-8")
+    code, out, err = ggp("explain", str(path))
+    assert (code, expected[1] in out + err) == (expected[0], True)
+
+
+def test_mistakes_in_a_state_are_shown_where_they_are(ggp):
+    code, _, err = ggp("explain", "tictactoe", "--state", "(cell 1 1 x)) (control o)")
+    assert code == 1
+    assert err.splitlines()[1:] == [" 1 | (cell 1 1 x)) (control o)", "   |             ^"]
+
+
 def test_pictures_and_pages_are_written_in_place_of_the_steps(ggp, tmp_path):
     svg, html = tmp_path / "tree.svg", tmp_path / "tree.html"
     code, out, _ = ggp("explain", TWO_LEVELS, "--svg", str(svg), "--html", str(html))

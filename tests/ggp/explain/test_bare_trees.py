@@ -2,7 +2,7 @@
 
 import pytest
 
-from ggp.explain.bare_trees import MAX_NESTING, BareTreeError, read_tree
+from ggp.explain.bare_trees import MAX_CHARACTERS, MAX_NESTING, BareTreeError, read_tree
 
 
 def movers(text):
@@ -64,6 +64,10 @@ def test_order_sorts_the_moves_of_each_player_by_their_value(best_first):
         ("[0.123]", 2, "two decimals"),
         ("[a 3]", 2, "expected '['"),
         ("[" * 99, MAX_NESTING + 2, "at most 60 levels"),
+        (f"[{'9' * 5000}]", 2, "at most 100 characters"),
+        (f"[3,{' ' * MAX_CHARACTERS}4]", 1, "at most 1,048,576 characters"),
+        ("(1,2,3)", 1, "begins with '['"),
+        ("[3 ; 4]", 1, "unclosed '['"),
     ],
 )
 def test_mistakes_are_shown_with_a_caret(text, column, message):

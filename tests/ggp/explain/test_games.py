@@ -13,9 +13,11 @@ from ggp.explain.page import page_of
 from ggp.explain.picture import picture_of
 from ggp.explain.searches import ALGORITHMS, PLAIN, ExplainError, explain, state_of
 from ggp.explain.text import text_of
+from ggp.explain.writing import writing_of
 from ggp.game import GameError
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from tests.conftest import ROOT
+from tests.ggp.explain.test_explain import CAPTURE
 
 GAMES = sorted(path.stem for path in (ROOT / "games").glob("*.kif"))
 FORK = "(cell 1 1 x) (cell 1 2 o) (cell 2 2 x) (cell 3 3 o) (control x)"
@@ -64,13 +66,46 @@ def test_values_are_shown_on_the_scale_of_the_sheet():
     assert explain(load("bucket", "reasoner"), "expectimax").value == "5"
 
 
-@pytest.mark.parametrize(
-    ("by", "low", "message"),
-    [("mcts", -50, "as they are"), ("td", -50, "as they are"), ("alphabeta", 90, "smaller")],
-)
-def test_scales_that_do_not_fit_are_refused(by, low, message):
-    with pytest.raises(ExplainError, match=message):
-        explain("[[3,12],[2,4]]", by, scale=Scale(Fraction(low), Fraction(50)))
+@pytest.mark.parametrize("by", ["mcts", "td", "alphabeta"])
+def test_scales_that_descend_are_refused(by):
+    with pytest.raises(ExplainError, match="smaller"):
+        explain("[[3,12],[2,4]]", by, scale=Scale(Fraction(90), Fraction(50)))
+
+
+def test_values_that_depend_on_the_horizon_say_its_depth(tictactoe):
+    found = explain(tictactoe, depth=2)
+    assert (found.value, found.summary[0]) == ("50", "value 50 to depth 2")
+    assert found.steps[-1].text == "root is 50 to depth 2"
+    proven = explain(tictactoe, state=state_of(tictactoe, FORK), depth=9)
+    assert proven.summary[0] == "value 100"
+    assert not any("to depth" in step.text for step in proven.steps)
+    assert explain(tictactoe, "bisection", depth=1).summary[0] == "value 50 to depth 1"
+
+
+@pytest.mark.parametrize("by", ["alphabeta", "mast", "td"])
+def test_moves_are_written_as_on_the_board_with_their_terms(tictactoe, by):
+    found = explain(writing_of(tictactoe, "short"), by, state=state_of(tictactoe, FORK))
+    texts = {node.term: node.move for node in found.nodes[1:]}
+    assert texts["(mark 2 3)"] == "b3"
+    assert all("mark" not in step.text for step in found.steps)
+    page = page_of(found)
+    assert ">b3<title>(mark 2 3)</title></text>" in page
+    assert '<li title="(mark 2 3)' in page
+
+
+def test_captures_are_written_as_on_the_board():
+    game = load("minichess", "reasoner")
+    state = state_of(game, CAPTURE)
+    assert "c2×c5" in {node.move for node in explain(writing_of(game, "short"), state=state, depth=1).nodes}
+
+
+@pytest.mark.parametrize("by", ["alphabeta", "minimax"])
+def test_flat_trees_are_searched_quickly(by):
+    values = [number * 7919 % 9999 for number in range(10_000)]
+    begin = time.process_time()
+    found = explain(f"[{','.join(map(str, values))}]", by)
+    assert (found.value, found.counts) == (str(max(values)), (1, 10_000))
+    assert time.process_time() - begin < 10
 
 
 def test_names_of_moves_cannot_leave_the_data_of_the_page():
@@ -113,11 +148,12 @@ def test_every_algorithm_explains_the_game_or_says_why_not(name, monkeypatch):
     monkeypatch.setattr(searches, "SECONDS", 0.4)
     monkeypatch.setattr(simulations, "SECONDS", 0.6)
     game = load(name)
+    written = writing_of(game, "short")
     refused = set()
     for by in ALGORITHMS:
         begin = time.process_time()
         try:
-            found = explain(game, by)
+            found = explain(written, by)
         except ExplainError:
             refused.add(by)
         except GameError as error:

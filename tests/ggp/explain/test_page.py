@@ -75,6 +75,8 @@ def test_tables_and_positions_follow_the_steps(opened):
     playwright_api.expect(page.locator("#tables caption").first).to_have_text("MAST of x")
     page.keyboard.press("ArrowLeft")
     assert "o to move" in page.locator("#position").inner_text()
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
 @pytest.mark.parametrize("by", ["alphabeta", "mcts"])

@@ -1,10 +1,12 @@
 """Simulations explained: the four phases, the terms of UCB1, and the tables of the policies."""
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
 
+from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
 from ggp.explain import simulations
 from ggp.explain.page import page_of
@@ -42,6 +44,52 @@ def test_terms_of_ucb1_add_up():
             assert float(total) == pytest.approx(float(mean) + float(bonus), abs=0.011)
         best = max(table.rows, key=lambda row: float(row[4]))
         assert best[0].startswith("▸")
+
+
+SHIFTED = {"mean", "sum", "mean before", "AMAF", "AMAF before", "own mean", "largest mean"}
+
+
+@pytest.mark.parametrize("by", ["mcts", "mast", "past", "rave"])
+def test_numbers_are_shown_on_the_scale(by):
+    """Of each goal twice itself less ten; visits, chances and weights stay, and what is chosen."""
+    game = load("nim", "reasoner")
+    found, scaled = (
+        explain(game, by, simulations=20, scale=scale)
+        for scale in (None, Scale(Fraction(-10), Fraction(190)))
+    )
+    assert float(scaled.value) == pytest.approx(2 * float(found.value) - 10, abs=0.02)
+    assert scaled.summary[-1] == "values on the scale -10:190"
+    columns = set()
+    for step, other in zip(found.steps, scaled.steps, strict=True):
+        for table, shown in zip(step.tables, other.tables, strict=True):
+            for row, changed in zip(table.rows, shown.rows, strict=True):
+                for name, text, number in zip(table.head, row, changed, strict=True):
+                    columns.add(name)
+                    if name in {*SHIFTED, "bonus"} and text not in ("", "proven"):
+                        expected = 2 * value_of(text) - 10 * (name in SHIFTED)
+                        assert value_of(number) == pytest.approx(expected, abs=0.02), name
+                    else:
+                        assert number == text
+    assert columns & SHIFTED
+
+
+def value_of(text):
+    return float(text.replace("−", "-"))
+
+
+def test_the_scale_of_the_sheet_and_of_a_tree_are_those_of_the_lecture():
+    found = explain(load("bucket", "reasoner"), "mcts", simulations=4)
+    assert tables_of(found, "root: picker selects")[-1].rows[0] == (
+        *("▸ pick a", "1", "50.00", "41.93", "91.93"),
+    )
+    assert found.steps[-1].text == "back-up of (−50, 50): pick a 0 (2), pick a, draw minus50 50 (1)"
+    of_tree = explain("[[3,12],[2,4]]", "mcts", simulations=3, scale=Scale(Fraction(-50), Fraction(50)))
+    assert of_tree.steps[-1].text == "back-up of −38: a −42.5 (2), a.b 38 (1)"
+    large = Scale(Fraction(0), Fraction(999_999))
+    assert [explain("[3,100]", by, scale=large).value for by in ("alphabeta", "minimax")] == ["999999"] * 2
+    assert "∞" not in text_of(explain("[[100]]", "mcts", scale=large))
+    learned = explain(load("bucket", "reasoner"), "td", simulations=2)
+    assert learned.steps[-1].text == "pick c: V = −0.50, target 15.00, error 15.50, so V = 1.05"
 
 
 def test_mast_shows_means_before_and_after_and_gibbs_probabilities():
@@ -96,6 +144,10 @@ def test_listening_changes_nothing():
 def test_a_proven_goal_is_the_value_of_an_edge():
     assert EdgeTerms(4, 30.0, 5.0, proven=100.0).value == 100.0
     assert EdgeTerms(4, 30.0, 5.0, amaf=60.0, beta=0.5).value == 50.0
+
+
+def test_only_moves_of_a_tree_are_shown_once():
+    assert [node.path for node in explain("[[1]]", "mcts").nodes] == ["root", "a", "a.a"]
 
 
 def test_simulations_of_chance_and_of_three_players():

@@ -83,6 +83,7 @@ class Node:
     table_choice: Choice | None = None
     children: list[Position] = field(default_factory=list)
     tried: int = 0  # children picked so far
+    queue: list[tuple[int, int]] = field(default_factory=list)  # heap of their negated ranks and places
     extends: str = ""  # which children are searched one ply deeper: `all`, the `table` move, or none
 
     def __post_init__(self) -> None:

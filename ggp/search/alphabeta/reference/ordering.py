@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 from ggp.search.alphabeta.events import EventKind
 from ggp.search.alphabeta.reference.node import Memory, Node
 from ggp.search.alphabeta.reference.position import Choice, Position, signed
@@ -62,11 +64,17 @@ def reward_cutoff(memory: Memory, node: Node, choice: Choice | None) -> None:
 def next_child(memory: Memory, node: Node) -> Position | None:
     """Pick the untried child of the highest rank; None if all are tried. Selection by swaps: after a cutoff,
     sorting all children would have been in vain."""
-    children, here = node.children, node.tried
+    children, here, queue = node.children, node.tried, node.queue
     if here == len(children):
         return None
-    best = max(range(here, len(children)), key=lambda place: children[place].rank)
-    children[here], children[best] = children[best], children[here]
+    if not here:
+        queue += [(-child.rank, place) for place, child in enumerate(children)]
+        heapify(queue)
+    while (best := heappop(queue)[1]) < here:
+        pass  # the child that stood here has moved
+    if best > here:
+        heappush(queue, (-children[here].rank, best))
+        children[here], children[best] = children[best], children[here]
     node.tried += 1
     child = children[here]
     if memory.refinements.killers and child.end is None and child.choice in memory.killers[node.ply]:

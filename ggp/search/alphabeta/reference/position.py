@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -61,12 +61,12 @@ def position_of(game: Game[Any], state: Any, choice: Choice | None = None) -> Po
     return Position(state, mover, choice, mobility=counts[mover])
 
 
-def successors(game: Game[Any], state: Any, mover: int) -> Iterator[tuple[Move, Any]]:
-    """Each move of `mover` and the state behind it, in the order of the rules."""
+def successors(game: Game[Any], state: Any, mover: int) -> list[tuple[Move, Any]]:
+    """Each move of `mover` and the state behind it, in the order of the rules: all before one is looked at,
+    as a compiled game stays in one state between moves."""
     legal = [game.legal_moves(state, role) for role in game.roles]
-    for move in legal[mover]:
-        joint = [move if role == mover else other[0] for role, other in enumerate(legal)]
-        yield move, game.next_state(state, joint)
+    before, after = ([moves[0] for moves in part] for part in (legal[:mover], legal[mover + 1 :]))
+    return [(move, game.next_state(state, (*before, move, *after))) for move in legal[mover]]
 
 
 def immediate_win(game: Game[Any], state: Any) -> int | None:

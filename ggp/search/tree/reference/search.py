@@ -299,8 +299,8 @@ class Search:
             weights = [max(1, weight) for weight in of_policy]
             chosen = untried[self.rng.choose(weights)]
             if self.listener is not None:
-                chances = dict(zip(untried, weights, strict=True))
-                terms = [EdgeTerms(n, chance=chances.get(m, 0) / sum(weights)) for m, n in enumerate(counts)]
+                chances, total = dict(zip(untried, weights, strict=True)), sum(weights)
+                terms = [EdgeTerms(n, chance=chances.get(m, 0) / total) for m, n in enumerate(counts)]
                 self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
             return chosen
         all_visits = sum(counts)

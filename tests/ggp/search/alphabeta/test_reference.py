@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from ggp.engines.loading import load
@@ -15,8 +16,9 @@ from ggp.search.alphabeta.estimate import EVEN, Estimate
 from ggp.search.alphabeta.events import EventKind
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels import arrays
-from ggp.search.alphabeta.reference.node import UNLIMITED
-from ggp.search.alphabeta.reference.position import position_of
+from ggp.search.alphabeta.reference.node import UNLIMITED, Node
+from ggp.search.alphabeta.reference.ordering import next_child
+from ggp.search.alphabeta.reference.position import Position, position_of
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
@@ -451,3 +453,19 @@ def test_the_player_searches_games_without_a_circuit_by_the_reference():
 def test_refinements_need_the_reference():
     with pytest.raises(PlayerSpecError, match="quiescence needs reference=on"):
         make_player("alphabeta:quiescence=5")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_children_are_picked_as_by_selection_with_swaps(seed):
+    """The order of the kernels, also between children of the same rank."""
+    rng = np.random.default_rng(seed)
+    positions = [Position(None, end=0, rank=int(rank)) for rank in rng.integers(4, size=30)]
+    expected, left = [], list(positions)
+    while left:
+        best = max(range(len(left)), key=lambda place: left[place].rank)
+        left[0], left[best] = left[best], left[0]
+        expected.append(left.pop(0))
+    node = Node(Position(None), 0, 1, 0, 0, children=positions)
+    memory = ReferenceSearch(load("tictactoe", "reasoner")).memory
+    assert [next_child(memory, node) for _ in expected] == expected
+    assert next_child(memory, node) is None
