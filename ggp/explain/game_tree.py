@@ -145,9 +145,12 @@ class Place:
             self.children = {move: Place(self, move, name) for move, name in zip(moves, names, strict=True)}
 
     def below(self) -> Iterator[Place]:
-        yield self
-        for child in self.children.values():
-            yield from child.below()
+        """This place and all below it, parents first."""
+        waiting = [self]
+        while waiting:
+            place = waiting.pop()
+            yield place
+            waiting += reversed(place.children.values())
 
 
 @dataclass(eq=False)
@@ -483,8 +486,8 @@ class TreeReader:
                 why += f" by the {by} behind {place.child(event.move).path}"
         if not left:
             return
-        looks = {each: Look(Status.CUT) for child in left for each in child.below()}
-        looks |= {child: Look(Status.CUT, note=note) for child in left}
+        looks = dict.fromkeys((each for child in left for each in child.below()), Look(Status.CUT))
+        looks |= dict.fromkeys(left, Look(Status.CUT, note=note))
         names = ", ".join(child.name for child in left[:4]) + ("…" if len(left) > 4 else "")
         self.step(place, f"{why}: {names} not searched", looks)
 
