@@ -19,17 +19,17 @@ RAVE_K = 50.0
 
 
 @kernel
-def _select_in(search, parts, memory, first, end):
-    search.tree.first_edge[0, 0] = first
-    search.tree.first_edge[0, 1] = end
-    return select_edge(search, parts, memory, 0, 0, MISSING, 0)
+def _select_in(search, parts, memory, node, end):
+    search.tree.first_edge[node, 0] = 0
+    search.tree.first_edge[node, 1] = end
+    return select_edge(search, parts, memory, node, 0, MISSING, 0)
 
 
-def _value(edge, has_rave, everything):
+def _value(edge, has_rave, everything, is_root):
     """UCB1 of one edge (visits, flight, total, goal, RAVE visits and total) among those of `everything`."""
     visits, flight, total, goal, rave_visits, rave_total = edge
     if goal != UNPROVEN:
-        return goal
+        return -1.0 if is_root else goal  # what is proven needs no visits at the root
     all_visits = sum(e[0] + e[1] for e in everything)
     if visits > 0:
         mean = total / visits
@@ -71,20 +71,21 @@ def _put(engine, edges):
         tree.move[e] = e
 
 
-def _select(engine, count):
+def _select(engine, count, node=0):
     memory = Unboxed.made_once(engine.memory)
-    return _select_in(engine.memory, link_parts(memory), memory.address, 0, count)
+    return _select_in(engine.memory, link_parts(memory), memory.address, node, count)
 
 
+@pytest.mark.parametrize("is_root", [True, False])
 @pytest.mark.parametrize("policy", ["uniform", "rave"])
-def test_tried_edge_with_the_highest_value_is_selected(policy):
+def test_tried_edge_with_the_highest_value_is_selected(policy, is_root):
     rng = np.random.default_rng(7)
     engine = _engine(policy)
     for count in [*range(2, 9)] * 30:
         edges = _random_edges(rng, count)
         _put(engine, edges)
-        values = [_value(edge, policy == "rave", edges) for edge in edges]
-        assert values[_select(engine, count)] == pytest.approx(max(values), abs=1e-9)
+        values = [_value(edge, policy == "rave", edges, is_root) for edge in edges]
+        assert values[_select(engine, count, 0 if is_root else 1)] == pytest.approx(max(values), abs=1e-9)
 
 
 def test_untried_edges_come_first_then_the_first_of_the_best():
