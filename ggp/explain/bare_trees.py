@@ -73,6 +73,10 @@ class Branch:
         for child in self.children:
             yield from child.below()
 
+    def height(self) -> int:
+        """Plies from here to the deepest leaf."""
+        return 1 + max(child.height() for child in self.children) if self.children else 0
+
     def value(self) -> tuple[float, ...]:
         """The goals of all players if each maximizes its own."""
         if self.mover < 0:

@@ -29,7 +29,7 @@ _REMARKS = {
     EventKind.KILLER: "{} is a killer: it is tried early",
     EventKind.EXTENSION: "{} is extended by a ply",
     EventKind.REDUCTION: "{} comes late: searched less deep at first",
-    EventKind.RE_SEARCH: "{} fails high with {value}: search it again",
+    EventKind.RE_SEARCH: "{} fails {end} with {value}: search it again",
 }
 
 
@@ -155,7 +155,11 @@ class Place:
 
 @dataclass(eq=False)
 class Visit:
-    """A node under search: its window (`ends`: as text), its best value, and the children it has tried."""
+    """A node under search: its window (`ends`: as text), its best value, and the children it has tried.
+
+    without   the move that the test of a singular extension leaves out; "": there is no test
+    is_open   whether a value below comes from the horizon
+    """
 
     place: Place
     window: tuple[float, float]
@@ -163,8 +167,8 @@ class Visit:
     best: tuple[float, ...] | None = None
     best_bound: str = "exact"
     tried: set[Place] = field(default_factory=set)
-    is_test: bool = False
-    is_open: bool = False  # whether a value below comes from the horizon
+    without: str = ""
+    is_open: bool = False
 
 
 class _Recorded(NamedTuple):
@@ -189,6 +193,7 @@ class TreeReader:
         self.recorded: list[_Recorded] = []
         self.nodes = self.leaves = 0
         self.depth, self.horizon = 0, ""  # of the last search from the root
+        self.open_states: dict[Any, bool] = {}  # of finished nodes, `is_open` of their visits
 
     def explanation(self, title: str, limit: int, best_move: Move | None = None) -> Explanation:
         """The steps, on the tree as far as it has at most `limit` nodes.
@@ -330,7 +335,7 @@ class TreeReader:
         if kind is EventKind.TABLE_HIT:
             self.nodes -= 1
             self.mark(visit.place, "T")
-            visit.is_open = True  # maybe
+            visit.is_open = self.open_states.get(visit.place.state, True)
             self.finish(event, "is answered by the transposition table:")
         elif kind is EventKind.LEAVE:
             self.finish(event, "is")
@@ -343,7 +348,8 @@ class TreeReader:
             self.mark(child, _MARKS[kind])
             look = self.looks.get(child, Look())._replace(marks=self.marks[child])
             value = "" if event.score is None else self.sides.text(self.sides.goals(event))
-            self.step(child, _REMARKS[kind].format(child.path, value=value), {child: look})
+            end = "low" if self.sides.sign(event.mover) < 0 else "high"
+            self.step(child, _REMARKS[kind].format(child.path, value=value, end=end), {child: look})
 
     def mark(self, place: Place, mark: str) -> None:
         marks = self.marks.get(place, "")
@@ -359,7 +365,8 @@ class TreeReader:
             above.tried |= set() if is_test else {place}
         del self.visits[event.ply :]
         window = self.sides.window(event)
-        self.visits.append(Visit(place, window, self.ends_text(window), is_test=is_test))
+        without = place.child(event.excluded).name if is_test else ""
+        self.visits.append(Visit(place, window, self.ends_text(window), without=without))
         looks = {} if is_test else self.wiped(place, keeps_marks=event.ply > 0)
         if is_test:
             self.mark(place, "S")
@@ -371,7 +378,7 @@ class TreeReader:
         elif all(len(self.game.legal_moves(event.state, role)) == 1 for role in self.game.roles):
             text = f"{place.path}: only one move"
         if is_test:
-            text = f"{place.path}: is {place.child(event.excluded).name} singular? All other moves"
+            text = f"{place.path}: is {without} singular? All other moves"
         if event.depth <= MAX_SHOWN_DEPTH and self.sides.has_window:
             text += f", depth {event.depth}"
         self.step(place, text + (f", window {asked}" if asked else ""), looks)
@@ -410,14 +417,16 @@ class TreeReader:
         value = {"lower": "≥ ", "upper": "≤ ", "exact": ""}[bound] + self.sides.text(goals)
         look = self.looks.get(place, Look())
         looks = {place: Look(Status.DONE, value, look.window, "", self.marks.get(place, ""))}
-        text = f"{place.path} {verb} {value}"
+        text = f"{place.path} {f'without {visit.without} ' if visit.without else ''}{verb} {value}"
         horizon = f" to depth {event.depth}" if visit.is_open and event.depth <= MAX_SHOWN_DEPTH else ""
         text += horizon
         if not event.ply and (horizon or self.depth != event.depth):  # one open window of a depth is enough
             self.depth, self.horizon = event.depth, horizon
         if not event.ply and bound != "exact":
             text += ": the window fails " + ("high" if bound == "lower" else "low")
-        if event.ply and not visit.is_test:
+        if not visit.without:
+            self.open_states[place.state] = visit.is_open
+        if event.ply and not visit.without:
             above = self.visits[event.ply - 1]
             above.is_open |= visit.is_open
             text += self.take(above, place, goals, bound)
@@ -462,7 +471,9 @@ class TreeReader:
         """The ends of a window; one of a hundredth of a goal is a null window."""
         low, high = self.sides.text(window[:1]), self.sides.text(window[1:])
         if 0 < window[1] - window[0] < 1.5 / SCALE:
-            return (low, f"{low}+ε") if len(low) <= len(high) else (f"{high}−ε", high)
+            # The whole goal of the two is the end that was asked for; on a scale both may look whole.
+            whole = len(value_text(window[:1])) <= len(value_text(window[1:]))
+            return (low, f"{low}+ε") if whole else (f"{high}−ε", high)
         return low, high
 
     def cut(self, event: Event, visit: Visit) -> None:

@@ -107,12 +107,12 @@ function go(to) {
     const line = list.children[to - 1];
     line.setAttribute("aria-current", "step");
     list.scrollTop = line.offsetTop - list.offsetTop - list.clientHeight / 2;
-    const box = document.querySelector("#n" + here.node + " .shape").getBoundingClientRect();
-    const view = frame.getBoundingClientRect();
-    const x = box.left - view.left, y = box.top - view.top;
-    if (x < 0 || x > view.width - 40) frame.scrollLeft += x - view.width / 2;
-    if (y < 0 || y > view.height - 40) frame.scrollTop += y - view.height / 2;
   }
+  const box = document.querySelector("#n" + (here ? here.node : 0) + " .shape").getBoundingClientRect();
+  const view = frame.getBoundingClientRect();
+  const x = box.left - view.left, y = box.top - view.top;
+  if (x < 0 || x > view.width - 40) frame.scrollLeft += x - view.width / 2;
+  if (y < 0 || y > view.height - 40) frame.scrollTop += y - view.height / 2;
 }
 const moves = {first: () => 0, back: () => step - 1, next: () => step + 1, last: () => data.steps.length};
 const keys = {ArrowRight: moves.next, ArrowLeft: moves.back, Home: moves.first, End: moves.last,

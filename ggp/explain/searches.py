@@ -264,6 +264,8 @@ def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[s
     refuse_unknown(given, TreeSettings(), refinements)
     if settings.guess is not None:
         refinements = replace(refinements, iterative_deepening=False)
+    if task.depth is None and (refinements.late_move_reduction or refinements.kept_moves):
+        task = replace(task, depth=task.state.height())  # of a bare tree; searches to the end skip nothing
     run = run_windows(task, refinements, settings.guess)
     changes = [
         each.name for each in fields(PLAIN) if getattr(refinements, each.name) != getattr(PLAIN, each.name)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
 from ggp.explain.explanation import Status
 from ggp.explain.page import page_of
@@ -9,12 +10,39 @@ from ggp.explain.picture import picture_of
 from ggp.explain.searches import ExplainError, explain, state_of
 from ggp.explain.text import text_of
 
+UNIT = Scale(0, 1)
 TWO_LEVELS = "[[3,12,8],[2,4,6],[14,5,2]]"
 
 
 def critical(breadth, depth):
     """A tree in which each first move is best, all values 0 elsewhere."""
     return f"[{','.join([critical(breadth, depth - 1)] * breadth)}]" if depth else "0"
+
+
+def test_null_windows_on_a_scale_keep_the_end_that_was_asked_for():
+    tree = "[[[5,3],[5,1]],[[2,9],[6,8]]]"
+    texts = {scale: [step.text for step in explain(tree, "pvs", scale=scale).steps] for scale in (None, UNIT)}
+    for scale, asked in ((None, "[5−ε, 5]"), (UNIT, "[0.05−ε, 0.05]")):
+        assert any("a.b: max" in text and asked in text for text in texts[scale])
+        assert any(text.startswith("b fails high") for text in texts[scale])  # a move of max
+        assert any(text.startswith("b.b fails low") for text in texts[scale])  # a move of min
+
+
+@pytest.mark.parametrize(
+    ("tree", "by", "value"),
+    [
+        ("[a: 1[1], b: 0[0], c: 9[9]]", "alphabeta:kept_moves=2", "1"),
+        ("[a: 1, b: 0, c: 0, d: -5[-5[9[9]]]]", "alphabeta:late_move_reduction=on", "1"),
+    ],
+)
+def test_selective_searches_err_in_bare_trees_of_any_depth(tree, by, value):
+    assert (explain(tree).value, explain(tree, by).value) == ("9", value)
+
+
+def test_values_from_the_table_depend_on_the_depth_only_where_they_did():
+    game = load("halving")
+    assert explain(game, "alphabeta:transpositions=on", depth=60).horizon == ""
+    assert explain(game, "alphabeta:transpositions=on", depth=3).horizon == " to depth 3"
 
 
 @pytest.mark.parametrize(
