@@ -145,8 +145,8 @@ def test_every_algorithm_explains_the_game_or_says_why_not(name, monkeypatch):
 
     In CPU time, as tests run side by side.
     """
-    monkeypatch.setattr(searches, "SECONDS", 0.4)
-    monkeypatch.setattr(simulations, "SECONDS", 0.6)
+    monkeypatch.setattr(searches, "SECONDS", 0.15)
+    monkeypatch.setattr(simulations, "SECONDS", 0.3)
     game = load(name)
     written = writing_of(game, "short")
     refused = set()

@@ -234,6 +234,7 @@ def test_other_line_is_tried_from_a_past_position_and_left_again(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     click_cells(page, "0,0", "1,0", "0,1")
     page.click("#first")
+    expect(page.locator("#status")).to_have_text("Position after step 0 of 3")
     page.click('[data-cell="1,1"]')
     expect(page.locator("#status")).to_contain_text("Your own line, 1 after step 0: o to move")
     page.click('[data-cell="2,2"]')
