@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ggp.engines.loading import load
-from ggp.game import RANDOM_ROLE, Game, Move, Role
+from ggp.game import RANDOM_ROLE, Game, Move, Role, is_compiled
 from ggp.match.record import MatchRecord, Step
 
 if TYPE_CHECKING:
@@ -33,22 +33,24 @@ def conclude(rules: str) -> dict[str, Any]:
     from ggp.solver import SolverError, SolverLimits, solve
 
     game = load(rules + "\n", engine="auto", name="your game")
+    if not is_compiled(game):
+        return _not_proven("the game is too large or endless to be proven")
     limits = SolverLimits(states=_STATES, deadline=time.monotonic() + _SECONDS, may_use_disk=False)
     try:
         solution = solve(game, limits)
         moves, goals = _best_play(solution)
     except SolverError as error:
-        return {
-            "sentence": "Not proven",
-            "detail": f"{str(error)[:1].upper()}{str(error)[1:]}.",
-            "record": None,
-        }
+        return _not_proven(str(error))
     count, steps = len(solution.value), len(moves)
     looked = "1 position was" if count == 1 else f"all {count:,} positions were"
     length = "no move" if not steps else f"{steps} moves with best play"
     detail = f"Proven: {looked} looked at. The match has {length}."
     record = None if goals is None else _record(game, rules, moves, goals)
     return {"sentence": in_words(game.roles, solution.values()), "detail": detail, "record": record}
+
+
+def _not_proven(why: str) -> dict[str, Any]:
+    return {"sentence": "Not proven", "detail": f"{why[:1].upper()}{why[1:]}.", "record": None}
 
 
 def in_words(roles: Sequence[Role], values: Sequence[float]) -> str:

@@ -441,6 +441,10 @@ class ShownMatch:
 
     # --- played -----------------------------------------------------------------------------------
 
+    def _is_choosing_at_once(self) -> bool:
+        """Whether a person has a choice in this step, so that the rules hide what the others will choose."""
+        return any(len(self.history.legal(role)) > 1 for role in self._persons())
+
     def _next_person(self) -> Role | None:
         persons = self._persons()
         if not persons or self._fault or self._is_over:
@@ -690,7 +694,8 @@ class ShownMatch:
         if self._review is not None and task is self._review.task:
             self._take_review(self._review, finding)
             return
-        if finding.report is not None and self._viewer is None:
+        is_shown = self._viewer is None and (task.is_analysis or not self._is_choosing_at_once())
+        if finding.report is not None and is_shown:
             position = self._exploration.at(task.moves) if task.is_analysis else history
             thought = {
                 "step": len(position.steps),

@@ -14,6 +14,7 @@ let about = { roles: [], seats: [] };
 let state = {}; // the last state as the server describes it
 let live = null; // the same, with moves as objects
 let shown = null; // the step on the board; null: the last one
+let isSent = false; // a move is on its way: until the next state, clicks on moves are ignored
 let clicks = []; // cells clicked for the move in the making
 let best = null; // move of the hint
 let hintWanted = false;
@@ -131,10 +132,12 @@ function whyWrong(cell) {
 }
 
 async function play(move) {
+  if (isSent) return;
   clicks = [];
   find("filter").value = "";
   if (!isLive()) return branch(move);
-  await ask("play", { step: live.step, role: live.person, move });
+  isSent = true;
+  if (await ask("play", { step: live.step, role: live.person, move }) === null) isSent = false;
 }
 
 function showChoice() {
@@ -315,6 +318,7 @@ async function branch(move) {
 
 /** The position after a move of an analysis, as a line of one's own. */
 async function openMove(move) {
+  if (isSent || (isLive() && !live.is_over && persons().length && !live.person)) return;
   if (isLive()) await explore(live.step, []);
   if (explored?.moves.some((each) => each.move === move)) await branch(move);
 }
@@ -504,6 +508,7 @@ function receive(event) {
   if (event.event !== "failed") problem("");
   if (event.event === "state") {
     const wasLive = live === null || isLive();
+    isSent = false;
     if (live?.step !== event.step) { best = null; clicks = []; }
     if (live && event.step < live.step) thoughts.clear(); // moves were taken back
     const isFirst = live === null;

@@ -49,6 +49,12 @@ def test_games_too_large_or_hidden_are_not_concluded(name, monkeypatch):
     assert found["detail"].endswith(".")
 
 
+def test_endless_game_is_not_concluded_in_words_of_the_page():
+    endless = "(role a) (init (n z)) (legal a go) (<= (next (n (s ?x))) (true (n ?x))) (goal a 0)"
+    found = conclude(f"{endless} (<= terminal (true (n end)))")
+    assert found["detail"] == "The game is too large or endless to be proven."
+
+
 def test_only_names_of_matches_reach_files(tmp_path):
     kept = KeptMatches(tmp_path / "matches")
     (tmp_path / "secret.json").write_text("secret")

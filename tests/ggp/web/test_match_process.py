@@ -342,6 +342,20 @@ def test_searches_of_an_opponent_with_hidden_cards_are_not_shown():
     assert not [event for event in match.page.events if event["event"] == "think"]
 
 
+def test_search_is_not_shown_while_a_person_chooses_at_the_same_time():
+    for seats, is_shown in ((["person", "mcts"], False), (["mcts", "mcts"], True)):
+        match = open_match("tron", seats)
+        task = match._agents.tasks[-1]
+        report = {"expectation": 40.0, "goal": None, "moves": [], "line": []}
+        match.take(Finding(task, report=report))
+        match.take(Finding(task, match.history.legal(task.role)[0], report))
+        thoughts = [event for event in match.page.events if event["event"] == "think"]
+        assert bool(thoughts) == is_shown
+        if not is_shown:
+            play(match, str(match.history.game.roles[0]), match.snapshot()["moves"][0])
+            assert match.snapshot()["values"] == [[None, 40.0]]
+
+
 def test_two_persons_cannot_share_a_page_in_a_game_with_hidden_information():
     with pytest.raises(RequestError, match="only one person"):
         open_match("kuhn_poker", ["person", "person"])

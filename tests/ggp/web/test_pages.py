@@ -187,6 +187,18 @@ def test_both_choices_of_a_simultaneous_game_are_shown_together(page, address):
     expect(log.locator("button")).to_have_text(["show rock", "show paper"])
 
 
+def test_second_of_two_fast_clicks_is_ignored(page, address):
+    open_game(page, address, "tictactoe", ["person", "person"])
+    expect(page.locator("#moves button").first).to_be_visible()
+    page.evaluate("[...document.querySelectorAll('#moves button')].slice(0, 3).forEach(each => each.click())")
+    expect(step_of(page)).to_have_text("1 of 1")
+    expect(page.locator("#status")).to_have_text("o, it is your move")
+    expect(page.locator("#problem")).to_have_text("")
+    expect(page.locator("#variants")).to_be_hidden()
+    page.click('[data-cell="1,1"]')
+    expect(step_of(page)).to_have_text("2 of 2")
+
+
 def test_hanoi_is_solved_by_clicks(page, address):
     def moves(discs, start, target, spare):
         if not discs:
