@@ -154,7 +154,7 @@ def _can_move(history: MatchHistory, role: Role) -> bool:
 
 
 def _decided_by(history: MatchHistory, picture: Picture) -> str:
-    """The facts besides pieces on the board that decide a match, and without a board what never came true."""
+    """The facts off the board that decide a match, and without a board what never came true."""
     found = deciding(history)
     facts = found.intersection(history.facts())
     off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]

@@ -62,8 +62,8 @@ def reward_cutoff(memory: Memory, node: Node, choice: Choice | None) -> None:
 
 
 def next_child(memory: Memory, node: Node) -> Position | None:
-    """Pick the untried child of the highest rank; None if all are tried. Selection by swaps: after a cutoff,
-    sorting all children would have been in vain."""
+    """Pick the untried child of the highest rank, the first of equals; None if all are tried. From a heap:
+    after a cutoff, sorting all children would have been in vain, and there may be thousands."""
     children, here, queue = node.children, node.tried, node.queue
     if here == len(children):
         return None

@@ -54,6 +54,7 @@ from ggp.search.tree.reference.tree import (
 
 NEUTRAL_GOAL = 50.0
 SETTLED = -1.0
+"""Value of a root move with a proven goal, which needs no more visits: below that of every other."""
 
 
 class OutOfTimeError(Exception):
