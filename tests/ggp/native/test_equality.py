@@ -36,6 +36,7 @@ pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels are plain Pytho
 
 MAX_INPUTS = 40_000
 """Of the gates of a sheet: larger ones take longer to compile than the default allows, or nearly."""
+LARGE = 5_000
 TESTED_WIDTHS = (8, 1, 2, 4, 16)
 
 
@@ -97,22 +98,23 @@ def numbered(sheets):
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "path"), numbered(OWN_GAMES))
 def test_bundled_sheets(number, path):
-    check_sheet(number, path)
+    """At W = 8 they are played in `test_native`."""
+    check_sheet(path, TESTED_WIDTHS[1 + number % 4])
 
 
 @needs_corpus
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "path"), numbered(CORPUS_SHEETS))
 def test_sheets_of_the_corpus(number, path):
-    check_sheet(number, path)
+    """In two widths, large ones, which take seconds to compile in each, in one of all."""
+    check_sheet(path, 8, TESTED_WIDTHS[1 + number % 4], large=TESTED_WIDTHS[number % 5])
 
 
-def check_sheet(number, path):
-    """At W = 8, and in one of the other widths."""
+def check_sheet(path, *widths, large=None):
     game = ggp.load(path)
     if not isinstance(game, CompiledGame) or len(game.tables.input) > MAX_INPUTS:
         pytest.skip("played by the interpreter")
-    for words in (8, TESTED_WIDTHS[1 + number % 4]):
+    for words in [large] if large and len(game.tables.input) > LARGE else widths:
         assert_same_playouts(game.tables, words, 64 * words + 20)
 
 
