@@ -194,6 +194,7 @@ class TreeReader:
         self.nodes = self.leaves = 0
         self.depth, self.horizon = 0, ""  # of the last search from the root
         self.open_states: dict[Any, bool] = {}  # of finished nodes, `is_open` of their visits
+        self.searched: dict[Any, Place] = {}  # by state, where its best move was found last
 
     def explanation(self, title: str, limit: int, best_move: Move | None = None) -> Explanation:
         """The steps, on the tree as far as it has at most `limit` nodes.
@@ -224,7 +225,7 @@ class TreeReader:
         )
         found.horizon = self.horizon
         found.line = tuple(place.number for place in line if place.number >= 0)
-        found.best_line = tuple(place.name for place in line)
+        found.best_line = tuple(place.name for place in self.continued(line))
         if folded:
             found.summary.append(f"{folded:,} positions are folded; --nodes shows more")
         return found
@@ -426,6 +427,8 @@ class TreeReader:
             text += ": the window fails " + ("high" if bound == "lower" else "low")
         if not visit.without:
             self.open_states[place.state] = visit.is_open
+            if place.best is not None:
+                self.searched[place.state] = place
         if event.ply and not visit.without:
             above = self.visits[event.ply - 1]
             above.is_open |= visit.is_open
@@ -512,3 +515,15 @@ class TreeReader:
         while place is not None:
             yield place
             place = place.best
+
+    def continued(self, line: Sequence[Place]) -> Iterator[Place]:
+        """A best line, and on behind an answer of the table where that position was searched."""
+        yield from line
+        passed = {None, *(place.state for place in line)}
+        place = self.searched.get(line[-1].state) if line else None
+        while place is not None and place.best is not None:
+            place = place.best
+            yield place
+            if place.best is None and place.state not in passed:
+                passed.add(place.state)
+                place = self.searched.get(place.state)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ggp.explain.bare_trees import BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
-from ggp.explain.simulations import Shown, chosen_of, limited, number_text
+from ggp.explain.simulations import Shown, chosen_of, limited
 from ggp.explain.writing import term_text
 from ggp.features.td import Episode, td_update, value
 from ggp.game import Fact, goals_or_none
@@ -64,7 +64,7 @@ class Learner:
             return parent
         number, is_end = len(self.nodes), self.game.is_terminal(state)
         path = path_text(self.nodes[parent].path if parent > 0 else "", move)
-        given = number_text(self.reward(state)) if is_end else ""
+        given = self.shown.number(self.reward(state)) if is_end else ""
         shape = Shape.LEAF if is_end else Shape.PLAYER
         self.nodes.append(
             TreeNode(number, parent, path, move if parent >= 0 else "", shape, "V", given=given, term=term)
@@ -94,7 +94,7 @@ class Learner:
             numbers.append(self.join(numbers[-1], moves[-1], state, self.shown.joint_term(chosen)))
             states.append(state)
         goal = self.reward(state)
-        self.steps.append(Step(f"{label}: {', '.join(moves)}: goal {number_text(goal)}", numbers[-1]))
+        self.steps.append(Step(f"{label}: {', '.join(moves)}: goal {self.shown.number(goal)}", numbers[-1]))
         held = [dict.fromkeys(self.game.facts(state), 1.0) for state in states[:-1]]
         rewards = [*[0.0] * (len(held) - 1), goal]
         episode: Episode = [*zip(held, rewards, strict=True), ({}, 0.0)]
@@ -112,12 +112,14 @@ class Learner:
         step = self.settings.step / len(facts)
         done = td_update(episode, self.weights, step=step, trace=self.settings.trace)
         rows = [
-            (term_text(fact), number_text(before[fact]), number_text(self.weights[fact])) for fact in facts
+            (term_text(fact), self.shown.number(before[fact]), self.shown.number(self.weights[fact]))
+            for fact in facts
         ]
-        after = number_text(value(self.weights, done.features))
+        after = self.shown.number(value(self.weights, done.features))
+        error = self.shown.number(done.target - done.prediction)
         text = (
-            f"{self.nodes[number].path or 'root'}: V = {number_text(done.prediction)}, target "
-            f"{number_text(done.target)}, error {number_text(done.target - done.prediction)}, so V = {after}"
+            f"{self.nodes[number].path or 'root'}: V = {self.shown.number(done.prediction)}, target "
+            f"{self.shown.number(done.target)}, error {error}, so V = {after}"
         )
         table = limited(Table("Weights", ("fact", "before", "after"), tuple(rows)))
         look = {number: Look(Status.DONE, after)}
@@ -135,7 +137,7 @@ def explain_learning(
     for episode in range(episodes):
         learner.episode(root, random, f"episode {episode + 1}")
     found = Explanation(f"{game.name}: td", learner.nodes, learner.steps)
-    found.value = number_text(value(learner.weights, dict.fromkeys(game.facts(root), 1.0)))
+    found.value = shown.number(value(learner.weights, dict.fromkeys(game.facts(root), 1.0)))
     found.summary = [
         f"value of the root {found.value} after {episodes} episodes",
         f"step {settings.step:g}, lambda {settings.trace:g}",
@@ -144,6 +146,6 @@ def explain_learning(
     if learner.folded:
         found.summary.append(f"{len(learner.folded):,} positions are folded; --nodes shows more")
     rows = sorted(learner.weights.items(), key=lambda each: -abs(each[1]))
-    table = Table("Weights", ("fact", "weight"), tuple((term_text(f), number_text(w)) for f, w in rows))
+    table = Table("Weights", ("fact", "weight"), tuple((term_text(f), shown.number(w)) for f, w in rows))
     found.comparison = limited(table)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 from gdl.syntax.parser import parse_terms
@@ -64,9 +65,11 @@ ALIASES = {
 GAME_DEPTH = 3
 """Plies that are searched in a game if nothing else is asked for."""
 MAX_SEARCHED = 25_000
+MAX_MOVES = 400_000
 SECONDS = 4.0
-"""What a search may use before it is stopped, of nodes and of CPU time, by the clock at most four times as
-much; each comparison gets a quarter of the time."""
+"""What a search may use before it is stopped, of nodes, in a game also of legal moves in all nodes (each is
+written down), and of CPU time, by the clock at most four times as much; each comparison gets a quarter of the
+time."""
 MAX_FAST_MOVES = 4000
 HORIZON = Estimate(goal_weight=100, mobility_weight=0, lowest=1 - INFINITE, highest=INFINITE - 1)
 """At the horizon, the goal that the rules give there counts; 50 if they give none."""
@@ -105,13 +108,33 @@ class Task:
         """The goal that the estimate expects of a state."""
         return static_score(self.game, Position(state), self.estimate) / SCALE
 
-    def budget(self, share: float = 1.0) -> Budget:
+    @cached_property
+    def node_limit(self) -> int:
+        """Nodes to expand at most, by the moves at the root."""
+        game = self.game
+        if isinstance(game, BareTree):
+            return MAX_SEARCHED
+        count = max(len(game.legal_moves(self.state, role)) for role in game.roles)
+        return min(MAX_SEARCHED, max(1, MAX_MOVES // count))
+
+    def budget(self, events: EventList, share: float = 1.0) -> Budget:
+        """For a search whose listener is `events.add`."""
         end = time.thread_time() + share * SECONDS
         return Budget(
             time.monotonic() + 4 * share * SECONDS,
             nodes=MAX_SEARCHED,
-            is_stopped=lambda: time.thread_time() > end,
+            is_stopped=lambda: time.thread_time() > end or events.entered > self.node_limit,
         )
+
+
+class EventList(list[Event]):
+    """The events of a search, and how many nodes it has entered."""
+
+    entered = 0
+
+    def add(self, event: Event) -> None:
+        self.append(event)
+        self.entered += event.kind is EventKind.ENTER
 
 
 @dataclass(frozen=True)
@@ -279,11 +302,11 @@ def explain_windows(task: Task, name: str, settings: TreeSettings, given: dict[s
 
 def run_windows(task: Task, refinements: Refinements, guess: float | None, share: float = 1.0) -> Run:
     """Run the readable alpha-beta. Raises ExplainError if it cannot search the game."""
-    events: list[Event] = []
+    events = EventList()
     sides = Sides(frozenset({0}), scale=task.shown.scale)
     try:
-        search = ReferenceSearch(task.game, refinements, task.estimate, events.append)
-        found = search.search(task.state, task.budget(share), depth=task.depth, guess=guess)
+        search = ReferenceSearch(task.game, refinements, task.estimate, events.add)
+        found = search.search(task.state, task.budget(events, share), depth=task.depth, guess=guess)
     except AlphaBetaError as error:
         raise ExplainError(f"{error}; maxn, paranoid and mcts search such games") from None
     is_finished = bool(events) and events[-1].kind in (EventKind.LEAVE, EventKind.TABLE_HIT)
@@ -311,7 +334,7 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
         members = parse_coalition(settings.roles, roles) if name == "coalition" else frozenset({players[0]})
     except ValueError as fault:
         raise ExplainError(str(fault)) from None
-    events: list[Event] = []
+    events = EventList()
     prunes = name in ("star1", "paranoid", "coalition")
     error = settings.error if name == "expectimax" else 0.0
     search = MultiRoleSearch(
@@ -320,12 +343,12 @@ def run_roles(task: Task, name: str, settings: TreeSettings, share: float = 1.0)
         "paranoid" if prunes else "maxn",
         error,
         members if prunes else None,
-        listener=events.append,
+        listener=events.add,
         evaluate=None if task.estimate is HORIZON else task.evaluate,
     )
     is_finished = True
     try:
-        search.value(task.state, MAX_DEPTH if task.depth is None else task.depth, task.budget(share))
+        search.value(task.state, MAX_DEPTH if task.depth is None else task.depth, task.budget(events, share))
     except StoppedError:
         is_finished = False
     scale = Scale() if len(members) > 1 else task.shown.scale  # a coalition's goals are added up
@@ -346,7 +369,7 @@ def explanation_of(task: Task, name: str, run: Run, compared: Sequence[tuple[str
         text = f"the bounds of {run.windows} searches meet: root is {value}{found.horizon}"
         found.steps.append(Step(text, 0, 0, {0: look._replace(value=value)}, found.counts))
     found.value = value if run.is_finished else ""
-    stopped = f"stopped at the limit of {MAX_SEARCHED:,} nodes or {SECONDS:g} s: try --depth or --state"
+    stopped = f"stopped at the limit of {task.node_limit:,} nodes or {SECONDS:g} s: try --depth or --state"
     lines = [f"value {value}{found.horizon}" if run.is_finished else stopped]
     if found.best_line and run.is_finished:
         separator = ", " if any(" " in move for move in found.best_line) else " "

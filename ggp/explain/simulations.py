@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gdl.terms import Symbol
@@ -78,9 +80,19 @@ class Shown:
         """A difference of goals, such as a bonus."""
         return goals * float(self.scale.high - self.scale.low) / 100
 
+    @cached_property
+    def decimals(self) -> int:
+        """Of numbers in tables: two of goals, more where the scale is short."""
+        span = float(self.scale.high - self.scale.low)
+        return 2 + max(0, math.ceil(math.log10(100 / span))) if span else 2
+
+    def number(self, number: float) -> str:
+        """A number on the scale as it stands in a table."""
+        return f"{number:.{self.decimals}f}".replace("-", "−")
+
     def text(self, goal: float, role: int = 0) -> str:
         """A goal of a role as it stands in a table."""
-        return number_text(self.goal(goal, role))
+        return self.number(self.goal(goal, role))
 
     def outcome(self, goals: Sequence[float]) -> str:
         """The goals of a simulation without chance's; of a bare tree for max and min the first."""
@@ -241,7 +253,7 @@ class Recorder:
             return (visits, *[""] * (3 if has_amaf else 1), "proven", shown.text(terms.proven, role))
         amaf = "" if terms.amaf is None else shown.text(terms.amaf, role)
         mixed = (amaf, f"{terms.beta:.3f}") if has_amaf else ()
-        bonus = number_text(shown.difference(terms.bonus))
+        bonus = shown.number(shown.difference(terms.bonus))
         return visits, shown.text(terms.mean, role), *mixed, bonus, shown.text(terms.value, role)
 
     def play_out(self, event: SimulationEvent) -> None:
@@ -358,8 +370,8 @@ class Recorder:
         for key, (visits, mean) in sorted(after.items(), key=lambda each: str(each[0])):
             move, *facts = key if isinstance(key, tuple) else (key,)
             name = " with ".join([self.text_of(move), *map(term_text, facts)])
-            earlier = number_text(before[key][1]) if key in before else ""
-            yield key, (name, str(visits), earlier, number_text(mean))
+            earlier = self.shown.number(before[key][1]) if key in before else ""
+            yield key, (name, str(visits), earlier, self.shown.number(mean))
 
     def fast_tables(self, model: FastModel, role: int, name: str) -> Iterator[Table]:
         """What pieces or cells are worth to a role, the most important first, and the root's moves by it."""
@@ -481,10 +493,6 @@ def clock_rate() -> float:
     while (used := time.process_time() - begin) < PROBE_SECONDS:
         pass
     return max(1.0, (time.monotonic() - clock) / used)
-
-
-def number_text(number: float) -> str:
-    return f"{number:.2f}".replace("-", "−")
 
 
 def percent(share: float) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -48,6 +49,27 @@ def test_larger_trees_are_folded_whole_families_at_a_time(tictactoe):
     assert sum(bool(node.folded) for node in found.nodes) < drawn
     assert all(step.node < len(found.nodes) for step in found.steps)
     assert all(number in range(len(found.nodes)) for step in found.steps for number in step.looks)
+
+
+def test_the_best_line_goes_on_behind_answers_of_the_table():
+    game = load("nim", "reasoner")
+    found = explain(game, "alphabeta:transpositions=on", depth=20)
+    assert any("transposition table" in step.text for step in found.steps)
+    state = game.initial_state()
+    for text in found.best_line:
+        state = next(
+            game.next_state(state, joint_move)
+            for joint_move in product(*(game.legal_moves(state, role) for role in game.roles))
+            if f"({text})" in map(str, joint_move)
+        )
+    assert game.is_terminal(state)
+
+
+def test_searches_stop_at_a_number_of_moves(tictactoe, monkeypatch):
+    monkeypatch.setattr(searches, "MAX_MOVES", 50)
+    found = explain(tictactoe)
+    assert found.counts[0] <= 50 // 9 + 1
+    assert found.summary[0].startswith("stopped at the limit of 5 nodes or 4 s")
 
 
 def test_more_moves_than_nodes_are_cut_to_the_first(tictactoe):

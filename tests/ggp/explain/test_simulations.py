@@ -88,6 +88,14 @@ def test_the_scale_of_the_sheet_and_of_a_tree_are_those_of_the_lecture():
     large = Scale(Fraction(0), Fraction(999_999))
     assert [explain("[3,100]", by, scale=large).value for by in ("alphabeta", "minimax")] == ["999999"] * 2
     assert "∞" not in text_of(explain("[[100]]", "mcts", scale=large))
+    of_goals, of_points = (
+        [value_of(row[2]) for row in tables_of(found, "Weights")[-1].rows]
+        for found in (
+            explain(load("tictactoe", "reasoner"), "td", simulations=2, scale=scale)
+            for scale in (None, Scale(Fraction(0), Fraction(1)))
+        )
+    )
+    assert of_points == pytest.approx([value / 100 for value in of_goals])
     learned = explain(load("bucket", "reasoner"), "td", simulations=2)
     assert learned.steps[-1].text == "pick c: V = −0.50, target 15.00, error 15.50, so V = 1.05"
 
@@ -119,6 +127,22 @@ def test_other_policies_show_their_tables(policy, title):
     found = explain(load("nim", "reasoner"), policy, simulations=20)
     assert tables_of(found, title)
     assert found.comparison.rows[0][0] == "uniform"
+
+
+@pytest.mark.slow
+def test_values_of_fast_are_shown_on_the_scale():
+    """Differences of goals: they are stretched and not shifted; probabilities stay."""
+    game = load("minichess")
+    goals, points = (
+        tables_of(explain(game, "fast", simulations=1, scale=scale), "FAST of white")
+        for scale in (None, Scale(Fraction(-50), Fraction(150)))
+    )
+    worth = {row[0]: value_of(row[2]) for row in goals[0].rows}
+    assert {row[0]: value_of(row[2]) for row in points[0].rows} == pytest.approx(
+        {piece: 2 * value for piece, value in worth.items()}, abs=0.02
+    )
+    assert worth["white_king"] > 50 > -50 > worth["black_king"]
+    assert [row[1] for row in goals[1].rows] == [row[1] for row in points[1].rows]
 
 
 def test_moves_of_a_playout_have_gibbs_probabilities():
