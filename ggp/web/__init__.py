@@ -24,6 +24,7 @@ match_review      the expectations of searches at every choice of a finished mat
 live_page         the running matches of a manager or a player: events for live_server
 live_server       their page
 match_view        one state of a match as JSON, without hidden information
+percepts          what a role perceived, and the moves of others that this reports
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
 kept_matches      matches on disk, for their addresses

@@ -31,10 +31,10 @@ def board_markup(
     changed   cells that the last move has changed
     won       cells that decide the match
     """
-    grid = Grid(board, _MARGIN, 4)
+    grid = Grid(board, _MARGIN, 8 if board.row_shifts else 4)  # the tips of hexagons reach above their square
     facts = tuple(facts)
     contents, marked, deciding = board.contents(facts), frozenset(changed), frozenset(won)
-    width, height = grid.width + _MARGIN + 4, grid.height + _MARGIN + 4
+    width, height = grid.width + _MARGIN + 4, grid.top + grid.height + _MARGIN
     area = f"{grid.left:g} {grid.left + grid.width:g} {grid.top:g} {grid.top + grid.height:g}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="board {board.style.kind}" width="{2 * width:g}" '

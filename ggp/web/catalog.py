@@ -83,13 +83,16 @@ def size_of(name: str, title: str) -> str:
     '7×6, three players'
     >>> size_of("goofspiel_hidden", "Goofspiel with four cards and hidden bids"), size_of("nim", "Nim")
     ('hidden', '')
+    >>> size_of("liars_dice", "Liar's dice with one die of three sides each")
+    ''
     """
     found = re.search(r"(\d+) wide and (\d+)|(\d+)x(\d+)", title)
     parts = ["×".join(filter(None, found.groups()))] if found else []
     if name.endswith("_3p"):
         parts.append("three players")
-    elif not parts and "_" in name:
-        parts.append(name.rpartition("_")[2])
+    last = name.partition("_")[2].rpartition("_")[2]
+    if not parts and last and last in title.lower() and last not in short_title(title).lower():
+        parts.append(last)
     return ", ".join(parts)
 
 

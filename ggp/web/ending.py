@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 
 from gdl.program import arguments_of
@@ -14,10 +15,19 @@ from ggp.analysis.picture import Picture
 from ggp.game import RANDOM_ROLE, GameError, Role, hides_information
 from ggp.web.match_history import MatchHistory
 
+_VERB = re.compile(
+    "accept|answer|ask|attack|bet|bid|buy|call|challenge|check|choose|claim|cut|discard|doubt|drop|"
+    "fire|flip|fold|give|go|guess|hit|hold|keep|move|open|pass|pay|pick|place|play|put|raise|reject|"
+    "reveal|roll|say|sell|send|shoot|show|stand|stay|switch|take|throw|turn|wait|walk"
+)
+"""Names of moves that are surely verbs, whose third person ends in `s` or `es`."""
 
-def deciding(history: MatchHistory) -> frozenset[Term]:
-    """The facts that decide a match that is over; they are looked for once."""
+
+def deciding(history: MatchHistory, picture: Picture) -> frozenset[Term]:
+    """The facts that decide a match that is over, none if a role has no move left; looked for once."""
     last = history.steps[-1]
+    if last.decided_by is None and _lack(history, picture)[1] == "move":
+        last.decided_by = frozenset()
     if last.decided_by is None:
         before = (history.facts(step) for step in reversed(range(len(history.steps))))
         last.decided_by = deciding_facts(history.game.program, history.facts(), _goals(history), before)
@@ -74,19 +84,21 @@ def _last_choices(history: MatchHistory) -> list[tuple[Role, Term]]:
 
 
 def _clause(who: str, move: Term, text: str) -> str:
-    """A move as a clause if its name reads as a verb.
+    """A move as a clause if its name is a verb that rules use, otherwise as it is written: it may be a noun.
 
     >>> from gdl.syntax.parser import parse_term
     >>> [_clause(who, parse_term("fold"), "fold") for who in ("you", "first")]
     ['you fold', 'first folds']
     >>> _clause("first", parse_term("(guess 4)"), "guess 4"), _clause("x", parse_term("(mark 1 1)"), "a1")
     ('first guesses 4', 'x: a1')
+    >>> _clause("first", parse_term("(king 2)"), "king 2")
+    'first: king 2'
     """
     verb, _, rest = text.partition(" ")
-    if verb != move.name or not verb.isalpha():
+    if verb != move.name or not _VERB.fullmatch(verb):
         return f"{who}: {text}"
     if who != "you":
-        verb += "es" if verb.endswith(("s", "sh", "ch", "x", "z")) else "s"
+        verb += "es" if verb.endswith(("s", "o")) else "s"
     return f"{who} {verb} {rest}".rstrip()
 
 
@@ -120,10 +132,17 @@ def _holding(fact: Term, roles: Collection[str], name: Callable[[object], str]) 
 
 
 def _loss(history: MatchHistory, picture: Picture, name: Callable[[object], str]) -> str:
-    """`Black has no move left.`, if white, the only other role, wins because the rules deny something."""
+    """`Black has no move left.`"""
+    loser, lack = _lack(history, picture)
+    who = name(loser)
+    return f"{who[:1].upper()}{who[1:]} {'have' if who == 'you' else 'has'} no {lack} left." if lack else ""
+
+
+def _lack(history: MatchHistory, picture: Picture) -> tuple[Role | None, str]:
+    """A role and what it lacks, `piece` or `move`, if the other one wins because the rules deny something."""
     goals = {role: goal for role, goal in _goals(history).items() if role != RANDOM_ROLE}
     if len(goals) != 2 or None in goals.values() or len(set(goals.values())) == 1:
-        return ""
+        return None, ""
     loser, winner = sorted(goals, key=lambda role: goals[role] or 0)
     now, before = (_pieces(picture, history.facts(step), loser) for step in (None, len(history.steps) - 1))
     if now < before:  # the last capture is marked
@@ -131,9 +150,8 @@ def _loss(history: MatchHistory, picture: Picture, name: Callable[[object], str]
     else:
         lack = "move" if _can_move(history, winner) and not _can_move(history, loser) else ""
     if not lack or not goal_denials(history.game.program, history.facts(), winner, goals[winner] or 0):
-        return ""
-    who = name(loser)
-    return f"{who[:1].upper()}{who[1:]} {'have' if who == 'you' else 'has'} no {lack} left."
+        return None, ""
+    return loser, lack
 
 
 def _pieces(picture: Picture, facts: Sequence[Term], role: Role) -> int:
@@ -155,7 +173,7 @@ def _can_move(history: MatchHistory, role: Role) -> bool:
 
 def _decided_by(history: MatchHistory, picture: Picture) -> str:
     """The facts off the board that decide a match, and without a board what never came true."""
-    found = deciding(history)
+    found = deciding(history, picture)
     facts = found.intersection(history.facts())
     off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
     words = sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))

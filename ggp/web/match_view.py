@@ -10,11 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from gdl.program import arguments_of
 from gdl.terms import Term
 from ggp.analysis.board import Cell
 from ggp.analysis.board_style import owner_of
-from ggp.analysis.figures import Lines, drawing_of, words_of
+from ggp.analysis.figures import Lines, words_of
 from ggp.analysis.notation import IDLE, Notation
 from ggp.analysis.picture import Picture
 from ggp.game import Role
@@ -22,6 +21,7 @@ from ggp.web.board_markup import board_markup, cell_name
 from ggp.web.ending import deciding
 from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
+from ggp.web.percepts import Reports, told_moves
 
 MAX_DIRECTIONS = 8
 """Maximum number of moves that name no cell and are tried, to see where they lead."""
@@ -86,7 +86,7 @@ def shown_state(
     facts = history.facts(step)
     before = history.facts(step - 1) if step else None
     is_over = step == len(history.steps) and history.is_over
-    won = picture.few_cells(deciding(history), facts) if is_over and step and is_explained else ()
+    won = picture.few_cells(deciding(history, picture), facts) if is_over and step and is_explained else ()
     owners = box_owners(history, picture, step)
     return state_view(picture, facts, before, is_over=is_over, won=won, owners=owners)
 
@@ -178,11 +178,12 @@ def _way(picture: Picture, role: object, before: Sequence[Term], after: Sequence
 
 
 def moves_view(
-    history: MatchHistory, picture: Picture, person: Role | None
+    history: MatchHistory, picture: Picture, person: Role | None, reports: Reports | None = None
 ) -> dict[str, list[list[str | None]]]:
     """The joint moves in role order: in notation (`history`), in KIF (`terms`), and their clicks (`trails`).
 
-    person   if given, only the moves of this role: those of others are hidden, None
+    person    if given, only the moves of this role and those that its percepts report: others are None
+    reports   see `reported_moves`
     """
     for number, step in enumerate(history.steps):
         if step.notes is None:
@@ -194,31 +195,16 @@ def moves_view(
                 else (picture.notation.text(move, facts), str(move), trail(picture, role, move, facts, after))
                 for role, move in zip(history.game.roles, step.joint_move, strict=True)
             )
-    seen = [person in (None, role) for role in history.game.roles]
-    rows = [
-        [note if is_seen else None for is_seen, note in zip(seen, step.notes or (), strict=True)]
-        for step in history.steps
-    ]
+    roles, rows = history.game.roles, []
+    for step in history.steps:
+        told = {} if person is None else told_moves(reports or {}, step.percepts[roles.index(person)])
+        others = {role: (picture.notation.text(move), str(move), "") for role, move in told.items()}
+        notes = zip(roles, step.notes or (), strict=True)
+        rows.append([note if person in (None, role) else others.get(role) for role, note in notes])
     return {
         name: [[None if note is None else note[place] for note in row] for row in rows]
         for place, name in enumerate(("history", "terms", "trails"))
     }
-
-
-def percept_view(term: Term, roles: Collection[str] = ()) -> dict[str, str]:
-    """A percept as a piece of a line: its text, and what a page may draw of it.
-
-    >>> from gdl.syntax.parser import parse_term
-    >>> percept_view(parse_term("(card king)")), percept_view(parse_term("(move north fold)"), ["north"])
-    ({'label': 'card', 'text': 'king', 'drawn': 'card'}, {'label': '', 'text': 'north: fold', 'drawn': ''})
-    """
-    arguments = arguments_of(term)
-    if len(arguments) > 1 and str(arguments[0]) in roles:
-        said = " ".join(words_of(argument) for argument in arguments[1:])
-        return {"label": "", "text": f"{arguments[0]}: {said}", "drawn": ""}
-    value = str(arguments[-1]) if len(arguments) == 1 else ""
-    drawn = drawing_of(term.name, value) if value else ""
-    return {"label": term.name if drawn else "", "text": value if drawn else words_of(term), "drawn": drawn}
 
 
 def trail(

@@ -100,6 +100,7 @@ _SENTENCES: Mapping[int, str] = {
     404: "not found: no page has this address",
     405: "this address does not accept such requests",
 }
+_NO_MATCH = "no match has this address: it has ended, or there never was one"
 _UNREAD = (408, 413, 415)
 """Statuses of requests whose body is not read completely, so that their connections are closed."""
 
@@ -444,7 +445,7 @@ class WebServer:
         """End a match; only the session that opened it may do so."""
         match = self._session(request).matches.pop(request.match_info["id"], None)
         if match is None:
-            raise web.HTTPNotFound(text="this match has ended")
+            raise web.HTTPNotFound(text=_NO_MATCH)
         if match.state.get("is_over"):
             await self._keep(match, self.limits.answer_seconds)
         await match.close()
@@ -511,7 +512,7 @@ class WebServer:
         name = request.match_info["id"]
         match = self.sessions.find_match(self._session(request), name)
         if match is None:
-            raise web.HTTPNotFound(text="this match has ended")
+            raise web.HTTPNotFound(text=_NO_MATCH)
         return match
 
 

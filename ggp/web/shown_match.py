@@ -38,10 +38,10 @@ from ggp.web.match_view import (
     arrows,
     legal_moves_view,
     moves_view,
-    percept_view,
     report_view,
     shown_state,
 )
+from ggp.web.percepts import percept_view, reported_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -238,6 +238,7 @@ class ShownMatch:
         self._settlement = Settlement(game.roles, ())
         self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
         self._exploration = Exploration(self._history, self._picture)
+        self._reports = reported_moves(game.program)
 
     def _described(self) -> dict[str, Any]:
         game = self.history.game
@@ -312,6 +313,7 @@ class ShownMatch:
         goals = self._settlement.goals if settled else history.goals() if is_over else None
         result = settled or outcome_text(roles, goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
+        notation = self._picture.notation
         return {
             "step": last,
             **({} if viewer is not None else shown_state(history, self._picture, last, is_explained)),
@@ -330,14 +332,14 @@ class ShownMatch:
             "waiting": sorted(map(str, self._asked)) if is_waiting else [],
             "fault": self._fault,
             "note": _LOST if self._is_lost else "" if is_over else self._note,
-            **moves_view(history, self._picture, viewer),
+            **moves_view(history, self._picture, viewer, self._reports),
             "forced": sorted(each for each in self._forced if each[0] <= last),
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
             "percepts": [
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
             ],
             "drawn": [
-                [percept_view(term, roles) for term in step.percepts[seat]]
+                [percept_view(term, roles, notation, self._reports) for term in step.percepts[seat]]
                 for step in history.steps
                 if seat is not None
             ],

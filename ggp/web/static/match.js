@@ -53,7 +53,8 @@ async function ask(what, body = {}) {
     problem("");
     return answer;
   } catch (error) {
-    if (error.status === 404 || error.status === 410) end(error.message);
+    if (error.status === 404) end("This match has ended.");
+    else if (error.status === 410) end(error.message);
     else problem(error.message);
     return null;
   }
@@ -123,6 +124,8 @@ function whyWrong(cell) {
     const from = describe(boardHere(), clicks.at(-1)).place;
     return `${from} cannot go to ${place}: choose a marked place.`;
   }
+  const isPlacing = moves.every((move) => move.path.length === 1 && move.arrow.length < 2 && move.path[0].some((each) => !describe(boardHere(), each).content));
+  if (content && isPlacing) return `${place} is taken: choose an empty place.`;
   if (content && owner && owner !== mover) return `${place} belongs to ${owner}; ${mover} is to move.`;
   if (!moves.some((move) => move.path.length)) return "No move is made on the board now: choose under Your moves.";
   const sources = new Set(moves.filter((move) => move.path.length > 1).flatMap((move) => move.path[0]));
@@ -264,17 +267,18 @@ function showGoals() {
 
 function percepts() {
   const sees = about.own_role ? "sees" : "you see";
+  const isOwn = (role) => (about.own_role ? [about.own_role] : persons()).includes(role);
   const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
   const rows = live.drawn.map((seen, index) => element("li", {},
-    element("strong", {}, live.history[index].find((move) => move !== null) ?? ""), " ",
+    element("strong", {}, live.history[index].find((move, place) => move !== WAITS && isOwn(about.roles[place])) ?? ""), " ",
     element("span", { class: "faint" }, seen.length ? `${sees}: ` : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
   const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
-  const others = about.roles.filter((role) => role !== "random" && !(about.own_role ? [about.own_role] : persons()).includes(role));
+  const others = about.roles.filter((role) => role !== "random" && !isOwn(role));
   const table = !cards.length ? [] : [element("p", { class: "hands" }, element("b", {}, "seen "), ...cards.flatMap((each) => drawn(each)),
     ...(cards.some((each) => each.drawn === "card") ? others.flatMap((role) => [element("b", {}, ` ${role} `), ...drawn({ text: "", drawn: "back" })]) : []))];
   return element("div", { class: "card" }, element("h2", {}, `What ${whose}`), ...table,
-    element("p", { class: "faint" }, "You cannot see everything. These are the moves made and the percepts after each."), element("ol", {}, ...rows));
+    element("p", { class: "faint" }, "You cannot see everything. These are the moves made and what was seen after each."), element("ol", {}, ...rows));
 }
 
 async function goTo(step) {
@@ -345,8 +349,8 @@ function showVariants() {
 function showLog() {
   const noteAt = (step, place) => {
     if (live.forced.some(([forced, seat]) => forced === step && seat === place)) return { text: "only move", title: "The only legal move: it was made at once", kind: "faint" };
-    const lost = lostAt(step - 1).toFixed(0);
-    return lost > 0 ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
+    const lost = found().find((each) => each.step === step - 1 && each.role === about.roles[place])?.lost;
+    return lost ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
   };
   showMoves({ match: live, roles: about.roles, at: variants.here ? null : shown ?? live.step, noteAt, open: goTo });
 }
@@ -438,14 +442,13 @@ function setStudying(isOn) {
 const reviewed = () => shown === null ? null : review?.entries.find((entry) => entry.step === shown) ?? null;
 
 const found = () => mistakes(review, live, about);
-const lostAt = (step) => found().find((each) => each.step === step)?.lost ?? 0;
 
 function showMistakes() {
   const own = persons();
-  const mine = found().filter((each) => own.length !== 1 || each.role === own[0]).slice(0, MISTAKES);
-  const items = mine.map((each) => element("li", {},
+  const isOther = (each) => own.length === 1 && each.role !== own[0];
+  const items = found().sort((one, other) => isOther(one) - isOther(other)).slice(0, MISTAKES).map((each) => element("li", {},
     element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${each.played_text}`),
-    ` took ${capital(each.role)}'s chances from ${each.value.toFixed(0)} to ${each.after.toFixed(0)} %; the search prefers ${each.best_text}.`));
+    ` took ${capital(each.role)}'s chances from ${Math.round(each.value)} to ${Math.round(each.after)} %; the search prefers ${each.best_text}.`));
   const first = review?.entries.find((entry) => own.length !== 1 || entry.role === own[0]);
   if (review?.is_done && !items.length && first) {
     items.push(element("li", {}, `No single move lost much. At the start ${capital(first.role)}'s chances were ${(first.value ?? 50).toFixed(0)} %.`));
@@ -706,7 +709,18 @@ find("save-svg").addEventListener("click", () => {
   if (text) save(text, "image/svg+xml", `${about.name}.svg`);
 });
 
-const described = request(api);
+/** Refuses a seat in the address that no person of the match has, and forgets it. */
+function seated(match) {
+  const seats = match.roles.filter((_, index) => match.seats[index] === "person" && !match.is_replay);
+  if (!seatHere || seats.includes(seatHere)) return match;
+  const named = seatHere;
+  seatHere = null;
+  try { localStorage.removeItem(seatKey); } catch { /* nothing was kept */ }
+  const links = [["the whole match", location.pathname], ...seats.map((seat) => [seat, `?seat=${encodeURIComponent(seat)}`])];
+  throw Object.assign(new Error(`no person plays ${named} in this match`), { advice: ["Open ", ...links.flatMap(([text, href], index) => [index ? " · " : "", element("a", { href }, text)])] });
+}
+
+const described = request(api).then(seated);
 follow(); // at the same time
 try {
   about = await described;
@@ -729,6 +743,7 @@ try {
   showInvitations();
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
 } catch (error) {
-  find("status").textContent = error.status === 404 ? "This match has ended." : error.message;
-  end("Choose a game again under Games; after a restart of the server, open the address that it prints.");
+  find("status").textContent = `${capital(error.message)}.`;
+  find("how").after(element("p", {}, ...error.advice ?? ["Choose a game again under Games; after a restart of the server, open the address that it prints."]));
+  for (const part of document.querySelectorAll(".table, .sides, #clock, #steps, #actions")) part.hidden = true;
 }

@@ -12,7 +12,8 @@ export function mistakes(review, live, about) {
     const own = (review?.entries ?? []).filter((entry) => entry.role === role && entry.value !== null);
     own.forEach((entry, place) => {
       const after = own[place + 1]?.value ?? (live.is_over ? live.goals?.[index] : null) ?? null;
-      if (after !== null && entry.best !== entry.played && entry.value - after >= LOSS) found.push({ ...entry, after, lost: entry.value - after });
+      const lost = Math.round(entry.value) - Math.round(after); // of the numbers that are shown
+      if (after !== null && entry.best !== entry.played && lost >= LOSS) found.push({ ...entry, after, lost });
     });
   }
   return found.sort((one, other) => other.lost - one.lost);

@@ -63,10 +63,10 @@ def page(browser, address):
     assert not errors
 
 
-def open_game(page, address, name, seats):
+def open_game(page, address, name, seats, seconds=0.2):
     """Open a match without the front page."""
     ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
-    opened = page.evaluate(ask, json.dumps({"game": name, "seats": seats, "seconds": 0.2}))
+    opened = page.evaluate(ask, json.dumps({"game": name, "seats": seats, "seconds": seconds}))
     page.goto(f"{address}/match/{opened['id']}")
 
 
@@ -168,6 +168,33 @@ def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     expect(page.locator("#how")).to_have_text("a3 cannot go to d1: choose a marked place.")
 
 
+def test_seat_that_no_person_has_is_refused_in_words_and_forgotten(page, address):
+    open_game(page, address, "tictactoe", PERSONS)
+    expect(page.locator("#status")).to_have_text("x, it is your move")
+    page.goto(f"{page.url}?seat=green")
+    expect(page.locator("#status")).to_have_text("No person plays green in this match.")
+    expect(page.locator("main")).to_contain_text("Open the whole match · x · o")
+    page.get_by_role("link", name="o", exact=True).click()
+    expect(page.locator("#status")).to_have_text("x thinking …")
+    page.goto(page.url.replace("?seat=o", "?seat=green"))
+    page.get_by_role("link", name="the whole match").click()
+    expect(page.locator("#status")).to_have_text("x, it is your move")
+
+
+def test_analysis_opens_no_line_while_another_player_is_to_move(page, address):
+    open_game(page, address, "connectfour", ["person", "mcts"], seconds=60)
+    cell(page, "0,0").click()
+    expect(page.locator("#thought-title")).to_have_text("Search of black", timeout=WAIT_MS)
+    row = page.locator("#candidates button").first
+    row.dispatch_event("click")  # reports replace the rows too fast for the mouse of this test
+    page.wait_for_timeout(300)
+    expect(page.locator("#status")).to_have_text("black thinking …")
+    expect(page.locator("#variants")).to_be_hidden()
+    page.click("#back")
+    cell(page, "1,0").click()  # in a past position lines are opened
+    expect(page.locator("#status")).to_contain_text("Your own line, 1 after step 0")
+
+
 def test_best_line_plays_on_the_board(page, address):
     open_game(page, address, "connectfour", PERSONS)
     page.click("#think")
@@ -217,6 +244,9 @@ def test_boards_look_like_the_games(page, address):
     expect(page.locator("#state .fallen.new")).to_have_count(1)
     open_game(page, address, "hex_5x5", PERSONS)
     expect(page.locator("#state .edge")).to_have_count(4)
+    click_cells(page, "2,2")
+    cell(page, "2,2").click()
+    expect(page.locator("#how")).to_have_text("c3 is taken: choose an empty place.")
     open_game(page, address, "checkers", PERSONS)
     expect(page.locator("#state .dark.full")).to_have_count(24)
     open_game(page, address, "othello_4x4", PERSONS)

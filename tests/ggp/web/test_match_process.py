@@ -18,12 +18,35 @@ from ggp.search.option_table import rows_of
 from ggp.web import shown_match
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes, merged
+from ggp.web.conclusion import conclude
 from ggp.web.explained import explained
 from ggp.web.match_process import MISTAKES
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
 from ggp.web.settlement import Settlement
 from ggp.web.shown_match import ShownMatch
+
+BLOCKED = """
+(role white) (role black) (init (control white)) (index 1) (index 2) (index 3)
+(near 1 2) (near 2 1) (near 2 3) (near 3 2)
+(<= (init (cell ?x ?y empty)) (index ?x) (index ?y))
+(<= (barred ?x ?y) (near ?x ?u) (true (cell ?u ?y ?q)) (distinct ?q empty))
+(<= (barred ?x ?y) (near ?y ?v) (true (cell ?x ?v ?q)) (distinct ?q empty))
+(<= (free ?x ?y) (true (cell ?x ?y empty)) (not (barred ?x ?y)))
+(<= open (free ?_x ?_y))
+(<= (legal ?p (put ?x ?y)) (true (control ?p)) (free ?x ?y))
+(<= (legal ?p noop) (role ?p) (not (true (control ?p))))
+(<= (filled ?x ?y) (does ?_p (put ?x ?y)))
+(<= (next (cell ?x ?y ?p)) (does ?p (put ?x ?y)))
+(<= (next (cell ?x ?y ?c)) (true (cell ?x ?y ?c)) (not (filled ?x ?y)))
+(<= (next (control white)) (true (control black)))
+(<= (next (control black)) (true (control white)))
+(<= terminal (not open))
+(<= (goal ?p 100) (role ?p) (not (true (control ?p))) (not open))
+(<= (goal ?p 0) (true (control ?p)) (not open))
+(<= (goal ?p 50) (role ?p) open)
+"""
+"""Stones are put on 3x3 places, none next to another; who cannot do so loses."""
 
 
 class Page:
@@ -68,6 +91,17 @@ class NoSearches:
 def _no_threads(monkeypatch):
     monkeypatch.setattr(shown_match, "AgentProcess", NoSearches)
     monkeypatch.setattr(shown_match, "PACE_SECONDS", 0.0)
+
+
+def go_on(match):
+    """Make the last legal move for the person, then the first for agents."""
+    shown = match.snapshot()
+    if shown["person"] is not None:
+        play(match, shown["person"], shown["moves"][-1])
+    for task in match._agents.tasks:
+        match.take(Finding(task, match.history.legal(task.role)[0]))
+    match._agents.tasks.clear()
+    run_on(match)
 
 
 WIN_OF_X = [
@@ -275,6 +309,33 @@ def test_person_sees_percepts_and_own_moves_only():
             refused()
 
 
+def test_moves_of_others_are_listed_as_percepts_report_them():
+    match = open_match("liars_dice", ["person", "random"], [("first", "(bid 1 1)")])
+    go_on(match)
+    shown = match.snapshot()
+    assert shown["history"] == [["waits", None, None], ["bid 1×1", None, None], ["waits", "bid 1×2", None]]
+    assert shown["terms"][2] == ["noop", "(bid 1 2)", None]
+    assert shown["drawn"][2] == [{"label": "", "text": "second: bid 1×2", "drawn": ""}]
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"), [("goofspiel_hidden", set()), ("dark_hex_4x4", set()), ("kuhn_poker", {"second"})]
+)
+def test_moves_that_no_percept_reports_stay_hidden(name, listed):
+    match, found = open_match(name, ["person", "random"]), set()
+    roles = list(map(str, match.history.game.roles))
+    person = str(match._viewer)
+    for _ in range(12):
+        shown = match.snapshot()
+        if not shown["is_blind"]:
+            break
+        for row in shown["history"]:
+            found |= {role for role, text in zip(roles, row, strict=True) if text is not None} - {person}
+        go_on(match)
+    assert len(match.history.steps) > 2
+    assert found == listed
+
+
 def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
     match = open_match("kuhn_poker", ["person", "random"])
     while not match.snapshot()["is_over"]:
@@ -282,13 +343,7 @@ def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
         assert shown["is_blind"]
         assert not {"board", "lines", "facts"} & shown.keys()
         assert shown["because"] == ""
-        if shown["person"] is None:
-            (task,) = match._agents.tasks
-            match.take(Finding(task, match.history.legal(task.role)[0]))
-            match._agents.tasks.clear()
-        else:
-            play(match, "first", shown["moves"][0])
-        match.run_on()
+        go_on(match)
     end = match.snapshot()
     assert not end["is_blind"]
     assert end["history"][0][2].startswith("deal ")
@@ -304,6 +359,32 @@ def test_role_that_has_no_move_left_is_named_at_the_end():
     match = open_match("nim", moves=[(role, f"(reduce {heap} 0)") for role, heap in moves])
     first, last = [event for event in match.page.events if event.get("is_over") or event.get("because")]
     assert (first["because"], last["because"]) == ("", "First has no move left.")  # the board comes first
+
+
+def test_no_piece_is_marked_as_the_winner_where_a_role_has_no_move_left():
+    found = conclude(BLOCKED)
+    match = replayed(found["record"])
+    assert (found["sentence"], match.snapshot()["because"]) == (
+        "White wins for certain",
+        "Black has no move left.",
+    )
+    assert "cell light full" in match.snapshot()["board"]
+    assert " won" not in match.snapshot()["board"]
+
+
+def test_colored_edges_of_a_board_lie_within_its_picture():
+    board = ElementTree.fromstring(open_match("hex_3x3").snapshot()["board"])
+    _, _, width, height = map(float, board.attrib["viewBox"].split())
+    edges = [each for each in board.iter() if "edge" in each.get("class", "").split()]
+    assert len(edges) == 4
+    for edge in edges:
+        half, numbers = (
+            float(edge.attrib["stroke-width"]) / 2,
+            map(float, re.findall(r"[\d.]+", edge.attrib["d"])),
+        )
+        for x, y in zip(numbers, numbers, strict=True):
+            assert half <= x <= width - half
+            assert half <= y <= height - half
 
 
 def test_moves_by_direction_have_arrows_and_prepared_rules_are_opened():

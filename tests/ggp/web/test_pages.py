@@ -338,6 +338,14 @@ def test_single_person_is_told_whether_they_won_and_how_to_play(page, address):
         page.click(f'[data-cell="{cell}"]')
         expect(step_of(page)).to_have_text(f"{steps} of {steps}", timeout=WAIT_MS)
     expect(page.locator("#status")).to_have_text("You win: x wins")
+    page.click("#review")
+    expect(page.locator("#review")).to_be_hidden(timeout=WAIT_MS)
+    listed = page.locator("#mistakes").inner_text()
+    assert "No single move" not in listed  # the other has lost something
+    lost = [
+        int(before) - int(after) for before, after in re.findall(r"O's chances from (\d+) to (\d+) %", listed)
+    ]
+    assert sorted(page.locator("#log .lost").all_inner_texts()) == sorted(f"−{each}" for each in lost)
 
 
 def test_kuhn_poker_is_played_to_the_end_and_cards_of_others_never_reach_the_page(page, address):
@@ -838,10 +846,11 @@ def test_match_that_has_ended_has_no_button_that_works(page, address):
     expect(page.locator("button:enabled")).to_have_count(0)
     expect(page.locator("#state .can")).to_have_count(0)
     page.reload()
-    expect(page.locator("[role=alert]")).to_have_text("This match has ended.")
+    gone = "No match has this address: it has ended, or there never was one."
+    expect(page.locator("[role=alert]")).to_have_text(gone)
     expect(page.locator("button")).to_have_count(0)
     page.goto(f"{address}/match/gone")
-    expect(page.locator("#status")).to_have_text("This match has ended.")
+    expect(page.locator("#status")).to_have_text(gone)
 
 
 def test_published_replay_has_the_list_of_moves_of_the_live_page(browser, store, tmp_path):

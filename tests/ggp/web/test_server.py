@@ -125,7 +125,7 @@ async def test_login_from_a_file_is_answered_by_a_page(client, server):
     ("path", "status", "sentence"),
     [
         ("/nowhere", 404, "no page has this address"),
-        ("/match/gone", 404, "this match has ended"),
+        ("/match/gone", 404, "it has ended, or there never was one"),
         ("/static/" + 300 * "x", 404, "no page has this address"),
         ("/?token=<b>", 403, "wrong token"),
     ],
