@@ -392,7 +392,7 @@ def _take_drawn(value: Rows, scratch: Rows, own0: Index, drawn0: Index, planes: 
 
 @inlined
 def take_turns(tables: LaneTables, value: Rows) -> bool:
-    """Whether roles take turns (`LaneTables.turn`): in each lane at most one has its turn, and the others wait.
+    """Whether roles take turns (`LaneTables.turn`): at most one per lane has its turn, the others wait.
 
     It may be otherwise in states that the game never reaches, but a caller may put them.
     """
