@@ -116,6 +116,7 @@ def native_layout(tables: LaneTables) -> Layout:
         slot_literal=tables.slot_literal,
         slot_node=tables.slot_node,
         turn=tables.turn,
+        waiting=tables.waiting,
         planes=choice_planes(tables),
         scratch_rows=choice_scratch_rows(tables),
     )
@@ -391,17 +392,18 @@ def _take_drawn(value: Rows, scratch: Rows, own0: Index, drawn0: Index, planes: 
 
 @inlined
 def take_turns(tables: LaneTables, value: Rows) -> bool:
-    """Whether roles take turns (`LaneTables.turn`) and in no lane two of them have theirs.
+    """Whether roles take turns (`LaneTables.turn`): at most one per lane has its turn, the others wait.
 
-    Two have in states that the game never reaches, but a caller may put them.
+    It may be otherwise in states that the game never reaches, but a caller may put them.
     """
     one = fill(value, np.uint64(0))
-    several = one
+    otherwise = one
     for role in range(tables.turn.shape[0]):
         turn = literal(value, np.int64(tables.turn[role]))
-        several = several | (one & turn)
+        waits = literal(value, np.int64(tables.waiting[role]))
+        otherwise = otherwise | (one & turn) | ~(turn ^ waits)
         one = one | turn
-    return tables.turn.shape[0] > 0 and not any_lane(several)
+    return tables.turn.shape[0] > 0 and not any_lane(otherwise)
 
 
 @inlined

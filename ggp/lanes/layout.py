@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
+from ggp.circuit.tables import FALSE_LITERAL, TRUE_LITERAL, CircuitTables, Int32Array
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index, Rows, lowest_bit, word_count
 from ggp.native.parts import Part
@@ -74,7 +74,7 @@ class LaneTables(NamedTuple):
     first_slot     int32[R+1]; slots of role r
     slot_literal   int32[S]; legality of the slot's move
     slot_node      int32[S]; row of the slot's move (or the spare row)
-    turn           int32[R]: literal of each role's turn, see `find_turns`; empty if roles do not take turns
+    turn, waiting  int32[R]: see `find_turns`; empty if roles do not take turns
     terminal       literal
     next           int32[F]: literal of each fluent in the next state
     next_order     int32[F]: fluents in an order in which the next state can be written in place, after ...
@@ -95,6 +95,7 @@ class LaneTables(NamedTuple):
     slot_literal: Int32Array
     slot_node: Int32Array
     turn: Int32Array
+    waiting: Int32Array
     terminal: int
     next: Int32Array
     next_order: Int32Array
@@ -140,6 +141,7 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
     first_slot, slot_literal, slot_node = _arrange_moves(tables, node_of, spare)
     following = _renumber(tables.next, node_of)
     order, saved = order_of_writing(following)
+    turn, waiting = find_turns(tables)
     return LaneTables(
         schedule=schedule,
         row_count=spare + 1,
@@ -151,7 +153,8 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
         first_slot=first_slot,
         slot_literal=slot_literal,
         slot_node=slot_node,
-        turn=find_turns(tables),
+        turn=turn,
+        waiting=waiting,
         terminal=int(_renumber(np.array([tables.terminal], np.int32), node_of)[0]),
         next=following,
         next_order=order,
@@ -313,34 +316,54 @@ def _arrange_moves(
     return np.array(first_slot, np.int32), np.concatenate(literals), np.concatenate(nodes)
 
 
-def find_turns(tables: CircuitTables) -> Int32Array:
-    """The literal of each role's turn: int32[R], constants or fluents; empty if roles do not take turns.
+def find_turns(tables: CircuitTables) -> tuple[Int32Array, Int32Array]:
+    """The literal of each role's turn, and of its one move when it waits: int32[R] each, constants or
+    fluents; empty if roles do not take turns.
 
-    Where it does not hold, the role waits: one move is legal, the same in all states, and no other. Where it
-    holds, that one is not.
+    Where the first does not hold, no other move of the role is legal. The second is its negation, or a fluent
+    that changes places with it in every step, as `control white` and `control black` do: its negation in all
+    states that a game reaches.
 
     >>> import ggp
-    >>> find_turns(ggp.load("tictactoe").tables).size, find_turns(ggp.load("goofspiel").tables).size
-    (2, 0)
+    >>> [find_turns(ggp.load(name).tables)[0].size for name in ("tictactoe", "goofspiel")]
+    [2, 0]
     """
+    none = np.zeros(0, np.int32)
     if tables.role_count == 1:
-        return np.zeros(1, np.int32)
-    turns = []
+        return np.array([TRUE_LITERAL], np.int32), np.array([FALSE_LITERAL], np.int32)
+    turns, waiting = [], []
     for first, end in zip(tables.first_move[:-1].tolist(), tables.first_move[1:].tolist(), strict=True):
         legal = tables.legal[first:end]
-        waiting = np.flatnonzero(legal >> 1 <= tables.fluent_count)
-        found = [i for i in waiting[:MAX_WAITING].tolist() if _are_false(tables, legal, i)]
-        if not found:
-            return np.zeros(0, np.int32)
-        turns.append(int(legal[found[0]]) ^ 1)
-    return np.array(turns, np.int32)
+        candidates = np.flatnonzero(legal >> 1 <= tables.fluent_count)[:MAX_WAITING].tolist()
+        pairs = ((i, turn) for i in candidates for turn in _opposites(tables, int(legal[i])))
+        found = next(((i, turn) for i, turn in pairs if _are_false(tables, legal, i, turn)), None)
+        if found is None:
+            return none, none
+        turns.append(found[1])
+        waiting.append(int(legal[found[0]]))
+    return np.array(turns, np.int32), np.array(waiting, np.int32)
 
 
-def _are_false(tables: CircuitTables, legal: Int32Array, waiting: int) -> bool:
-    """Whether all legal literals but one are false wherever that one holds."""
+def _opposites(tables: CircuitTables, literal: int) -> list[int]:
+    """Literals of which a literal, of a constant or fluent, is the negation: see `find_turns`."""
+
+    def at(x: int, of_fluents: NDArray[np.integer]) -> int:
+        return int(of_fluents[(x >> 1) - 1]) ^ x & 1
+
+    opposites = [literal ^ 1]
+    if literal >> 1:
+        other = at(literal, tables.next)
+        is_exchanged = 0 < other >> 1 <= tables.fluent_count and at(other, tables.next) == literal
+        if is_exchanged and at(other, tables.initial) != at(literal, tables.initial):
+            opposites.append(other)
+    return opposites
+
+
+def _are_false(tables: CircuitTables, legal: Int32Array, waiting: int, turn: int) -> bool:
+    """Whether all legal literals but one are false wherever `turn` is."""
     value = np.full(tables.node_count, UNKNOWN, np.int8)
     value[0] = 1
-    value[legal[waiting] >> 1] = 1 - (legal[waiting] & 1)
+    value[turn >> 1] = turn & 1
     _propagate(tables.first_input, tables.input, tables.gate0, int(tables.phase_end[0]), value)
     others = np.delete(legal, waiting)
     return bool((value[others >> 1] == (others & 1)).all())

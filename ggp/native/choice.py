@@ -282,10 +282,10 @@ def _leaves_in_turns(layout: Layout) -> tuple[list[Leaf], list[tuple[int, int]]]
     """The leaves of the tree of all roles, and the literal and row of the move of each role that waits."""
     leaves: list[Leaf] = []
     waiting: list[tuple[int, int]] = []
-    for role, turn in enumerate(layout.turn.tolist()):
+    for role, (turn, wait) in enumerate(zip(layout.turn.tolist(), layout.waiting.tolist(), strict=True)):
         moves, place = moves_of_role(layout, role), 0
         if turn != TRUE:
-            waiting.append(next(move for move in moves if move[0] == turn ^ 1))
+            waiting.append(next(move for move in moves if move[0] == wait))
         for literal, row in moves:
             if turn != TRUE and (literal, row) == waiting[-1]:
                 continue
@@ -313,7 +313,7 @@ def _choose_in_turns(
     can_move = some
     for number, turn in enumerate(turns):
         if turn != TRUE:
-            # The role that waits has its one move: the literal of that is the negation of its turn.
+            # The role that waits has its one move.
             previous = [can_move] if number else []
             able = counting.add(lambda a, t: a | ~t, some, literal_value(turn))
             can_move = counting.add(lambda a, b: a & b, able, *previous) if previous else able

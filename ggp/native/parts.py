@@ -46,7 +46,8 @@ class Layout(NamedTuple):
     row_of       int32[K]: row of each node
     first_spare, end_spare    rows that hold nothing between phases; the row `end_spare` is never read
     first_slot, slot_literal, slot_node    moves by role
-    turn         literal of each role's turn if roles take turns, else empty
+    turn, waiting    literals of each role's turn, and of its one move when it waits; empty if roles do not
+                 take turns
     planes       of the count of moves
     scratch_rows    for choosing moves; behind them lie, for AFTER_DRAW, a row of the lanes that restart and
                  one row for each fluent of the state they restart from
@@ -59,5 +60,6 @@ class Layout(NamedTuple):
     slot_literal: Int32Array
     slot_node: Int32Array
     turn: Int32Array
+    waiting: Int32Array
     planes: int
     scratch_rows: int

@@ -36,12 +36,13 @@ def put_legal(layout: Layout, value: np.ndarray, rng: np.random.Generator) -> No
     """Let roles take turns: in every lane at most one has a turn, and the others one move."""
     turns = layout.turn.tolist()
     to_move = rng.integers(-1, len(turns), 64 * WORDS)
-    for role, turn in enumerate(turns):
+    for role, (turn, waiting) in enumerate(zip(turns, layout.waiting.tolist(), strict=True)):
         is_turn = to_move == role if turn else np.ones(64 * WORDS, bool)
         if turn:
             value[turn >> 1] = row_of(is_turn ^ bool(turn & 1))
+            value[waiting >> 1] = row_of(~is_turn ^ bool(waiting & 1))
         for x, _ in moves_of_role(layout, role):
-            if x != turn ^ 1:
+            if x != waiting:
                 value[x >> 1] = row_of(bits(value[x >> 1]) & is_turn ^ bool(x & 1))
 
 

@@ -239,12 +239,16 @@ STUCK = """
 (<= terminal (true (n 3)))
 (goal a 50) (goal b 50)
 """
+STUCK_WITH_TWO_CONTROLS = STUCK.replace("(not (true (control a)))", "(true (control b))") + (
+    "(<= (next (control b)) (true (control a)))"
+)
 
 
 @needs_kernels
 @pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
-def test_stuck_roles_are_counted_with_machine_code(parts):
-    game = ggp.load(STUCK)
+@pytest.mark.parametrize("rules", [STUCK, STUCK_WITH_TWO_CONTROLS], ids=["one", "two"])
+def test_stuck_roles_are_counted_with_machine_code(rules, parts):
+    game = ggp.load(rules)
     root = game.unpack(game.initial_state())
     interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
     assert interpreted.stuck_roles[1] > 0
@@ -261,6 +265,18 @@ def test_states_in_which_both_roles_have_their_turn(parts):
     root[(game.lane_tables.turn >> 1) - 1] = True
     interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
     tables, _kept = with_code(game, parts, 8)
+    assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
+
+
+@needs_kernels
+@pytest.mark.parametrize("is_turn", [False, True], ids=["none", "both"])
+def test_states_in_which_no_role_or_both_have_a_control_of_their_own(is_turn):
+    game = ggp.load(STUCK_WITH_TWO_CONTROLS)
+    tables, _kept = with_code(game, FUSED_PARTS, 8)
+    assert set(tables.turn) == set(tables.waiting)
+    root = game.unpack(game.initial_state())
+    root[(tables.turn >> 1) - 1] = is_turn
+    interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
     assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
 
 
