@@ -53,6 +53,9 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
     from ggp.game import GameError
     from ggp.search.option_table import OptionError
 
+    targets = [path.resolve() for path in (svg, html) if path is not None]
+    if len({*targets, Path(file).resolve()}) <= len(targets):
+        raise click.UsageError("each output needs a file of its own")
     text, name = (file, "<tree>") if bare_trees.is_tree(file) else _tree_in(file)
     game = bare_trees.read_tree(text, name) if text else load_visibly(file)
     policy, state, notation = given.pop("policy"), given.pop("state"), "kif" if html is None else "short"

@@ -113,7 +113,7 @@ class BareTree:
         """Whether values are max's, and min gets the opposite."""
         return self.roles[0] == MAX
 
-    @property
+    @cached_property  # asked for by each `isinstance` of ValueTree
     def possible_goals(self) -> Sequence[float]:
         """Goals at leaves, ascending: the first player's, of three and more players anyone's."""
         goals = [branch.goals for branch in self.root.below() if branch.mover < 0 and branch.goals]

@@ -10,21 +10,25 @@ in the end. Source: Sutton (1988).
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
 from ggp.explain.bare_trees import BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
-from ggp.explain.simulations import Shown, chosen_of, limited
+from ggp.explain.simulations import SECONDS, Shown, chosen_of, limited
 from ggp.explain.writing import term_text
 from ggp.features.td import Episode, td_update, value
 from ggp.game import Fact, goals_or_none
 from ggp.search.option_table import check_table, number
 from ggp.search.tree.reference.randomness import TreeRandom
+from ggp.validation.properties import counted
 
 MAX_STEPS = 200
 """Joint moves of an episode."""
+MAX_SHOWN_STEPS = 1000
+"""Episodes that begin later are shown only in their result."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class Learner:
     children: dict[tuple[int, str], int] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     folded: set[tuple[int, str]] = field(default_factory=set)
+    values: dict[int, str] = field(default_factory=dict)  # of nodes, after their last update
+    is_complete: bool = True  # every episode is shown
 
     def __post_init__(self) -> None:
         self.game = self.shown.game
@@ -81,7 +87,7 @@ class Learner:
             if number != parent:
                 self.grow(number, child)
 
-    def episode(self, root: Any, random: TreeRandom, label: str) -> None:
+    def episode(self, root: Any, random: TreeRandom, number: int) -> None:
         """Play at random to the end, then update the value of each state."""
         states, numbers, moves, state = [root], [0], list[str](), root
         while not self.game.is_terminal(state) and len(states) <= MAX_STEPS:
@@ -94,33 +100,35 @@ class Learner:
             numbers.append(self.join(numbers[-1], moves[-1], state, self.shown.joint_term(chosen)))
             states.append(state)
         goal = self.reward(state)
-        self.steps.append(Step(f"{label}: {', '.join(moves)}: goal {self.shown.number(goal)}", numbers[-1]))
+        is_shown = self.is_complete = len(self.steps) < MAX_SHOWN_STEPS
+        if is_shown:
+            text = f"episode {number}: {', '.join(moves)}: goal {self.shown.number(goal)}"
+            self.steps.append(Step(text, numbers[-1]))
         held = [dict.fromkeys(self.game.facts(state), 1.0) for state in states[:-1]]
         rewards = [*[0.0] * (len(held) - 1), goal]
         episode: Episode = [*zip(held, rewards, strict=True), ({}, 0.0)]
         for t, node in enumerate(numbers[:-1]):
-            self.update(episode[t:], node)
+            self.update(episode[t:], node, is_shown=is_shown)
 
     def reward(self, state: Any) -> float:
         """The first role's goal on the scale, so that weights are learned on it; goal 0 if there is none."""
         return self.shown.goal(float(goals_or_none(self.game, state)[0] or 0))
 
-    def update(self, episode: Episode, number: int) -> None:
+    def update(self, episode: Episode, number: int, *, is_shown: bool) -> None:
         """One update: of the first of the states to come."""
         facts = list(episode[0][0])
         before = {fact: self.weights[fact] for fact in facts}
         step = self.settings.step / len(facts)
         done = td_update(episode, self.weights, step=step, trace=self.settings.trace)
-        rows = [
-            (term_text(fact), self.shown.number(before[fact]), self.shown.number(self.weights[fact]))
-            for fact in facts
-        ]
-        after = self.shown.number(value(self.weights, done.features))
-        error = self.shown.number(done.target - done.prediction)
+        shown = self.shown.number
+        after = self.values[number] = shown(value(self.weights, done.features))
+        if not is_shown:
+            return
         text = (
-            f"{self.nodes[number].path or 'root'}: V = {self.shown.number(done.prediction)}, target "
-            f"{self.shown.number(done.target)}, error {error}, so V = {after}"
+            f"{self.nodes[number].path or 'root'}: V = {shown(done.prediction)}, target "
+            f"{shown(done.target)}, error {shown(done.target - done.prediction)}, so V = {after}"
         )
+        rows = [(term_text(fact), shown(before[fact]), shown(self.weights[fact])) for fact in facts]
         table = limited(Table("Weights", ("fact", "before", "after"), tuple(rows)))
         look = {number: Look(Status.DONE, after)}
         self.steps.append(Step(text, number, 1, look, (0, 0), (table,)))
@@ -134,12 +142,18 @@ def explain_learning(
     learner.join(-1, "", root)
     if isinstance(game, BareTree):
         learner.grow(0, game.root)
-    for episode in range(episodes):
-        learner.episode(root, random, f"episode {episode + 1}")
+    end, done = time.thread_time() + SECONDS, 0
+    while done < episodes and (done == 0 or time.thread_time() < end):
+        done += 1
+        learner.episode(root, random, done)
+    if not learner.is_complete:
+        looks = {number: Look(Status.DONE, text) for number, text in learner.values.items()}
+        learner.steps.append(Step(f"and so on, to episode {done}", 0, 0, looks))
     found = Explanation(f"{game.name}: td", learner.nodes, learner.steps)
     found.value = shown.number(value(learner.weights, dict.fromkeys(game.facts(root), 1.0)))
     found.summary = [
-        f"value of the root {found.value} after {episodes} episodes",
+        f"value of the root {found.value} after {counted(done, 'episode')}"
+        + (f" of {episodes:,}: out of time" if done < episodes else ""),
         f"step {settings.step:g}, lambda {settings.trace:g}",
         *shown.remark(),
     ]

@@ -51,6 +51,15 @@ def test_pictures_and_pages_are_written_in_place_of_the_steps(ggp, tmp_path):
     assert html.read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.parametrize("targets", [["--svg", "new", "--html", "new"], ["--svg", "tree.txt"]])
+def test_no_output_replaces_another_or_the_tree(ggp, tmp_path, monkeypatch, targets):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tree.txt").write_text(TWO_LEVELS)
+    code, _, err = ggp("explain", "tree.txt", *targets)
+    assert (code, "a file of its own" in err) == (2, True)
+    assert [path.read_text() for path in tmp_path.iterdir()] == [TWO_LEVELS]
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

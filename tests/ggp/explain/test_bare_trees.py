@@ -3,6 +3,7 @@
 import pytest
 
 from ggp.explain.bare_trees import MAX_CHARACTERS, MAX_NESTING, BareTreeError, read_tree
+from ggp.search.alphabeta.events import ValueTree
 
 
 def movers(text):
@@ -77,3 +78,9 @@ def test_mistakes_are_shown_with_a_caret(text, column, message):
     assert first.startswith(f"<tree>:1:{column}: error TREE:")
     assert message in first
     assert caret.strip("| ").startswith("^")
+
+
+def test_goals_of_a_large_tree_are_gathered_once():
+    tree = read_tree("[1/2: [3, 4], 1/2: [5, 0]]")
+    assert isinstance(tree, ValueTree)  # which reads the property
+    assert tree.possible_goals is tree.possible_goals

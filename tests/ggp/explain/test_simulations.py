@@ -8,7 +8,7 @@ import pytest
 
 from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
-from ggp.explain import simulations
+from ggp.explain import learning, simulations
 from ggp.explain.page import page_of
 from ggp.explain.searches import explain
 from ggp.explain.text import text_of
@@ -201,3 +201,9 @@ def test_long_searches_are_shown_to_a_limit(monkeypatch):
     assert len(found.steps) == 4 * 5 + 1
     assert found.steps[-1].text == "and so on, to simulation 40"
     assert sum(int(look.value.split("(")[1].rstrip(")")) for look in found.looks()[1:4]) == 40
+    monkeypatch.setattr(learning, "MAX_SHOWN_STEPS", 4)
+    whole, cut = (explain(TREE, "td", simulations=count) for count in (2, 40))
+    assert [step.text for step in cut.steps] == [*(s.text for s in whole.steps), "and so on, to episode 40"]
+    assert cut.looks()[0].value == cut.value
+    monkeypatch.setattr(learning, "SECONDS", 0.0)
+    assert explain(TREE, "td", simulations=3).summary[0].endswith("after 1 episode of 3: out of time")
