@@ -271,7 +271,7 @@ function percepts() {
   const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
   const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move, place) => move !== WAITS && isOwn(about.roles[place])) ?? ""), " ",
-    element("span", { class: "faint" }, seen.length ? `${sees}: ` : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
+    element("span", { class: "faint" }, seen.length ? `${sees}: ` : live.percepts[index].length ? "" : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
   const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
   const others = about.roles.filter((role) => role !== "random" && !isOwn(role));
@@ -744,6 +744,7 @@ try {
   if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
 } catch (error) {
   find("status").textContent = `${capital(error.message)}.`;
+  find("status").style.whiteSpace = "normal";
   find("how").after(element("p", {}, ...error.advice ?? ["Choose a game again under Games; after a restart of the server, open the address that it prints."]));
   for (const part of document.querySelectorAll(".table, .sides, #clock, #steps, #actions")) part.hidden = true;
 }

@@ -225,6 +225,21 @@ def test_review_searches_every_choice_and_an_analysis_pauses_it():
     assert match.snapshot()["review"] is None
 
 
+def test_review_shares_its_time_from_the_request_on_and_again_after_a_pause(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("ggp.web.match_review.time.monotonic", lambda: now[0])
+    match = open_match("tictactoe", moves=WIN_OF_X)
+    match.review()
+    seconds = []
+    for now[0] in (6.0, 8.0, 12.0):  # it took long to get ready
+        finish_search(match, "(mark 3 3)", 50.0)
+        seconds.append(match._review.task.seconds)
+    assert seconds == pytest.approx([2.5 / 4, 0.5 / 3, 0.05])
+    match.think(1.0, 3, [])
+    match.review()
+    assert match._review.task.seconds == 1.0
+
+
 def test_review_pauses_after_a_search_that_failed_and_hidden_games_have_none():
     record = replayed(open_match("tictactoe", moves=WIN_OF_X[:1]).record())
     record.review()
@@ -315,7 +330,7 @@ def test_moves_of_others_are_listed_as_percepts_report_them():
     shown = match.snapshot()
     assert shown["history"] == [["waits", None, None], ["bid 1×1", None, None], ["waits", "bid 1×2", None]]
     assert shown["terms"][2] == ["noop", "(bid 1 2)", None]
-    assert shown["drawn"][2] == [{"label": "", "text": "second: bid 1×2", "drawn": ""}]
+    assert shown["drawn"][1:] == [[], [{"label": "", "text": "second: bid 1×2", "drawn": ""}]]
 
 
 @pytest.mark.parametrize(
