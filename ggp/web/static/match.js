@@ -97,8 +97,7 @@ function click(cell) {
     return showChoice();
   }
   const why = whyWrong(cell);
-  clicks = [];
-  showChoice();
+  showChoice(); // what was clicked before stays
   say(why, cell);
 }
 
@@ -348,7 +347,7 @@ function showVariants() {
 
 function showLog() {
   const noteAt = (step, place) => {
-    if (live.forced.some(([forced, seat]) => forced === step && seat === place)) return { text: "only move", title: "The only legal move: it was made at once", kind: "faint" };
+    if (live.forced.some(([forced, seat]) => forced === step && seat === place)) return { text: "only", title: "The only legal move: it was made at once", kind: "faint" };
     const lost = found().find((each) => each.step === step - 1 && each.role === about.roles[place])?.lost;
     return lost ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
   };
@@ -464,7 +463,7 @@ function showReview() {
   const last = review?.entries.at(-1);
   find("review-text").textContent = isRunning && last ? `position ${last.step + 1} of ${review.of}` : isRunning ? "the search gets ready …" : "";
   find("chart-help").textContent = review?.is_done ? "Chances at every choice. Click the chart or a move to see the position."
-    : can ? "The review searches every position and lists the worst moves." : "What the searches expected; 100 is a win. Click the chart to see the position.";
+    : can ? "The review searches every position and lists the worst moves." : "What the searches expected for each player; 100 is a win. Click the chart to see the position.";
   showMistakes();
 }
 

@@ -376,6 +376,14 @@ def test_role_that_has_no_move_left_is_named_at_the_end():
     assert (first["because"], last["because"]) == ("", "First has no move left.")  # the board comes first
 
 
+def test_role_whose_last_piece_is_blocked_after_a_capture_has_no_move_left():
+    match, rng = open_match("checkers"), random.Random(1)
+    while not (shown := match.snapshot(is_explained=False))["is_over"]:
+        play(match, shown["person"], rng.choice(shown["moves"]))
+    assert match.history.facts().count(parse_term("(cell 2 8 black_man)")) == 1
+    assert match.snapshot()["because"] == "Black has no move left."
+
+
 def test_no_piece_is_marked_as_the_winner_where_a_role_has_no_move_left():
     found = conclude(BLOCKED)
     match = replayed(found["record"])
