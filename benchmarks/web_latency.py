@@ -1,8 +1,9 @@
 """How fast the pages answer, how soon a click is on the board, and what updates cost.
 
-    python -m benchmarks.web_latency [--browser]
+    python -m benchmarks.web_latency [--browser] [--reviews]
 
 --browser: first boards alone, in headless Chromium (extra `e2e`), from the click on Start to the drawn board.
+--reviews: reviews of matches of 41 moves alone, from the click to the last result.
 
 Starts the web server in this process and asks it as a browser does; matches run in processes of their own.
 Prints rows of a Markdown table: median, 95th percentile and worst of milliseconds, and the share of a core.
@@ -11,13 +12,16 @@ Prints rows of a Markdown table: median, 95th percentile and worst of millisecon
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import random
 import shutil
 import statistics
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientResponse, ClientSession, CookieJar
@@ -33,6 +37,7 @@ ASKED = 40
 PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules", "/api/games/othello/picture.svg")
 CLICKED = ("tictactoe", "hex_7x7", "othello", "breakthrough", "amazons")
 SEARCHED = ("connectfour", "hex_7x7")
+REVIEWS, REVIEWED = ("othello", "checkers", "breakthrough"), 41
 CLICKS = 20
 _SEARCHED_SECONDS = 0.7
 _WAITING_SECONDS = 1.5
@@ -127,6 +132,51 @@ async def measure_clicks(browser: Browser, name: str, is_searching: bool = False
     print(row(f"click in {name}{', searching' if is_searching else ''}", seconds), flush=True)
 
 
+async def measure_review(browser: Browser, name: str) -> None:
+    """A review of a match of random moves between two persons, of whom one resigns at the end."""
+    seats, rng = ["person", "person"], random.Random(1)
+    opened = await browser.post("/api/matches", {"game": name, "seats": seats, "seconds": 1.0})
+    match = opened["id"]
+    async with browser.events(match) as stream:
+        state = await next_state(stream, {})
+        while state["step"] < REVIEWED and not state["is_over"]:
+            body = {"step": state["step"], "role": state["person"], "move": rng.choice(state["moves"])}
+            await browser.post(f"/api/matches/{match}/play", body)
+            state = await next_state(stream, state)
+            while state["person"] is None and not state["is_over"]:
+                state = await next_state(stream, state)
+        if not state["is_over"]:
+            await browser.post(f"/api/matches/{match}/resign", {"role": state["person"]})
+            state = await next_state(stream, state)
+        begin, cpu, found = time.perf_counter(), processor_seconds(), list[float]()
+        await browser.post(f"/api/matches/{match}/review", {})
+        async for line in stream.content:
+            event = json.loads(line[6:]) if line.startswith(b"data: ") else {}
+            if event.get("event") == "review":
+                found.append(time.perf_counter() - begin)
+            elif event.get("event") == "state" and found:
+                break
+    cpu = processor_seconds() - cpu
+    await browser.post(f"/api/matches/{match}/close", {})
+    print(row(f"{name}, {state['step']} moves, {len(found)} choices: first result", found[:1]), flush=True)
+    print(row(f"{name}, last result ({cpu:.1f} s of CPU time)", found[-1:]), flush=True)
+
+
+def processor_seconds() -> float:
+    """CPU time of this process and of those below it that are running (Linux)."""
+    found: dict[int, tuple[int, float]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            numbers = path.read_text().rpartition(")")[2].split()
+            ticks = int(numbers[11]) + int(numbers[12])
+            found[int(path.parent.name)] = int(numbers[1]), ticks / os.sysconf("SC_CLK_TCK")
+    total, pending = 0.0, [os.getpid()]
+    for process in pending:
+        total += found[process][1]
+        pending += [each for each, (parent, _) in found.items() if parent == process]
+    return total
+
+
 async def next_state(stream: ClientResponse, before: Mapping[str, Any]) -> dict[str, Any]:
     """The state after the next event `state`, which carries what has changed since `before`."""
     async for line in stream.content:
@@ -201,6 +251,10 @@ async def main() -> None:
             print("| what | times | median ms | 95 % ms | worst ms |\n|---|---:|---:|---:|---:|")
             if "--browser" in sys.argv[1:]:
                 await measure_first_boards(access)
+                return
+            if "--reviews" in sys.argv[1:]:
+                for name in REVIEWS:
+                    await measure_review(browser, name)
                 return
             await measure_pages(browser)
             for name in CLICKED:

@@ -145,10 +145,8 @@ def _lack(history: MatchHistory, picture: Picture) -> tuple[Role | None, str]:
         return None, ""
     loser, winner = sorted(goals, key=lambda role: goals[role] or 0)
     now, before = (_pieces(picture, history.facts(step), loser) for step in (None, len(history.steps) - 1))
-    if now < before:  # the last capture is marked
-        lack = "" if now else "piece"
-    else:
-        lack = "move" if _can_move(history, winner) and not _can_move(history, loser) else ""
+    is_stuck = _can_move(history, winner) and not _can_move(history, loser)
+    lack = "piece" if now == 0 < before else "move" if is_stuck else ""
     if not lack or not goal_denials(history.game.program, history.facts(), winner, goals[winner] or 0):
         return None, ""
     return loser, lack

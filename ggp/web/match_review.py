@@ -12,8 +12,8 @@ from ggp.web.agent_thread import Task
 from ggp.web.match_history import MatchHistory
 from ggp.web.match_view import legal_moves_view
 
-_REVIEW_SECONDS = 8.0
-"""Wall time of a whole review once the search is ready, within the next two limits per position."""
+_REVIEW_SECONDS = 8.5
+"""Wall time of a whole review, getting ready included, within the next two limits per position."""
 _MIN_SECONDS, _MAX_SECONDS = 0.05, 1.0
 
 
@@ -39,7 +39,7 @@ class MatchReview:
         self.entries: list[dict[str, Any]] = []
         self.task: Task | None = None
         self._history, self._picture = history, picture
-        self._begun: float | None = None
+        self._begun = time.monotonic()
         self._choices = self._find_choices()
         self.position = next(self._choices, None)
 
@@ -47,13 +47,13 @@ class MatchReview:
     def seconds(self) -> float:
         """Of the next search: an equal share of what is left, so that slow ones shorten the others."""
         step = 0 if self.position is None else self.position[1]
-        spent = 0.0 if self._begun is None else time.monotonic() - self._begun
-        share = (_REVIEW_SECONDS - spent) / max(1, len(self._history.steps) - step)
+        left = self._begun + _REVIEW_SECONDS - time.monotonic()
+        share = left / max(1, len(self._history.steps) - step)
         return min(max(share, _MIN_SECONDS), _MAX_SECONDS)
 
     def begin(self) -> None:
-        """Count the time from now on: the search is ready."""
-        self._begun = time.monotonic() if self._begun is None else self._begun
+        """Count the time from now on: the review was asked for, or is resumed after a pause."""
+        self._begun = time.monotonic()
 
     def note(self, value: float | None, best: Move) -> dict[str, Any]:
         """Add the result for `position` and move to the next one; return the new entry.

@@ -41,7 +41,7 @@ from ggp.web.match_view import (
     report_view,
     shown_state,
 )
-from ggp.web.percepts import percept_view, reported_moves
+from ggp.web.percepts import percept_view, reported_moves, told_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -339,7 +339,11 @@ class ShownMatch:
                 list(map(words_of, step.percepts[seat])) for step in history.steps if seat is not None
             ],
             "drawn": [
-                [percept_view(term, roles, notation, self._reports) for term in step.percepts[seat]]
+                [
+                    percept_view(term, roles, notation, self._reports)
+                    for term in step.percepts[seat]
+                    if viewer not in told_moves(self._reports, [term])  # it knows its own move
+                ]
                 for step in history.steps
                 if seat is not None
             ],
@@ -664,6 +668,7 @@ class ShownMatch:
         if self._mode is Mode.PLAYED and not self._is_over:
             raise RequestError("only a finished match can be reviewed")
         self._review = self._review or MatchReview(self.history, self._picture)
+        self._review.begin()
         self._review_next(self._review)
 
     def _review_next(self, review: MatchReview) -> None:
@@ -688,8 +693,6 @@ class ShownMatch:
         if task.generation != self._agents.generation:
             return
         if finding.phase:
-            if self._review is not None and finding.phase == "searching":
-                self._review.begin()
             phase = {"phase": finding.phase, "is_yours": task.is_analysis}
             self._send({"event": "phase", "role": str(task.role), **phase})
             return

@@ -4,18 +4,18 @@ import { element, find, inkOf } from "./page.js";
 
 const WAITS = "waits"; // the text of a move that does nothing
 
-/** Steps by rounds: lists of { step, place, text }; a round ends before a role moves again. */
-export function rounds(history) {
-  const rows = [];
+/** Steps by rounds, in lists of { step, place, text }, and the roles in the order in which they moved first; a round ends before a role moves again. */
+function rounds(history) {
+  const rows = [], order = [];
   history.forEach((row, index) => {
-    const known = row.map((text, place) => ({ step: index + 1, place, text })).filter(({ text }) => text !== null);
-    const shown = known.filter(({ text }) => text !== WAITS);
+    const shown = row.map((text, place) => ({ step: index + 1, place, text })).filter(({ text }) => text !== null && text !== WAITS);
     if (!shown.length) return;
-    const last = rows.at(-1);
-    if (!last || shown.some(({ place }) => place <= last.at(-1).place)) rows.push(shown);
+    order.push(...shown.map(({ place }) => place).filter((place) => !order.includes(place)));
+    const last = rows.at(-1), rank = ({ place }) => order.indexOf(place);
+    if (!last || shown.some((move) => rank(move) <= rank(last.at(-1)))) rows.push(shown);
     else last.push(...shown);
   });
-  return rows;
+  return { rows, order };
 }
 
 /** Listeners of an entry for a move: under the pointer or in focus it shows where the move goes. */
@@ -27,9 +27,9 @@ export function pointing(path) {
 /** Draws the list of `match`. `noteAt(step, place)`: a text beside a move with a title, if any; `open(step)` follows a click. */
 export function showMoves({ match, roles, at, noteAt, open }) {
   const log = find("log");
-  const rows = rounds(match.history);
-  const places = roles.map((_, place) => place).filter((place) => rows.some((row) => row.some((move) => move.place === place)));
-  const shown = places.length ? places : roles.map((_, place) => place).slice(0, 2);
+  const { rows, order } = rounds(match.history);
+  const players = roles.map((_, place) => place).filter((place) => roles[place] !== "random");
+  const shown = [...order, ...players.filter((place) => players.length < 3 && !order.includes(place))];
   const box = log.parentNode;
   const name = (place) => roles[place] === "random" ? "chance" : roles[place];
   box.querySelector(".log-head")?.remove();

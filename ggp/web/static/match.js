@@ -102,8 +102,7 @@ function click(cell) {
     return showChoice();
   }
   const why = whyWrong(cell);
-  clicks = [];
-  showChoice();
+  showChoice(); // what was clicked before stays
   say(why, cell);
 }
 
@@ -276,7 +275,7 @@ function percepts() {
   const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
   const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move, place) => move !== WAITS && isOwn(about.roles[place])) ?? ""), " ",
-    element("span", { class: "faint" }, seen.length ? `${sees}: ` : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
+    element("span", { class: "faint" }, seen.length ? `${sees}: ` : live.percepts[index].length ? "" : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
   const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
   const others = about.roles.filter((role) => role !== "random" && !isOwn(role));
@@ -353,7 +352,7 @@ function showVariants() {
 
 function showLog() {
   const noteAt = (step, place) => {
-    if (live.forced.some(([forced, seat]) => forced === step && seat === place)) return { text: "only move", title: "The only legal move: it was made at once", kind: "faint" };
+    if (live.forced.some(([forced, seat]) => forced === step && seat === place)) return { text: "only", title: "The only legal move: it was made at once", kind: "faint" };
     const lost = found().find((each) => each.step === step - 1 && each.role === about.roles[place])?.lost;
     return lost ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
   };
@@ -470,7 +469,7 @@ function showReview() {
   const last = review?.entries.at(-1);
   find("review-text").textContent = isRunning && last ? `position ${last.step + 1} of ${review.of}` : isRunning ? "the search gets ready …" : "";
   find("chart-help").textContent = review?.is_done ? "Chances at every choice. Click the chart or a move to see the position."
-    : can ? "The review searches every position and lists the worst moves." : "What the searches expected; 100 is a win. Click the chart to see the position.";
+    : can ? "The review searches every position and lists the worst moves." : "What the searches expected for each player; 100 is a win. Click the chart to see the position.";
   showMistakes();
 }
 
@@ -759,6 +758,7 @@ try {
   if (opening) receive(opening.state);
 } catch (error) {
   find("status").textContent = `${capital(error.message)}.`;
+  find("status").style.whiteSpace = "normal";
   find("how").after(element("p", {}, ...error.advice ?? ["Choose a game again under Games; after a restart of the server, open the address that it prints."]));
   for (const part of document.querySelectorAll(".table, .sides, #clock, #steps, #actions")) part.hidden = true;
 }

@@ -237,6 +237,21 @@ def test_review_searches_every_choice_and_an_analysis_pauses_it():
     assert match.snapshot()["review"] is None
 
 
+def test_review_shares_its_time_from_the_request_on_and_again_after_a_pause(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("ggp.web.match_review.time.monotonic", lambda: now[0])
+    match = open_match("tictactoe", moves=WIN_OF_X)
+    match.review()
+    seconds = []
+    for now[0] in (6.0, 8.0, 12.0):  # it took long to get ready
+        finish_search(match, "(mark 3 3)", 50.0)
+        seconds.append(match._review.task.seconds)
+    assert seconds == pytest.approx([2.5 / 4, 0.5 / 3, 0.05])
+    match.think(1.0, 3, [])
+    match.review()
+    assert match._review.task.seconds == 1.0
+
+
 def test_review_pauses_after_a_search_that_failed_and_hidden_games_have_none():
     record = replayed(open_match("tictactoe", moves=WIN_OF_X[:1]).record())
     record.review()
@@ -327,7 +342,7 @@ def test_moves_of_others_are_listed_as_percepts_report_them():
     shown = match.snapshot()
     assert shown["history"] == [["waits", None, None], ["bid 1×1", None, None], ["waits", "bid 1×2", None]]
     assert shown["terms"][2] == ["noop", "(bid 1 2)", None]
-    assert shown["drawn"][2] == [{"label": "", "text": "second: bid 1×2", "drawn": ""}]
+    assert shown["drawn"][1:] == [[], [{"label": "", "text": "second: bid 1×2", "drawn": ""}]]
 
 
 @pytest.mark.parametrize(
@@ -371,6 +386,14 @@ def test_role_that_has_no_move_left_is_named_at_the_end():
     match = open_match("nim", moves=[(role, f"(reduce {heap} 0)") for role, heap in moves])
     first, last = [event for event in match.page.events if event.get("is_over") or event.get("because")]
     assert (first["because"], last["because"]) == ("", "First has no move left.")  # the board comes first
+
+
+def test_role_whose_last_piece_is_blocked_after_a_capture_has_no_move_left():
+    match, rng = open_match("checkers"), random.Random(1)
+    while not (shown := match.snapshot(is_explained=False))["is_over"]:
+        play(match, shown["person"], rng.choice(shown["moves"]))
+    assert match.history.facts().count(parse_term("(cell 2 8 black_man)")) == 1
+    assert match.snapshot()["because"] == "Black has no move left."
 
 
 def test_no_piece_is_marked_as_the_winner_where_a_role_has_no_move_left():

@@ -779,6 +779,8 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
         expect(page.locator("#gone")).to_have_count(0, timeout=WAIT_MS)
         other.goto(f"{address}/?token={TOKEN}")
         expect(other.locator("#going li")).to_have_count(2)
+        cut = "[...document.querySelectorAll('#going li > *')].filter((e) => e.scrollWidth > e.clientWidth)"
+        assert other.evaluate(f"{cut}.length") == 0
         expect(other.locator("#going li", has_text="x: you")).to_contain_text("2 steps, your move")
         other.click(
             f'#going [href="{seated.removeprefix(address)}"]'
