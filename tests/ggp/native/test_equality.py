@@ -14,6 +14,7 @@ import ggp
 from ggp.circuit.tables import CircuitTables
 from ggp.engines.compiled import CompiledGame, interpreted
 from ggp.env.circuit_parts import parts_of
+from ggp.env.opponents import random_actions
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import IS_COMPILED
 from ggp.lanes.choose import native_layout
@@ -258,7 +259,7 @@ def test_environments(native, name, count):
         env = ggp.env.make(each, count, auto_reset=True, seed=1)
         rng, state = np.random.default_rng(0), env.init()
         for _ in range(40):
-            state = env.step(state, ggp.env.opponents.random_actions(state, rng))
+            state = env.step(state, random_actions(state, rng))
         states.append(state)
     assert {code for code, _ in native} == {part.native for part in parts_of(game)}
     assert states[0] == states[1]
