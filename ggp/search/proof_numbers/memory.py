@@ -17,6 +17,7 @@ from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
 from ggp.search.alphabeta.memory import most_legal
+from ggp.search.alphabeta.symmetry import identity_image
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import BUCKET, LANES, WORDS, ChildMemory, SearchMemory, Words
@@ -34,8 +35,8 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
     walkers = _walker_count(game)
     places = PLACES + 2 * max(map(len, game.moves))
     table = make_table(mebibytes, code.word_count)
-    of_walkers = np.zeros((4, walkers), np.int64)
-    place, first, children, made, proof, disproof, current, work = np.zeros((8, walkers * PLIES), np.int64)
+    of_walkers = np.zeros((6, walkers), np.int64)
+    place, first, children, made, proof, disproof, work = np.zeros((7, walkers * PLIES), np.int64)
     option = np.zeros(c.OPTIONS, np.int64)
     maker = _child_memory(game, code)
     option[c.WALKERS] = walkers
@@ -48,18 +49,18 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
         first_lane=of_walkers[1],
         lanes=of_walkers[2],
         visits=of_walkers[3],
+        chosen=of_walkers[4],
+        moving=of_walkers[5],
         place=place,
         first=first,
         children=children,
         made=made,
         most_proof=proof,
         most_disproof=disproof,
-        current=current,
         work=work,
         key=np.zeros(walkers * places * code.word_count, np.uint64),
         hash=np.zeros(walkers * places, np.uint64),
-        proof=np.zeros(walkers * places, np.int32),
-        disproof=np.zeros(walkers * places, np.int32),
+        data=np.zeros(walkers * places, np.uint64),
         note=np.zeros(walkers * places, np.int32),
         score=np.zeros(walkers * places, np.int32),
         option=option,
@@ -95,6 +96,8 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
         node=value_rows(tables, WORDS),
         child=value_rows(tables, WORDS),
         keys=make_rows(64 * code.word_count, WORDS),
+        following=tables.next[identity_image(game)],
+        image=make_rows(64 * code.word_count, WORDS),
         note=note,
         note_of=words_of(note).reshape(-1).view(np.uint16)[:LANES],
         scratch=make_rows(choice_scratch_rows(tables), WORDS),

@@ -16,6 +16,7 @@ from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.goal_bounds import plain_goal_sum
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
+from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES
@@ -146,6 +147,7 @@ class ProofNumberSearch:
                 return None
             self._set_ticks(time.perf_counter() - begun)
             self._enlarge_table(budget.is_over)
+            self._fold()
         return bool(counter[c.ANSWER] == c.YES)
 
     def _set_ticks(self, seconds: float) -> None:
@@ -202,3 +204,16 @@ class ProofNumberSearch:
         memory.counter[c.STORED] = copy_entries(memory.table, table, words)
         self._mebibytes = larger
         self._memory = memory._replace(table=table, buckets=bucket_count(table, words))
+
+    def _fold(self) -> None:
+        """Give symmetric states one key, once the table has grown and a thread has found the symmetries.
+
+        What the table holds of states with another key than before is searched again.
+        """
+        maker = self._memory.maker
+        if len(maker.following) > 1 or self._mebibytes <= FIRST_MEBIBYTES:
+            return
+        images = symmetries_in_time(self.game, time.monotonic())
+        if len(images) > 1:
+            maker = maker._replace(following=maker.tables.next[images])
+            self._memory = self._memory._replace(maker=maker)

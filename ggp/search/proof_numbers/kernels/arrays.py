@@ -1,7 +1,7 @@
 """The memory of a proof-number search.
 
-Letters: D words per key, L = 512 lanes, N walkers, Y plies of a stack, A places of an arena, S entries of the
-table.
+Letters: D words per key, F facts, V symmetries of the game, L = 512 lanes, N walkers, Y plies of a stack,
+A places of an arena, S entries of the table.
 
 A question is whether role 0 gets at least some goal. `proof` is the least number of leaves that must be
 answered with yes to prove it, `disproof` with no; 0 and INFINITE are final.
@@ -30,12 +30,10 @@ INFINITE = (1 << 22) - 1
 BUCKET = 4
 """Entries of the table that a hash may lead to."""
 
-# Bits of a child's note. Its count of moves, minus one, follows from COUNT_BIT on; walkers keep how many of
-# them are below the child from BUSY_BIT on.
+# Bits of a child's note. Its count of moves, minus one, follows from COUNT_BIT on.
 DECIDED_BIT, YES_BIT, MOVER_BIT, COUNT_BIT = range(4)
 NOTE_PLANES = 16
 COUNT_PLANES = NOTE_PLANES - COUNT_BIT
-BUSY_BIT = NOTE_PLANES
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
 # ORDERED: how many of the walkers, the first ones, go in the order of the goal distance.
@@ -61,6 +59,10 @@ class ChildMemory(NamedTuple):
     node: Rows  # a row per node of the circuit: the parent, with one of its moves
     child: Rows  # the same of the child
     keys: Rows  # 64*D rows: keys of parents, then of children; word i of block d is word d of lane i's key
+    following: (
+        Int32Array  # int32[V, F]: the literals of the next facts of all images of a state, itself first
+    )
+    image: Rows  # 64*D rows: planes of the keys of images
     note: Rows  # NOTE_PLANES rows: which legal move to make, then the notes of children
     note_of: NDArray[np.uint16]  # uint16[L]: the same memory, see `note_place`
     scratch: Rows  # for counting and selecting moves
@@ -84,19 +86,19 @@ class SearchMemory(NamedTuple):
     first_lane: Ints  # int64[N]: where its children are made in this tick ...
     lanes: Ints  # int64[N]: ... and how many of them
     visits: Ints  # int64[N]: nodes entered
+    chosen: Ints  # int64[N]: the child whose table entry is on the way to the cache
+    moving: Ints  # int64[N]: the walkers that have not found their next node in this tick
     place: Ints  # frames, int64[N*Y]: the node's place in the arena
     first: Ints  # where its children begin ...
     children: Ints  # ... how many there are ...
     made: Ints  # ... and how many have been made
     most_proof: Ints  # the numbers at which the walker leaves it
     most_disproof: Ints
-    current: Ints  # the child that the walker is below
     work: Ints  # nodes entered below it
     key: Words  # arena, uint64[N*A*D]
     hash: Words  # uint64[N*A]
-    proof: Int32Array  # int32[N*A]
-    disproof: Int32Array
-    note: Int32Array
+    data: Words  # uint64[N*A]: its numbers and walkers, as in the table
+    note: Int32Array  # int32[N*A]
     score: Int32Array  # of open children for the node's mover, if the walker goes in that order
     option: Ints
     counter: Ints

@@ -76,6 +76,25 @@ def _make_moves(maker: ChildMemory) -> None:
 
 
 @inlined
+def _encode_smallest(maker: ChildMemory) -> None:
+    """Write the planes of the successors' keys, in each lane those of the smallest among its images."""
+    code, following, keys, image = maker.code, maker.following, maker.keys, maker.image
+    planes = code.first_source.shape[0] - 1
+    encode_planes(code, following[0], maker.node, keys)
+    for v in range(1, following.shape[0]):
+        encode_planes(code, following[v], maker.node, image)
+        smaller, larger = fill(keys, np.uint64(0)), fill(keys, np.uint64(0))
+        for i in range(planes):
+            p = planes - 1 - i
+            differ = (load(keys, p) ^ load(image, p)) & ~(smaller | larger)
+            smaller = smaller | (differ & load(keys, p))
+            larger = larger | (differ & load(image, p))
+        # The highest plane that differs decides.
+        for p in range(planes):
+            store(keys, p, load(keys, p) ^ ((load(keys, p) ^ load(image, p)) & smaller))
+
+
+@inlined
 def _reached(tables: LaneTables, value: Rows, goal: Index) -> Row:
     """The lanes in which role 0 gets at least `goal`."""
     found = fill(value, np.uint64(0))
@@ -173,7 +192,7 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     _make_moves(maker)
     settle_goals(tables, node)  # the next states may read their gates
     settle_successors(tables, node, False)
-    encode_planes(code, tables.next, node, maker.keys)
+    _encode_smallest(maker)
     for p in range(code.first_source.shape[0] - 1, 64 * code.word_count):
         store(maker.keys, p, fill(maker.keys, np.uint64(0)))
     _transpose_keys(maker)

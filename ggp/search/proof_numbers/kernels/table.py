@@ -18,9 +18,7 @@ from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import BUCKET, INFINITE, SearchMemory, Words
 
 _NUMBER = np.uint64(INFINITE)
-_QUESTION_SHIFT = 57
-_USED = np.uint64(1 << 63)
-_NOT_QUESTION = np.uint64((1 << _QUESTION_SHIFT) - 1)
+_DISPROOF, _BUSY, _WORK, _QUESTION = (np.uint64(bit) for bit in (22, 44, 52, 57))
 _MAX_BUSY, _MAX_WORK = 255, 31
 MAX_QUESTIONS = 64
 _AHEAD = 16
@@ -28,9 +26,16 @@ _AHEAD = 16
 
 
 @inlined
-def pack_entry(proof: Index, disproof: Index, busy: Index, work: Index, question: Index) -> np.uint64:
-    numbers = np.uint64(proof | (disproof << 22) | (busy << 44) | (work << 52))
-    return numbers | (np.uint64(question) << np.uint64(_QUESTION_SHIFT)) | _USED
+def pack_numbers(proof: Index, disproof: Index, busy: Index) -> np.uint64:
+    """Numbers and walkers as the lower bits of an entry's data hold them."""
+    busy = np.int64(min(_MAX_BUSY, max(0, busy)))
+    return np.uint64(proof) | (np.uint64(disproof) << _DISPROOF) | (np.uint64(busy) << _BUSY)
+
+
+@inlined
+def same_numbers(x: np.uint64, y: np.uint64) -> bool:
+    """Whether two data agree in numbers and walkers."""
+    return bool((x ^ y) << (np.uint64(64) - _WORK) == np.uint64(0))
 
 
 @inlined
@@ -40,17 +45,23 @@ def entry_proof(data: np.uint64) -> Index:
 
 @inlined
 def entry_disproof(data: np.uint64) -> Index:
-    return np.int64((data >> np.uint64(22)) & _NUMBER)
+    return np.int64((data >> _DISPROOF) & _NUMBER)
 
 
 @inlined
 def entry_busy(data: np.uint64) -> Index:
-    return np.int64((data >> np.uint64(44)) & np.uint64(_MAX_BUSY))
+    return np.int64((data >> _BUSY) & np.uint64(_MAX_BUSY))
 
 
 @inlined
 def entry_work(data: np.uint64) -> Index:
-    return np.int64((data >> np.uint64(52)) & np.uint64(_MAX_WORK))
+    return np.int64((data >> _WORK) & np.uint64(_MAX_WORK))
+
+
+@inlined
+def _tag(memory: SearchMemory) -> Any:
+    """The upper bits of data for the question under search: its number, and the bit that is set."""
+    return np.uint64(memory.option[c.QUESTION]) | np.uint64(MAX_QUESTIONS)
 
 
 @inlined
@@ -61,10 +72,15 @@ def _bucket(memory: SearchMemory, place: Index) -> Any:
 
 
 @inlined
-def hash_and_prefetch(memory: SearchMemory, place: Index) -> None:
-    """Hash the key at `place` of the arena and prefetch its bucket."""
+def hash_key(memory: SearchMemory, place: Index) -> None:
+    """Hash the key at `place` of the arena."""
     words = memory.maker.code.word_count
     memory.hash[place] = hash_of(memory.key, place * words, words)
+
+
+@inlined
+def prefetch_bucket(memory: SearchMemory, place: Index) -> None:
+    words = memory.maker.code.word_count
     bucket = _bucket(memory, place)
     prefetch(memory.table, bucket)
     if words > 1:
@@ -72,27 +88,30 @@ def hash_and_prefetch(memory: SearchMemory, place: Index) -> None:
 
 
 @inlined
-def _is_at(memory: SearchMemory, entry: Index, place: Index) -> bool:
-    """Whether the entry is one of the state at `place` of the arena, for the question under search."""
+def find_entry(memory: SearchMemory, place: Index) -> Any:
+    """Where the table holds the state at `place` of the arena, for the question under search; -1: nowhere.
+
+    All entries of the bucket are compared, without a branch that a processor could mispredict.
+    """
     words = memory.maker.code.word_count
-    d = 0
-    while d < words and memory.table[entry + d] == memory.key[place * words + d]:
-        d += 1
-    question = (memory.table[entry + words] & ~_USED) >> np.uint64(_QUESTION_SHIFT)
-    return d == words and np.int64(question) == memory.option[c.QUESTION]
+    bucket = _bucket(memory, place)
+    tag = _tag(memory)
+    found: Any = np.int64(-1)
+    for e in range(BUCKET):
+        entry = bucket + e * (words + 1)
+        difference = (memory.table[entry + words] >> _QUESTION) ^ tag
+        for d in range(words):
+            difference |= memory.table[entry + d] ^ memory.key[place * words + d]
+        found = entry if difference == np.uint64(0) else found
+    return found
 
 
 @inlined
-def find_entry(memory: SearchMemory, place: Index) -> np.uint64:
+def find_data(memory: SearchMemory, place: Index) -> np.uint64:
     """The data about the state at `place` of the arena; 0 if there is none."""
-    words = memory.maker.code.word_count
-    bucket = _bucket(memory, place)
-    for e in range(BUCKET):
-        entry = bucket + e * (words + 1)
-        data = memory.table[entry + words]
-        if data != np.uint64(0) and _is_at(memory, entry, place):
-            return np.uint64(data)
-    return np.uint64(0)
+    entry = find_entry(memory, place)
+    data = memory.table[max(entry, np.int64(0)) + memory.maker.code.word_count]
+    return np.uint64(data if entry >= 0 else np.uint64(0))
 
 
 @inlined
@@ -104,6 +123,25 @@ def _protection(data: np.uint64) -> Any:
 
 
 @inlined
+def _make_room(memory: SearchMemory, place: Index) -> Any:
+    """Write the key at `place` of the arena to the entry of its bucket that is worth least; return which."""
+    words = memory.maker.code.word_count
+    bucket = _bucket(memory, place)
+    target: Any = bucket
+    least: Any = np.int64(1 << 30)
+    for e in range(BUCKET):
+        entry = bucket + e * (words + 1)
+        protection = _protection(memory.table[entry + words])
+        target = entry if protection < least else target
+        least = min(least, protection)
+    memory.counter[c.STORED] += least < 0
+    for d in range(words):
+        memory.table[target + d] = memory.key[place * words + d]
+    memory.table[target + words] = np.uint64(0)
+    return target
+
+
+@inlined
 def store_entry(
     memory: SearchMemory, place: Index, proof: Index, disproof: Index, more_busy: Index, work: Index
 ) -> None:
@@ -112,27 +150,19 @@ def store_entry(
     An answer that another walker has found meanwhile stays.
     """
     words = memory.maker.code.word_count
-    bucket = _bucket(memory, place)
-    target: Any = bucket
-    least: Any = np.int64(1 << 30)
-    busy: Any = np.int64(0)
-    for e in range(BUCKET):
-        entry = bucket + e * (words + 1)
-        data = memory.table[entry + words]
-        if data != np.uint64(0) and _is_at(memory, entry, place):
-            if entry_proof(data) == 0 or entry_disproof(data) == 0:
-                proof, disproof = entry_proof(data), entry_disproof(data)
-            busy = entry_busy(data)
-            work = max(work, entry_work(data))
-            target, least = entry, np.int64(0)
-            break
-        if _protection(data) < least:
-            target, least = entry, _protection(data)
-    memory.counter[c.STORED] += least < 0
-    for d in range(words):
-        memory.table[target + d] = memory.key[place * words + d]
-    busy = min(_MAX_BUSY, max(0, busy + more_busy))
-    memory.table[target + words] = pack_entry(proof, disproof, busy, work, memory.option[c.QUESTION])
+    entry = find_entry(memory, place)
+    if entry < 0:
+        entry = _make_room(memory, place)
+        busy: Any = np.int64(0)
+        earlier: Any = np.int64(0)
+    else:
+        data = np.uint64(memory.table[entry + words])
+        if entry_proof(data) == 0 or entry_disproof(data) == 0:
+            proof, disproof = entry_proof(data), entry_disproof(data)
+        busy, earlier = entry_busy(data), entry_work(data)
+    numbers = pack_numbers(proof, disproof, busy + more_busy)
+    work = np.int64(max(work, earlier))
+    memory.table[entry + words] = numbers | (np.uint64(work) << _WORK) | (_tag(memory) << _QUESTION)
 
 
 @kernel

@@ -9,7 +9,8 @@ other through the table.
 A *tick* serves all walkers: each needs the children of one node. They are made together, 512 at a time
 (`make_children`), hashed, and their table entries prefetched; then each walker takes its children's numbers
 from the table, climbs as far as its limits say, and descends to the next node without children. No walker
-searches on before its node is complete.
+searches on before its node is complete. They climb in turn, a node at a time, so that the entry that each
+reads next is on its way to the cache meanwhile.
 
 The first option[ORDERED] walkers know no limits: they stay below a child until it is answered, and take the
 children in the order of the goal distance, as alpha-beta with a null window does. Until the best one is
@@ -35,14 +36,20 @@ from ggp.search.proof_numbers.kernels.table import (
     entry_busy,
     entry_disproof,
     entry_proof,
-    find_entry,
-    hash_and_prefetch,
+    find_data,
+    hash_key,
+    pack_numbers,
+    prefetch_bucket,
+    same_numbers,
     store_entry,
 )
 
-_NOTE = (1 << c.BUSY_BIT) - 1
+_JUST_MADE = -2
+"""In `chosen`: the entries of all children were read in this tick."""
 _CHECK_EVERY = 32
 """Nodes after which a walker looks whether others have answered what it is below."""
+_RANK_BITS = 16
+"""For a child's number among its node's, next to one of its proof numbers."""
 
 
 @inlined
@@ -66,10 +73,8 @@ def _logarithm(number: Index) -> Any:
 
 
 @inlined
-def _add_busy(memory: SearchMemory, child: Index, more: Index) -> None:
-    """Note that `more` walkers more are below a child."""
-    busy = max(0, (memory.note[child] >> c.BUSY_BIT) + more)
-    memory.note[child] = (memory.note[child] & _NOTE) | (busy << c.BUSY_BIT)
+def _is_answered(data: np.uint64) -> bool:
+    return entry_proof(data) == 0 or entry_disproof(data) == 0
 
 
 @inlined
@@ -101,7 +106,7 @@ def begin(memory: SearchMemory, note: int) -> None:
         for d in range(words):
             memory.key[root * words + d] = memory.key[d]
         memory.note[root] = note
-        hash_and_prefetch(memory, root)
+        hash_key(memory, root)
         _enter(memory, k, np.int64(0), root, np.int64(INFINITE), np.int64(INFINITE))
 
 
@@ -149,33 +154,25 @@ def _collect_children(memory: SearchMemory) -> None:
             note = np.int64(memory.maker.note_of[note_place(lane)])
             memory.note[child] = note
             if not (note >> c.DECIDED_BIT) & 1:
-                hash_and_prefetch(memory, child)
+                hash_key(memory, child)
+                prefetch_bucket(memory, child)
 
 
 @inlined
 def _take_numbers(memory: SearchMemory, child: Index) -> None:
     """Set the numbers of a child that was just made: final, from the table, or by its count of moves."""
     note = np.int64(memory.note[child])
+    proof: Any = np.int64(1)
+    disproof: Any = _moves_in(note)
+    if _is_second(note):
+        proof, disproof = disproof, proof
     if (note >> c.DECIDED_BIT) & 1:
         is_yes = (note >> c.YES_BIT) & 1
-        memory.proof[child] = 0 if is_yes else INFINITE
-        memory.disproof[child] = INFINITE if is_yes else 0
-    elif not _look_up(memory, child):
-        moves = _moves_in(note)
-        memory.proof[child] = moves if _is_second(note) else 1
-        memory.disproof[child] = 1 if _is_second(note) else moves
-
-
-@inlined
-def _look_up(memory: SearchMemory, child: Index) -> bool:
-    """Take the numbers of a child from the table; return whether it has some."""
-    data = find_entry(memory, child)
-    if data == np.uint64(0):
-        return False
-    memory.proof[child] = entry_proof(data)
-    memory.disproof[child] = entry_disproof(data)
-    memory.note[child] = (memory.note[child] & _NOTE) | (entry_busy(data) << c.BUSY_BIT)
-    return True
+        proof, disproof = INFINITE - INFINITE * is_yes, INFINITE * is_yes
+    memory.data[child] = pack_numbers(proof, disproof, np.int64(0))
+    if not (note >> c.DECIDED_BIT) & 1:
+        data = find_data(memory, child)
+        memory.data[child] = data if data != np.uint64(0) else memory.data[child]
 
 
 @inlined
@@ -185,12 +182,12 @@ def _next_in_order(memory: SearchMemory, f: Index) -> Any:
     idlest: Any = np.int64(-1)
     has_answers = False
     for child in range(memory.first[f], memory.first[f] + memory.children[f]):
-        if memory.proof[child] == 0 or memory.disproof[child] == 0:
+        if _is_answered(memory.data[child]):
             has_answers = has_answers or not (memory.note[child] >> c.DECIDED_BIT) & 1
             continue
         if first < 0 or memory.score[child] > memory.score[first]:
             first = np.int64(child)
-        less_busy = (memory.note[max(idlest, 0)] >> c.BUSY_BIT) - (memory.note[child] >> c.BUSY_BIT)
+        less_busy = entry_busy(memory.data[max(idlest, 0)]) - entry_busy(memory.data[child])
         is_next = less_busy == 0 and memory.score[child] > memory.score[max(idlest, 0)]
         if idlest < 0 or less_busy > 0 or is_next:
             idlest = np.int64(child)
@@ -205,33 +202,28 @@ def _best_child(memory: SearchMemory, f: Index) -> tuple[Any, Any, Any, Any]:
     child make its own number larger, by one each and a quarter.
     """
     is_second = _is_second(memory.note[memory.place[f]])
-    best: Any = np.int64(-1)
+    first = memory.first[f]
     least: Any = np.int64(INFINITE)
-    lowest: Any = np.int64(INFINITE + 1)
-    second: Any = np.int64(INFINITE)
+    lowest: Any = np.int64((INFINITE + 1) << _RANK_BITS)  # a number and, below, the child it belongs to
+    second: Any = np.int64(INFINITE << _RANK_BITS)
     total: Any = np.int64(0)
-    for child in range(memory.first[f], memory.first[f] + memory.children[f]):
-        own: Any = np.int64(memory.proof[child])
-        other: Any = np.int64(memory.disproof[child])
-        if is_second:
-            own, other = other, own
+    for i in range(memory.children[f]):
+        data = memory.data[first + i]
+        own = entry_disproof(data) if is_second else entry_proof(data)
+        total += entry_proof(data) if is_second else entry_disproof(data)
         least = min(least, own)
-        total += other
-        if 0 < own < INFINITE:
-            busy = np.int64(memory.note[child] >> c.BUSY_BIT)
-            own = min(INFINITE - 1, own + busy + ((own * busy) >> 2))
-        if own < lowest:
-            second = min(lowest, np.int64(INFINITE))
-            lowest, best = own, child
-        else:
-            second = min(second, own)
+        busy = entry_busy(data)
+        loaded = min(np.int64(INFINITE - 1), own + busy + ((own * busy) >> 2))
+        rank = ((loaded if 0 < own < INFINITE else own) << _RANK_BITS) | i
+        second = min(second, max(lowest, rank))
+        lowest = min(lowest, rank)
     if least == 0:
         total = np.int64(INFINITE)
     elif least < INFINITE:
         total = min(total, np.int64(INFINITE - 1))
     else:
         total = np.int64(0)
-    return best, second, least, total
+    return first + (lowest & ((1 << _RANK_BITS) - 1)), second >> _RANK_BITS, least, total
 
 
 @inlined
@@ -239,12 +231,10 @@ def _leave(memory: SearchMemory, k: Index, f: Index, proof: Index, disproof: Ind
     """Store the numbers of a node and hand them to its parent."""
     place = memory.place[f]
     store_entry(memory, place, proof, disproof, np.int64(-1), _logarithm(memory.work[f]))
+    memory.data[place] = pack_numbers(proof, disproof, entry_busy(memory.data[place]) - 1)
     if memory.ply[k] > 0:
-        child = memory.current[f - 1]
-        memory.proof[child] = proof
-        memory.disproof[child] = disproof
         memory.work[f - 1] += memory.work[f]
-        _add_busy(memory, child, np.int64(-1))
+        prefetch_bucket(memory, memory.place[f - 1])
     memory.ply[k] -= 1
 
 
@@ -259,10 +249,11 @@ def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other:
     f = k * memory.plies + ply
     is_second = _is_second(memory.note[memory.place[f]])
     most_own, most_other = np.int64(memory.most_proof[f]), np.int64(memory.most_disproof[f])
-    own, child_other = np.int64(memory.proof[child]), np.int64(memory.disproof[child])
+    proof, disproof = entry_proof(memory.data[child]), entry_disproof(memory.data[child])
+    own, child_other = proof, disproof
     if is_second:
         most_own, most_other = most_other, most_own
-        own, child_other = child_other, own
+        own, child_other = disproof, proof
     # Both limits are larger than the child's numbers, or it would be left at once.
     own_limit = min(np.int64(INFINITE), max(min(most_own, second + (second >> 2) + 1), own + 1))
     other_limit = np.int64(INFINITE)
@@ -270,16 +261,8 @@ def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other:
         own_limit = np.int64(INFINITE)
     elif most_other < INFINITE:
         other_limit = min(other_limit, max(most_other - other, np.int64(1)) + child_other)
-    store_entry(
-        memory,
-        child,
-        np.int64(memory.proof[child]),
-        np.int64(memory.disproof[child]),
-        np.int64(1),
-        np.int64(0),
-    )
-    _add_busy(memory, child, np.int64(1))
-    memory.current[f] = child
+    store_entry(memory, child, proof, disproof, np.int64(1), np.int64(0))
+    memory.data[child] = pack_numbers(proof, disproof, entry_busy(memory.data[child]) + 1)
     if is_second:
         _enter(memory, k, ply + 1, child, other_limit, own_limit)
     else:
@@ -301,48 +284,55 @@ def _is_repeated(memory: SearchMemory, k: Index, child: Index) -> bool:
 
 
 @inlined
-def _step(memory: SearchMemory, k: Index) -> None:
-    """Let walker k, whose node has its children, climb and descend to the next node that has none."""
-    while memory.ply[k] >= 0:
-        f = k * memory.plies + memory.ply[k]
-        best, second, own, other = _best_child(memory, f)
-        is_second = _is_second(memory.note[memory.place[f]])
-        proof, disproof = (other, own) if is_second else (own, other)
-        if own == 0 or other == 0 or proof >= memory.most_proof[f] or disproof >= memory.most_disproof[f]:
-            if memory.ply[k] == 0:
-                memory.counter[c.ANSWER] = c.YES if proof == 0 else c.NO
-                memory.counter[c.BEST] = best - memory.first[f] if own == 0 else np.int64(-1)
-            _leave(memory, k, f, proof, disproof)
-            continue
-        if k < memory.option[c.ORDERED]:
-            best = _next_in_order(memory, f)
-        # Others may have searched the child since its numbers were read.
-        known_proof, known_disproof, note = memory.proof[best], memory.disproof[best], memory.note[best]
-        is_known = _look_up(memory, best)
-        if is_known and (
-            memory.proof[best] != known_proof
-            or memory.disproof[best] != known_disproof
-            or memory.note[best] != note
-        ):
-            continue
-        if (memory.note[best] >> c.BUSY_BIT) > 0 and _is_repeated(memory, k, best):
-            memory.counter[c.FAULT] = c.REPETITION
-        _descend(memory, k, best, second, other)
-        break
+def _move_on(memory: SearchMemory, k: Index) -> bool:
+    """Let walker k, whose node has its children, climb to its parent or descend to a child; return whether
+    it has to move on.
+
+    A child's entry is prefetched first and read when the walker is called again: meanwhile others move.
+    """
+    f = k * memory.plies + memory.ply[k]
+    best, second, own, other = _best_child(memory, f)
+    is_second = _is_second(memory.note[memory.place[f]])
+    proof, disproof = (other, own) if is_second else (own, other)
+    if own == 0 or other == 0 or proof >= memory.most_proof[f] or disproof >= memory.most_disproof[f]:
+        if memory.ply[k] == 0:
+            memory.counter[c.ANSWER] = c.YES if proof == 0 else c.NO
+            memory.counter[c.BEST] = best - memory.first[f] if own == 0 else np.int64(-1)
+        _leave(memory, k, f, proof, disproof)
+        memory.chosen[k] = -1
+        return bool(memory.ply[k] >= 0)
+    if k < memory.option[c.ORDERED]:
+        best = _next_in_order(memory, f)
+    if memory.chosen[k] != best and memory.chosen[k] != _JUST_MADE:
+        memory.chosen[k] = best
+        prefetch_bucket(memory, best)
+        return True
+    # Others may have searched the child since its numbers were read.
+    data = find_data(memory, best)
+    if data != np.uint64(0) and not same_numbers(data, memory.data[best]):
+        memory.data[best] = data
+        return True
+    if entry_busy(memory.data[best]) > 0 and _is_repeated(memory, k, best):
+        memory.counter[c.FAULT] = c.REPETITION
+    _descend(memory, k, best, second, other)
+    return False
 
 
 @inlined
 def _climb_to_answers(memory: SearchMemory, k: Index) -> None:
     """Let walker k climb above the highest node that others have answered, if there is one."""
     for ply in range(1, memory.ply[k] + 1):
-        data = find_entry(memory, memory.place[k * memory.plies + ply])
-        if data != np.uint64(0) and (entry_proof(data) == 0 or entry_disproof(data) == 0):
+        prefetch_bucket(memory, memory.place[k * memory.plies + ply])
+    for ply in range(1, memory.ply[k] + 1):
+        data = find_data(memory, memory.place[k * memory.plies + ply])
+        if data != np.uint64(0) and _is_answered(data):
             while memory.ply[k] >= ply:
                 f = k * memory.plies + memory.ply[k]
-                child = memory.place[f]
-                _look_up(memory, child)
-                proof, disproof = np.int64(memory.proof[child]), np.int64(memory.disproof[child])
-                _leave(memory, k, f, proof, disproof)
+                known = find_data(memory, memory.place[f])
+                if known == np.uint64(0):
+                    known = memory.data[memory.place[f]]
+                _leave(memory, k, f, entry_proof(known), entry_disproof(known))
+            memory.chosen[k] = -1
             break
 
 
@@ -357,13 +347,14 @@ def _put_open(memory: SearchMemory, f: Index, count: Index) -> Any:
     opened: Any = np.int64(0)
     for child in range(first, end):
         memory.score[child] = -1
-        is_decided = is_decided or (memory.disproof[child] if is_second else memory.proof[child]) == 0
-        opened += memory.proof[child] != 0 and memory.disproof[child] != 0
+        data = memory.data[child]
+        is_decided = is_decided or (entry_disproof(data) if is_second else entry_proof(data)) == 0
+        opened += not _is_answered(data)
     if is_decided or opened < 2 or count + opened > c.LANES:
         return count
     lane: Any = count
     for child in range(first, end):
-        if memory.proof[child] != 0 and memory.disproof[child] != 0:
+        if not _is_answered(memory.data[child]):
             for d in range(words):
                 set_word(memory.maker.keys, 64 * d + (lane & 63), lane >> 6, memory.key[child * words + d])
             memory.score[child] = lane
@@ -404,15 +395,27 @@ def _tick(memory: SearchMemory) -> None:
         score_states(memory.maker, count)
     # The states to order are scored; their notes are no longer in lanes.
 
+    moving: Any = np.int64(0)
     for k in range(memory.option[c.WALKERS]):
         f = k * memory.plies + memory.ply[k]
-        is_complete = memory.lanes[k] > 0 and memory.made[f] == memory.children[f]
-        if is_complete and memory.counter[c.ANSWER] == c.OPEN:
+        if memory.lanes[k] > 0 and memory.made[f] == memory.children[f]:
+            memory.moving[moving] = k
+            moving += 1
+            memory.chosen[k] = _JUST_MADE
             if k < memory.option[c.ORDERED]:
                 _take_scores(memory, f)
             if memory.visits[k] % _CHECK_EVERY == 0:
                 _climb_to_answers(memory, k)
-            _step(memory, k)
+    # All children have numbers and scores; `moving` lists the walkers whose nodes are complete.
+
+    while moving > 0 and memory.counter[c.ANSWER] == c.OPEN:
+        left: Any = np.int64(0)
+        for i in range(moving):
+            k = memory.moving[i]
+            if memory.counter[c.ANSWER] == c.OPEN and _move_on(memory, k):
+                memory.moving[left] = k
+                left += 1
+        moving = left
 
 
 @kernel

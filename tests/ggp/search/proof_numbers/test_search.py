@@ -12,9 +12,10 @@ import pytest
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.search.alphabeta.result import AlphaBetaError
+from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import Budget
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.search import ProofNumberSearch, is_provable
+from ggp.search.proof_numbers.search import FIRST_MEBIBYTES, ProofNumberSearch, is_provable
 from ggp.solver import solve
 from tests.ggp.search.alphabeta.positions import random_states
 from tests.oracles.naive_values import naive_value
@@ -160,6 +161,20 @@ def test_a_table_that_grows_keeps_what_it_knows():
     first = search.nodes
     assert search._mebibytes == 1 or search._memory.counter[c.STORED] > 0
     assert search.search(state).nodes < first / 2
+
+
+def test_symmetric_states_share_an_entry_and_values_stay():
+    game = load("connectfour_4x4", "lanes")
+    assert len(fluent_symmetries(game)) == 2
+    plain, folded = (ProofNumberSearch(game, mebibytes=16) for _ in range(2))
+    folded._mebibytes = FIRST_MEBIBYTES + 1
+    folded._fold()
+    assert len(folded._memory.maker.following) == 2
+    assert folded.search(game.initial_state()).goal == plain.search(game.initial_state()).goal == 50
+    assert folded._memory.counter[c.STORED] < 0.8 * plain._memory.counter[c.STORED]
+    solution = solve(game)
+    for state in sampled_states(solution, 30, seed=2):
+        assert folded.search(state).goal == solution.values(state)[0]
 
 
 SCRIPT = """
