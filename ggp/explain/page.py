@@ -35,6 +35,8 @@ button:disabled { opacity: .5; cursor: default; }
 [aria-pressed="true"] { border-color: var(--accent); color: var(--accent); }
 .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(14rem, 2fr); gap: 0 2rem; }
 #position { margin: 1rem 0; font: 14px/1.2 ui-monospace, monospace; } #position:empty { display: none; }
+summary { cursor: pointer; } summary h2 { display: inline-block; }
+#verdict { font-size: 1.1rem; margin: .3rem 0 .7rem; }
 #steps { max-height: 24rem; overflow: auto; padding-left: 3.2rem; margin: 0; color: var(--faint); }
 #steps li { cursor: pointer; } #steps li[aria-current] { color: var(--ink); font-weight: 600; }
 table { border-collapse: collapse; margin: .2rem 0 .8rem; } caption { text-align: left; font-weight: 600; }
@@ -147,8 +149,10 @@ POLICY = (
 """Content security policy for a server of such pages: nothing but their own script and styles, no origin."""
 
 
-def page_of(found: Explanation) -> str:
+def page_of(found: Explanation, verdict: str = "") -> str:
     """A self-contained page; without JavaScript it shows the end of the search and all steps as text.
+
+    verdict   a sentence that comes first; the list of steps is folded then
 
     >>> page_of(explain("[[3,9],[2,4]]")).startswith("<!doctype html>")
     True
@@ -181,6 +185,7 @@ def page_of(found: Explanation) -> str:
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
 <style>{STYLE}</style></head><body><main>
 <h1>{escape(found.title)}</h1>
+{f'<p id="verdict">{escape(verdict)}</p>' if verdict else ""}
 <div class="bar" hidden>
 <button data-go="first" aria-label="First step">«</button>
 <button data-go="back" aria-label="Step back">‹</button>
@@ -193,8 +198,9 @@ def page_of(found: Explanation) -> str:
 <p id="now" role="status"></p>
 <div id="frame" tabindex="0" role="region" aria-label="Search tree">
 {tree}</div>
-<div class="columns"><section aria-label="Steps"><h2>Steps</h2>
-<ol id="steps" tabindex="0" aria-label="All steps">{steps}</ol></section>
+<div class="columns"><section aria-label="Steps">
+<details{"" if verdict else " open"}><summary><h2>Steps</h2></summary>
+<ol id="steps" tabindex="0" aria-label="All steps">{steps}</ol></details></section>
 <section id="numbers" tabindex="0" aria-label="Numbers"><pre id="position"></pre>
 <div id="tables"></div><h2>Result</h2>
 <ul>{"".join(f"<li>{escape(line)}</li>" for line in found.summary)}</ul>

@@ -27,7 +27,7 @@ from aiohttp import web
 from ggp.processes.child import Child, ChildError
 from ggp.processes.child_end import Parent, limit_memory
 from ggp.web.access import Access
-from ggp.web.server import STATIC, WebServer, page, run_app
+from ggp.web.server import WebServer, add_static, page, run_app
 from ggp.web.sessions import MATCH_MODULE, OpenMatch, SessionLimits
 
 _KEPT_MATCHES = 8
@@ -127,7 +127,7 @@ class LiveServer:
         app.cleanup_ctx.extend((server.run_sweeper, self._end_matches))
         app.router.add_get("/", page("live"))
         app.router.add_get("/match/{id}", page("match"))
-        app.router.add_static("/static", STATIC)
+        add_static(app)
         app.router.add_get("/api/live", self.matches)
         app.router.add_get("/api/matches/{id}", server.match)
         app.router.add_get("/api/matches/{id}/events", server.events)

@@ -16,19 +16,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import hashlib
 import html
 import json
 import logging
 import math
 import mimetypes
 import re
+import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
 
@@ -41,7 +43,7 @@ from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
 from ggp.web.kept_matches import KeptMatches
-from ggp.web.seats import described_agents
+from ggp.web.seats import PERSON, described_agents
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 from ggp.web.stores import Stores, UnknownStoreError
 
@@ -53,8 +55,12 @@ _KEEP_SECONDS = 0.5
 """Time from a change of a match to its file."""
 _FAREWELL_SECONDS = 2.0
 """Time for a match to hand over its clocks when the server ends."""
-_STATIC_SECONDS = 60
-"""How long browsers keep scripts and styles, so that a match finds what the dialog before it has loaded."""
+_PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
+"""Marks in pages → the file of `static` that stands there."""
+_OPENING = "<!-- opening -->"
+"""Mark in the page of a match: what the page would ask for first."""
+_INVITATIONS = 64
+"""Maximum number of invitations that work at the same time."""
 _LISTED = 6
 """Maximum number of running matches that the front page lists."""
 _KEEP_ALIVE_SECONDS = 15.0
@@ -131,6 +137,7 @@ class WebServer:
         self._pictures: dict[str, str] = {}
         self._scenes: dict[str, Any] = {}
         self._programs = ""
+        self._invitations: list[str] = []
 
     def make_app(self) -> web.Application:
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
@@ -141,7 +148,7 @@ class WebServer:
         app.router.add_get("/workbench", page("workbench"))
         app.router.add_post("/workbench/explanation", self.explained_sheet)
         app.router.add_get("/tournament", page("tournament"))
-        app.router.add_get("/static/{name}", static_file)
+        add_static(app)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
         app.router.add_get("/api/games/{name}/picture.svg", self.picture)
@@ -156,6 +163,7 @@ class WebServer:
         app.router.add_get("/api/matches/{id}/events", self.events)
         app.router.add_post("/api/matches/{id}/again", self.open_again)
         app.router.add_post("/api/matches/{id}/close", self.close_match)
+        app.router.add_post("/api/matches/{id}/invite", self.invite)
         app.router.add_post("/api/matches/{id}/{do}", self.ask_match)
         app.router.add_post("/api/sheet/{do}", self.ask_sheet)
         return app
@@ -250,7 +258,9 @@ class WebServer:
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
         """Exchange the token for a cookie, which removes it from the address bar."""
-        if not self.access.is_token(request.query["token"]):
+        given, seat = request.query["token"], request.query.get("seat")
+        is_invited = given in self._invitations and request.path.startswith("/match/")
+        if not is_invited and not self.access.is_token(given):
             raise web.HTTPForbidden(text="wrong token: open the address that the server printed last")
         session = await self.sessions.begin(request.cookies.get(self._cookie, ""))
         path = f"/{request.path.lstrip('/')}"
@@ -258,7 +268,8 @@ class WebServer:
         if path == LOGIN:
             response = web.Response(text=redirection("/"), content_type="text/html")
         else:
-            response = web.Response(status=302, headers={"Location": target})
+            query = f"?{urlencode({'seat': seat})}" if seat is not None else ""
+            response = web.Response(status=302, headers={"Location": target + query})
         response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
         return response
 
@@ -401,8 +412,21 @@ class WebServer:
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
         await self._revive(request)
-        self._find(request)
-        return await page("match")(request)
+        match = self._find(request)
+        state, digest = match.whole_state()
+        about = json.dumps(match.about)
+        return _page(
+            "match", f'{{"about": {about}, "state": {state}, "digest": "{digest}"}}' if state else ""
+        )
+
+    async def invite(self, request: web.Request) -> web.Response:
+        """The path at which another browser of this machine, logged in or not, plays one role of a match."""
+        match, role = self._find(request), _field(await _json(request), "role", str)
+        seats = dict(zip(match.about["roles"], match.about["seats"], strict=True))
+        if seats.get(role) != PERSON:
+            raise web.HTTPBadRequest(text=f"no person plays {role}")
+        self._invitations = [*self._invitations[1 - _INVITATIONS :], key := secrets.token_urlsafe(18)]
+        return web.json_response(f"/match/{match.name}?{urlencode({'seat': role, 'token': key})}")
 
     async def explanation(self, request: web.Request) -> web.Response:
         """A search from a position of a match as a page of its own: `by`, `step`, and `line` as JSON.
@@ -476,10 +500,10 @@ class WebServer:
         return web.json_response(found)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
-        """Send the events of a match until the page is gone."""
+        """Send the events of a match until the page is gone; `known`: the digest of the state that it has."""
         match = self._find(request)
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream"})
-        follower = match.follow()
+        follower = match.follow(request.query.get("known", ""))
         try:
             await response.prepare(request)
             while True:
@@ -540,25 +564,54 @@ def page(name: str) -> Handler:
     """The handler of the page `name`, a file of `static`."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        return _file(STATIC / f"{name}.html")
+        return _page(name)
 
     return answer
+
+
+def add_static(app: web.Application) -> None:
+    """Serve the files of `static`: pages ask for them with their version, others may leave it out."""
+    app.router.add_get("/static/{name}", static_file)
+    app.router.add_get("/static/{version}/{name}", static_file)
 
 
 async def static_file(request: web.Request) -> web.StreamResponse:
-    """A file of `static`; no request reaches another one."""
+    """A file of `static`; no request reaches another one. Browsers keep a file with its version forever."""
     path = {each.name: each for each in STATIC.iterdir()}.get(request.match_info["name"])
-    if path is None:
+    version = request.match_info.get("version")
+    if path is None or version not in (None, static_version()):
         raise web.HTTPNotFound
-    answer = _file(path)
-    answer.headers["Cache-Control"] = f"private, max-age={_STATIC_SECONDS}"
+    # Not with sendfile(), which logs an error if the connection is closed meanwhile.
+    kind = _TYPES.guess_type(path.name)[0]
+    answer = web.Response(body=path.read_bytes(), content_type=kind, charset="utf-8")
+    if version is not None:
+        answer.headers["Cache-Control"] = "private, max-age=31536000, immutable"
     return answer
 
 
-def _file(path: Path) -> web.Response:
-    # Not with sendfile(), which logs an error if the connection is closed meanwhile.
-    kind = _TYPES.guess_type(path.name)[0]
-    return web.Response(body=path.read_bytes(), content_type=kind, charset="utf-8")
+def static_version() -> str:
+    """A name of all present files of `static`: no page mixes scripts from before and after an update."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(STATIC.iterdir()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _page(name: str, opening: str = "") -> web.Response:
+    """A page of `static`; opening: JSON for its script, which needs not ask for it then."""
+    # In a script "</script" ends the data early, and "<!--<script" keeps it open beyond its end.
+    data = opening.replace("<", "\\u003c")
+    script = f'<script type="application/json" id="opening">{data}</script>' if opening else ""
+    return web.Response(text=_markup(name).replace(_OPENING, script), content_type="text/html")
+
+
+def _markup(name: str) -> str:
+    """The HTML of a page, with the version in the addresses of scripts and styles."""
+    text = (STATIC / f"{name}.html").read_text(encoding="utf-8")
+    for mark, part in _PARTS.items():
+        if mark in text:
+            text = text.replace(mark, (STATIC / part).read_text(encoding="utf-8"))
+    return text.replace('"/static/', f'"/static/{static_version()}/')
 
 
 async def _receive(request: web.Request) -> None:
@@ -662,7 +715,7 @@ def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
         return web.json_response({"error": text}, status=status)
     sentence = html.escape(f"{text[:1].upper()}{text[1:]}.")
-    filled = Template((STATIC / "error.html").read_text(encoding="utf-8")).substitute(text=sentence)
+    filled = Template(_markup("error")).substitute(text=sentence)
     return web.Response(text=filled, status=status, content_type="text/html")
 
 

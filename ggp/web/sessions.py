@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import secrets
 from collections import OrderedDict
@@ -76,11 +77,20 @@ class OpenMatch:
             else:
                 follower.put_nowait(text)
 
-    def follow(self) -> asyncio.Queue[str | None]:
-        """A new queue of events: first the whole state, last the end of the process."""
+    def whole_state(self) -> tuple[str, str]:
+        """The state as JSON, and a digest of it; empty texts before there is one."""
+        text = json.dumps(self.state) if self.state else ""
+        return text, text and hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+    def follow(self, known: str = "") -> asyncio.Queue[str | None]:
+        """A new queue of events: first the whole state, last the end of the process.
+
+        known   digest of the state that the page has
+        """
         follower: asyncio.Queue[str | None] = asyncio.Queue()
-        if self.state:
-            follower.put_nowait(json.dumps(self.state))
+        state, digest = self.whole_state()
+        if state and digest != known:
+            follower.put_nowait(state)
         if self.child is not None and self.child.is_gone:
             follower.put_nowait('{"event": "gone"}')
         self.followers.add(follower)

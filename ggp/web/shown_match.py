@@ -456,8 +456,10 @@ class ShownMatch:
     def play(self, step: int, role: str, move: str) -> None:
         """Commit a person's move for the step that the page shows."""
         history, person = self.history, self._next_person()
-        if step != len(history.steps) or person is None or str(person) != role:
-            raise RequestError("that move comes too late: the match has continued")
+        if step < len(history.steps) or (person is not None and str(person) != role):
+            raise RequestError("this seat is played in another tab: the move made there counts")
+        if step != len(history.steps) or person is None:
+            raise RequestError("that move comes too late: the match has changed")
         legal = {str(each): each for each in history.legal(person)}
         if move not in legal:
             raise RequestError(f"{move} is not legal here")

@@ -44,8 +44,8 @@ function resultBar(counts, about) {
   return bar;
 }
 
-/** Fills the table of openings: what the search found, and the move of the book; `open(move)` goes on to a move, `point(move)`: listeners. */
-export function showTable({ event, about, book, open, point }) {
+/** Fills the table of openings: what the search found, and the move of the book; `hint` stands in an empty one; `open(move)` goes on to a move, `point(move)`: listeners. */
+export function showTable({ event, about, book, hint, open, point }) {
   const known = event?.report.moves ?? [];
   const moves = !book || known.some((each) => each.move === book.move) ? known : [book, ...known];
   const rows = moves.map((move) => {
@@ -56,6 +56,7 @@ export function showTable({ event, about, book, open, point }) {
     return element("tr", {}, element("td", {}, name, mark), element("td", { title: move.visits.toLocaleString("en") }, SHORT.format(move.visits)),
       element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text), element("td", {}, resultBar(event?.report.results?.[move.move], about)));
   });
+  if (hint && !moves.length) rows.push(element("tr", {}, element("td", { colspan: 4, class: "faint" }, hint)));
   while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td"), element("td"), element("td")));
   find("candidates").replaceChildren(...rows);
 }

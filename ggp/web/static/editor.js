@@ -8,6 +8,7 @@ import { element, find } from "./page.js";
 const KEYWORDS = new Set(["role", "init", "true", "does", "legal", "next", "terminal", "goal", "not", "distinct", "or", "sees", "base", "input", "<=", "random"]);
 const TOKEN = /;.*|[()]|[^\s();]+|\s+/g;
 const OFFERED = 8;
+const COLORED = 100_000; // characters; a longer text is shown by the text area alone, as coloring it would take minutes
 
 /** The tokens of a line: text, class, and column. `afterOpen`: whether the token before is a parenthesis. */
 function tokens(line) {
@@ -58,6 +59,13 @@ export class Editor {
     paint.parentElement.append(this.list);
     area.addEventListener("input", () => { this.draw(); this.offer(false); onChange(); });
     document.addEventListener("selectionchange", () => { if (document.activeElement === area) this.match(); });
+    area.addEventListener("paste", (event) => {
+      const text = event.clipboardData.getData("text/plain");
+      if (text.length <= COLORED) return;
+      event.preventDefault(); // browsers insert line by line, and lay the page out after each
+      area.setRangeText(text.replace(/\r\n?/g, "\n"), area.selectionStart, area.selectionEnd, "end");
+      area.dispatchEvent(new Event("input"));
+    });
     area.addEventListener("blur", () => this.close());
     area.addEventListener("keydown", (event) => this.key(event));
   }
@@ -76,6 +84,14 @@ export class Editor {
 
   /** Colors the lines that have changed. */
   draw() {
+    this.isPlain = this.text.length > COLORED;
+    find("uncolored").hidden = !this.isPlain;
+    this.paint.parentElement.classList.toggle("plain", this.isPlain);
+    if (this.isPlain) {
+      Object.assign(this, { lines: [], partner: new Map(), marked: [] });
+      this.paint.replaceChildren();
+      return;
+    }
     const texts = this.text.split("\n");
     const partner = this.partner = pairs(this.text);
     let offset = 0;
@@ -153,6 +169,7 @@ export class Editor {
 
   /** Offers names that begin like the word before the caret; `isAsked`: also without a letter. */
   offer(isAsked) {
+    if (this.isPlain) return this.close();
     const at = this.area.selectionStart, word = this.word();
     const prefix = word && word.start + word.text.length === at ? word.text : "";
     const isComment = this.text.slice(this.text.lastIndexOf("\n", at - 1) + 1, at).includes(";");
@@ -212,6 +229,7 @@ export class Editor {
 
   /** Asks for a new name for the word at the caret, and replaces it: variables in their rule only. */
   rename() {
+    if (this.isPlain) return "this sheet is too long to rename in";
     const word = this.word();
     if (!word || KEYWORDS.has(word.text)) return "put the caret on a name or variable of yours";
     const [from, to] = word.text.startsWith("?") ? this.form(word.start) : [0, this.text.length];

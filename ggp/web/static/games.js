@@ -1,15 +1,9 @@
-// The front page: a game of one's own, eight games to play at once, and all others; then who plays.
-import { capital, element, find, request, showState } from "./page.js";
+// The front page: a game of one's own, eight games to play at once, and all others.
+import { element, find, request, showState } from "./page.js";
+import { askSeats } from "./setup.js";
 
-const REMOTE = "over HTTP";
-const LEVELS = { person: "You, a person", "mcts:level=easy": "Computer, easy", "mcts:level=medium": "Computer, medium", "mcts:level=strong": "Computer, strong" };
-const ADVANCED = {
-  [REMOTE]: "Another's address (a player over HTTP)", mcts: "mcts: tree search, all its strength", alphabeta: "alphabeta", solving: "solving: mcts beside a solver",
-  random: "random moves", legal: "first legal move",
-};
 const KINDS = ["turn-taking", "simultaneous", "puzzle", "hidden information", "chance", "three roles"];
 let games = [];
-let players = null; // kinds of players with their options
 
 // --- the list ---
 
@@ -33,6 +27,9 @@ function showGames() {
 }
 
 const area = (game) => { const [a, b] = (game.size.match(/\d+/g) ?? [0, 0]).map(Number); return a * b; };
+
+const choose = (game) => askSeats(game, games.filter((each) => each.family === game.family).sort((one, other) => area(one) - area(other)))
+  .catch((error) => { find("message").textContent = error.message; });
 
 /** Games with the same rules on boards of different sizes, together; the usual size first. */
 function families(list) {
@@ -72,10 +69,10 @@ function people({ kind = "", roles = "" }) {
 
 function card(sizes) {
   const [game] = sizes;
-  const main = element("button", { type: "button", class: "game", "data-game": game.name, onclick: () => askSeats(game) },
+  const main = element("button", { type: "button", class: "game", "data-game": game.name, onclick: () => choose(game) },
     scene(game), element("strong", {}, game.short), element("small", {}, people(game)));
   const others = sizes.length > 1 ? element("span", { class: "sizes" }, element("small", { class: "faint" }, game.size || "usual"),
-    ...sizes.slice(1).map((each) => element("button", { type: "button", "data-game": each.name, "aria-label": `${each.short}, ${each.size || "usual"}`, onclick: () => askSeats(each) }, each.size || "usual"))) : "";
+    ...sizes.slice(1).map((each) => element("button", { type: "button", "data-game": each.name, "aria-label": `${each.short}, ${each.size || "usual"}`, onclick: () => choose(each) }, each.size || "usual"))) : "";
   return element("li", {}, main, others);
 }
 
@@ -113,89 +110,6 @@ function drawScene(place, state) {
   for (const title of place.querySelectorAll("title")) title.remove();
 }
 
-// --- who plays ---
-
-/** Loads what the page of a match needs, while a person looks at the dialog. */
-function prepare(game) {
-  for (const file of ["match.css", "fit.css", "match.js", "analysis.js", "board.js", "controls.js", "log.js", "review.js", "variants.js"]) {
-    document.head.append(element("link", { rel: "prefetch", href: `/static/${file}` }));
-  }
-  if (!game.isOwn) request(`/api/games/${encodeURIComponent(game.name)}/prepare`, {}).catch(() => null);
-}
-
-async function askSeats(game) {
-  find("setup-title").textContent = game.short ? [game.short, game.size].filter(Boolean).join(" ") : game.title || game.name;
-  find("setup-about").textContent = game.about ?? "";
-  find("setup-error").textContent = "";
-  const sizes = games.filter((each) => each.family === game.family).sort((one, other) => area(one) - area(other));
-  find("setup-sizes").replaceChildren(...(sizes.length > 1 ? sizes.map((each) =>
-    element("button", { type: "button", "aria-pressed": String(each.name === game.name), onclick: () => askSeats(each) }, each.size || "usual")) : []));
-  prepare(game);
-  const known = [["full title", game.title], ["roles", game.roles], ["kind", game.kind], ["value with perfect play", game.value !== "unknown" && game.value], ["name in commands", !game.isOwn && game.name]].filter(([, text]) => text);
-  find("more").hidden = !known.length;
-  find("more-list").replaceChildren(...known.flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
-  let roles = (game.isOwn ? "" : game.roles).split(",").map((role) => role.trim()).filter((role) => role && role !== "random");
-  const readRules = () => game.rules ?? request(`/api/games/${encodeURIComponent(game.name)}/rules`);
-  try {
-    if (!roles.length) roles = (await request("/api/sheet/check", { rules: await readRules() })).roles.filter((role) => role !== "random");
-    if (!roles.length) throw new Error("this sheet cannot be played: open it in the workbench to see why");
-  } catch (error) {
-    find("message").textContent = error.message;
-    return;
-  }
-  const option = ([value, text]) => element("option", { value }, text);
-  find("seats").replaceChildren(...roles.map((role, index) => {
-    const kind = element("select", { name: "kind", "aria-label": `player of ${role}` }, ...Object.entries(LEVELS).map(option),
-      element("optgroup", { label: "Advanced" }, ...Object.entries(ADVANCED).map(option)));
-    const options = element("input", { name: "options", "aria-label": `options of ${role}`, hidden: true });
-    kind.value = index ? "mcts:level=medium" : "person";
-    kind.addEventListener("change", () => {
-      options.hidden = kind.value in LEVELS;
-      options.placeholder = kind.value === REMOTE ? "127.0.0.1:9147" : "options, such as c=40";
-      showOptions();
-    });
-    return element("label", {}, capital(role), kind, options);
-  }));
-  showOptions();
-  find("setup").onsubmit = (event) => { event.preventDefault(); start(game); };
-  find("edit").onclick = async () => {
-    sessionStorage.setItem("sheet", await readRules());
-    location.href = "/workbench";
-  };
-  if (!find("setup").open) find("setup").showModal();
-}
-
-/** The options of the advanced players that are chosen, each with its help. */
-async function showOptions() {
-  const kinds = [...new Set([...find("seats").querySelectorAll("select")].map((each) => each.value))].filter((kind) => kind in ADVANCED && kind !== REMOTE);
-  find("options-help").hidden = !kinds.length;
-  if (!kinds.length) return;
-  players ??= await request("/api/players").catch(() => ({}));
-  find("options-list").replaceChildren(...kinds.filter((kind) => players[kind]).flatMap((kind) => [element("dt", { class: "kind" }, kind), element("dd", {}, players[kind].help),
-    ...players[kind].options.flatMap((row) => [element("dt", {}, row.name), element("dd", {}, `${row.help} (${row.range ? `${row.range}; ` : ""}${row.default})`)])]));
-}
-
-async function start(game) {
-  const seats = [...find("seats").children].map((row) => {
-    const kind = row.querySelector("select").value;
-    const options = row.querySelector("input").value.trim();
-    if (kind in LEVELS) return kind;
-    if (kind === REMOTE) return `http://${(options || "127.0.0.1:9147").replace("http://", "")}`;
-    return options ? `${kind}:${options}` : kind;
-  });
-  const source = game.isOwn ? { rules: game.rules } : { game: game.name };
-  const clock = find("clock").value && seats.includes("person") ? { clock_seconds: Number(find("clock").value) } : {};
-  find("start").disabled = true;
-  try {
-    const { id } = await request("/api/matches", { ...source, ...clock, seats, seconds: Number(find("seconds").value) });
-    location.href = `/match/${id}`;
-  } catch (error) {
-    find("setup-error").textContent = error.message;
-  } finally {
-    find("start").disabled = false;
-  }
-}
-
 async function openText(text, name) {
   try {
     if (text.trimStart().startsWith("{")) {
@@ -219,7 +133,6 @@ document.addEventListener("paste", (event) => {
   if (event.target.matches("input, select") || !text.includes("(")) return;
   openText(text, "pasted game");
 });
-find("cancel").addEventListener("click", () => find("setup").close());
 find("record").addEventListener("change", async (event) => {
   const [file] = event.target.files;
   if (file) openText(await file.text(), file.name);
@@ -242,13 +155,15 @@ async function showGoing() {
   find("going").hidden = !found.length;
 }
 
+document.addEventListener("back", () => { if (games.length) find("message").textContent = ""; else location.reload(); });
+
 try {
   await showGoing();
   games = await request("/api/games");
   const featured = games.filter((game) => game.featured !== null).sort((one, other) => one.featured - other.featured);
   find("featured").replaceChildren(...featured.map((game) => card([game])));
   showGames();
-  request("/static/small.kif").then((rules) => request("/api/sheet/scene", { rules })).then((state) => {
+  request(new URL("small.kif", import.meta.url)).then((rules) => request("/api/sheet/scene", { rules })).then((state) => {
     const place = element("span", { class: "picture" });
     drawScene(place, state);
     find("hero-board").replaceChildren(place, "“White wins for certain.”");

@@ -1,5 +1,5 @@
 // The matches of a running player or manager, the newest first; a waiting page opens the first one.
-import { element, find, request } from "./page.js";
+import { element, find, nameServer, request } from "./page.js";
 
 const POLL_MS = 1000;
 let shown = "";
@@ -32,4 +32,5 @@ async function follow() {
   setTimeout(follow, POLL_MS);
 }
 
+nameServer("The player or manager has ended.");
 follow();

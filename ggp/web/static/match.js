@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
-import { capital, colorOf, drawn, element, find, inkOf, merged, request, showState, whyNot } from "./page.js";
+import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -45,9 +45,11 @@ function keptSeat(named) {
   }
 }
 
+let isKept = false; // a problem that stays until the next request
 const problem = (text) => { find("problem").textContent = text; };
 
 async function ask(what, body = {}) {
+  isKept = false;
   try {
     const answer = await request(`${api}/${what}`, body);
     problem("");
@@ -55,7 +57,10 @@ async function ask(what, body = {}) {
   } catch (error) {
     if (error.status === 404) end("This match has ended.");
     else if (error.status === 410) end(error.message);
-    else problem(error.message);
+    else {
+      isKept = what === "play"; // the state that came meanwhile does not say why
+      problem(`${capital(error.message)}.`);
+    }
     return null;
   }
 }
@@ -394,7 +399,8 @@ function showThought(event) {
   find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis${at}` : `Search of ${event.role}`;
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
   showBar(event ?? lastExpected(), about);
-  showTable({ event, about, book: isLive() ? live.book : explored?.book, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
+  const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
+  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Press Analyze to see the chances of the moves.", open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
@@ -508,7 +514,7 @@ function watchPhase(event) {
 function receive(event) {
   if (event.event === "state") event = state = merged(state, event);
   if (event.event === "state" && !event.waiting.length) { runClock(false); if (!preparing?.is_yours && !about.is_blind) watchPhase(null); }
-  if (event.event !== "failed") problem("");
+  if (event.event !== "failed" && !isKept) problem("");
   if (event.event === "state") {
     const wasLive = live === null || isLive();
     isSent = false;
@@ -570,11 +576,11 @@ function end(text) {
 }
 
 function follow() {
-  const source = new EventSource(`${api}/events`);
+  const source = new EventSource(`${api}/events${opening ? `?known=${opening.digest}` : ""}`);
   source.onmessage = (message) => described.then(() => receive(JSON.parse(message.data)), () => source.close());
   source.onerror = () => {
-    problem("Connection lost; reconnecting …");
     if (source.readyState === EventSource.CLOSED) followAgain();
+    else lose(); // the browser tries again
   };
 }
 
@@ -582,10 +588,11 @@ function follow() {
 async function followAgain() {
   try {
     await request(api);
+    opening = null;
     follow();
   } catch (error) {
     if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
-    problem("The server has ended or was started again: open the address that it prints, and the match goes on here.");
+    if (error.status) problem("The program was started again: open the address that it prints, and the match goes on here.");
     setTimeout(followAgain, AGAIN_MS);
   }
 }
@@ -676,12 +683,15 @@ connect(ask, () => live.person);
 function showInvitations() {
   const own = persons();
   if (own.length !== 2 || seatHere) return;
-  find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which only ${role} is played`, onclick: async () => {
+  find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which another browser on this machine plays ${role}`, onclick: async () => {
     seatHere = keptSeat(own[1 - index]);
     history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
-    const text = `${location.origin}${location.pathname}?seat=${encodeURIComponent(role)}`;
+    const path = await ask("invite", { role });
+    if (!path) return;
+    const text = `${location.origin}${path}`;
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
-    find("invite").replaceChildren(element("span", {}, isCopied ? `Copied; here you play ${seatHere}.` : text));
+    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}The address admits another browser on this machine; here you play ${seatHere}.`),
+      isCopied ? "" : element("input", { type: "text", readonly: true, value: text, "aria-label": `address for ${role}`, onfocus: ({ target }) => target.select() }));
   } }, `Invite ${role}`)));
 }
 
@@ -720,7 +730,8 @@ function seated(match) {
   throw Object.assign(new Error(`no person plays ${named} in this match`), { advice: ["Open ", ...links.flatMap(([text, href], index) => [index ? " · " : "", element("a", { href }, text)])] });
 }
 
-const described = request(api).then(seated);
+let opening = JSON.parse(find("opening")?.textContent ?? "null"); // what the page brought along
+const described = (opening ? Promise.resolve(opening.about) : request(api)).then(seated);
 follow(); // at the same time
 try {
   about = await described;
@@ -741,7 +752,11 @@ try {
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden;
   showInvitations();
-  if (about.is_live) find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
+  if (about.is_live) {
+    find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
+    nameServer("The player or manager of this match has ended.");
+  }
+  if (opening) receive(opening.state);
 } catch (error) {
   find("status").textContent = `${capital(error.message)}.`;
   find("how").after(element("p", {}, ...error.advice ?? ["Choose a game again under Games; after a restart of the server, open the address that it prints."]));

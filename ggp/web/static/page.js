@@ -7,13 +7,30 @@ export class ServerError extends Error {
   }
 }
 
+const AGAIN_MS = 2000;
+let gone = "The program is not running any more: start ggp serve again to go on.";
+
+/** What to say on a page of another program when it does not answer. */
+export const nameServer = (text) => { gone = text; };
+
+/** Says that the server does not answer, until it does; then the document gets an event `back`. */
+export async function lose() {
+  if (find("gone")) return;
+  const line = element("p", { id: "gone", role: "alert" }, gone);
+  document.body.append(line);
+  do await new Promise((done) => setTimeout(done, AGAIN_MS)); while (!await fetch("/static/base.css", { method: "HEAD" }).catch(() => null));
+  line.remove();
+  document.dispatchEvent(new Event("back"));
+}
+
 export async function request(path, body) {
   const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   let response;
   try {
     response = await fetch(path, options);
   } catch {
-    throw new ServerError(0, "the server does not answer; start it again with `ggp serve`");
+    lose();
+    throw new ServerError(0, "the program does not answer");
   }
   const data = response.headers.get("Content-Type")?.includes("json") ? await response.json() : await response.text();
   if (!response.ok) throw new ServerError(response.status, data.error ?? response.statusText);

@@ -1,6 +1,7 @@
 // The workbench: a rule sheet on the left; what is proven, the findings and the initial state on the right.
 import { Editor } from "./editor.js";
 import { element, find, request, showState, whyNot } from "./page.js";
+import { askSeats } from "./setup.js";
 
 const PAUSE_MS = 350, PROOF_PAUSE_MS = 900;
 const CHANGE = /^; *(change .*)$/i; // the line after such a comment has its own field
@@ -12,11 +13,12 @@ let proving = 0;
 let isProving = location.hash === "#small" || sessionStorage.getItem("proving") === "on"; // prove again after every change
 let concluded = null; // the sheet that was proven last
 let loaded = ""; // the sheet as it was put there, to ask before edits are lost
+let roles = []; // of the sheet as it was checked last
 let record = null; // the match that shows what was proven
 const editor = new Editor(find("rules"), find("paint"), changed);
 
 const status = (text) => { find("status").textContent = text; };
-const plainSheet = (name) => request(`/static/${name}.kif`);
+const plainSheet = (name) => request(new URL(`${name}.kif`, import.meta.url));
 
 // --- findings ---
 
@@ -52,6 +54,7 @@ async function check() {
     if (number !== latest) return;
     showFindings(result.findings, result.note);
     find("title").textContent = result.title;
+    ({ roles } = result);
     whyNot("play", (!result.state || result.has_errors) && "correct the errors first");
     whyNot("prove", result.has_errors && "correct the errors first");
     if (result.state) showState(find("state"), result.state, result.roles);
@@ -61,6 +64,7 @@ async function check() {
     find("explain").hidden = !result.explained.length;
     by.replaceChildren(...result.explained.map((name) => element("option", { selected: name === chosen }, name)));
     status("");
+    if (isProving && result.has_errors && !find("conclusion").hidden) conclusion("Not proven", "Correct the mistakes first.");
     if (isProving && !result.has_errors && concluded !== editor.text) proofTimer = setTimeout(conclude, PROOF_PAUSE_MS);
   } catch (error) {
     if (number !== latest) return;
@@ -119,7 +123,11 @@ async function prove() {
 }
 
 function changed() {
-  sessionStorage.setItem("sheet", editor.text);
+  try {
+    sessionStorage.setItem("sheet", editor.text);
+  } catch {
+    sessionStorage.removeItem("sheet"); // longer than a browser keeps
+  }
   showChange();
   proving += 1;
   if (isProving && !find("conclusion").hidden) conclusion("…", "The rules have changed.", "faint");
@@ -202,7 +210,10 @@ async function open(body) {
 }
 
 find("explain").addEventListener("submit", () => { find("explain").elements.rules.value = editor.text; });
-find("play").addEventListener("click", () => open({ rules: editor.text }));
+find("play").addEventListener("click", () => {
+  const title = find("title").textContent || "Your game";
+  askSeats({ name: title, title, roles: roles.join(","), rules: editor.text, isOwn: true, isHere: true }).catch((error) => status(error.message));
+});
 find("witness").addEventListener("click", () => open({ record }));
 find("prove").addEventListener("click", prove);
 find("sheets").addEventListener("change", () => {
@@ -239,6 +250,8 @@ find("link").addEventListener("click", async () => {
     status("the address of this page now holds the sheet");
   }
 });
+
+document.addEventListener("back", check);
 
 const kept = sessionStorage.getItem("sheet");
 try {

@@ -290,6 +290,8 @@ def test_position_is_explained_in_a_new_tab_and_stepped_through_by_keys(page, ad
             page.click("#explain button")
         tab = opening.value
         expect(tab.locator("h1")).to_contain_text(by)
+        expect(tab.locator("#verdict")).to_contain_text("The search prefers")
+        expect(tab.locator("#steps")).to_be_hidden()
         expect(tab.locator("#now")).to_have_text("Before the search")
         tab.keyboard.press("ArrowRight")
         expect(tab.locator("#now")).to_contain_text(first)

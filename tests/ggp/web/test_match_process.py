@@ -134,6 +134,18 @@ def play(match, role, move):
     run_on(match)
 
 
+def test_late_move_of_another_tab_is_refused_with_the_reason():
+    match = open_match("tictactoe")
+    role, move = WIN_OF_X[0]
+    play(match, role, move)
+    with pytest.raises(RequestError, match="played in another tab"):
+        match.play(0, role, move)
+    with pytest.raises(RequestError, match="played in another tab"):
+        match.play(1, role, move)
+    with pytest.raises(RequestError, match="too late"):
+        match.play(2, "o", move)
+
+
 def test_two_persons_play_to_the_end():
     match = open_match("tictactoe")
     for role, move in WIN_OF_X:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import pytest
 from aiohttp.test_utils import unused_port
@@ -412,6 +413,9 @@ def test_typing_error_is_found_and_mended_in_the_workbench(page, address):
     rules.fill(text)
     expect(page.locator("#findings")).to_contain_text("No findings")
     page.click("#play")
+    expect(page.locator("#seats select")).to_have_count(2)
+    page.locator("#seats select").nth(1).select_option("random")
+    page.click("#start")
     page.wait_for_url("**/match/*")
     expect(page.locator("#moves button").first).to_have_text("take 1")
     page.goto(f"{address}/workbench")
@@ -484,6 +488,34 @@ def test_long_lines_of_the_editor_wrap_as_they_are_typed(page, address):
     assert abs(heights[0] - heights[1]) <= 2
 
 
+COPY = """text => {
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+}"""
+
+
+def test_long_sheet_is_edited_without_colors_and_the_verdict_asks_for_correct_rules(page, address):
+    page.goto(f"{address}/workbench#small")
+    expect(page.locator("#sentence")).to_have_text("White wins for certain", timeout=WAIT_MS)
+    page.evaluate(COPY, "(role white)\n" + "(init (cell 1 1 b))\n" * 50_000)
+    page.locator("#rules").focus()
+    start = time.monotonic()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+v")
+    page.keyboard.type("x")
+    expect(page.locator("#uncolored")).to_be_visible()
+    assert time.monotonic() - start < 60  # minutes, with a colored line for every one of the sheet
+    page.evaluate("document.getElementById('rules').value = ''")
+    page.fill("#rules", "(role white)\n(init (cell 1 1 ?x))")
+    expect(page.locator("#paint .variable")).to_have_text("?x")
+    expect(page.locator("#uncolored")).to_be_hidden()
+    expect(page.locator("#detail")).to_have_text("Correct the mistakes first.", timeout=WAIT_MS)
+
+
 def test_mistakes_come_before_what_is_still_to_be_written(page, address):
     page.goto(f"{address}/workbench")
     page.fill("#rules", "(role a)\n(init (heap 7))\n(<= (legal a ?x) (true (heap ?y)))")
@@ -505,6 +537,9 @@ def test_take_away_is_written_from_the_example_and_played(page, address):
     rules.fill(rules.input_value().replace(two, f"{two}\n{three}"))
     expect(page.locator("#moves")).to_contain_text("take 3")
     page.click("#play")
+    expect(page.locator("#seats select")).to_have_count(2)
+    page.locator("#seats select").nth(1).select_option("random")
+    page.click("#start")
     page.wait_for_url("**/match/*")
     play_to_end(page, page.locator("#moves button").last.click, 8)
     expect(page.locator("#status")).to_have_text(re.compile("You (win|lose)"))
@@ -550,9 +585,14 @@ def test_two_persons_play_in_two_browsers(browser, page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     other = browser.new_context()
     beside = other.new_page()
-    beside.goto(f"{address}/?token={TOKEN}")
-    beside.goto(f"{page.url}?seat=o")
-    page.goto(f"{page.url}?seat=x")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#files summary")
+    page.click("text=Invite o")
+    expect(page.locator("#invite")).to_have_text(
+        "Copied. The address admits another browser on this machine; here you play x."
+    )
+    beside.goto(page.evaluate("navigator.clipboard.readText()"))  # without the token that the server printed
+    assert beside.url.endswith("?seat=o")
     click_cells(page, "0,0")
     expect(page.locator("#state .can")).to_have_count(0)
     expect(beside.locator("#status")).to_have_text("o, it is your move")
@@ -560,7 +600,21 @@ def test_two_persons_play_in_two_browsers(browser, page, address):
     expect(step_of(page)).to_have_text("2 of 2")
     expect(beside.locator("#state .can")).to_have_count(0)
     expect(page.locator("#status")).to_have_text("x, it is your move")
+    late = page.context.new_page()
+    late.goto(page.url)
+    expect(late.locator("#state .can").first).to_be_visible()
+    late.route("**/play", lambda route: (click_third(page), route.continue_()))
+    late.click('[data-cell="2,1"]')
+    expect(late.locator("#problem")).to_have_text(
+        "This seat is played in another tab: the move made there counts."
+    )
+    expect(step_of(late)).to_have_text("3 of 3")
     other.close()
+
+
+def click_third(page):
+    page.click('[data-cell="2,2"]')
+    expect(step_of(page)).to_have_text("3 of 3")
 
 
 @pytest.mark.parametrize(
@@ -717,9 +771,12 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
         open_game(page, address, "tictactoe", ["person", "random"])
         page.click('[data-cell="0,0"]')
         expect(step_of(page)).to_have_text("2 of 2", timeout=WAIT_MS)
-    expect(page.locator("#problem")).to_contain_text("Connection lost")
+    expect(page.locator("#gone")).to_contain_text("not running any more", timeout=WAIT_MS)
+    other.click("#flip")  # nothing to ask
+    expect(other.locator("#gone")).to_be_visible(timeout=WAIT_MS)
     with serving(port, data=tmp_path) as address:
         expect(page.locator("#problem")).to_contain_text("open the address that it prints", timeout=WAIT_MS)
+        expect(page.locator("#gone")).to_have_count(0, timeout=WAIT_MS)
         other.goto(f"{address}/?token={TOKEN}")
         expect(other.locator("#going li")).to_have_count(2)
         expect(other.locator("#going li", has_text="x: you")).to_contain_text("2 steps, your move")

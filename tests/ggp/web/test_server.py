@@ -1,6 +1,9 @@
 """The web server's doors: token, Host, Origin, sizes, sessions. Nothing here starts a process of its own."""
 
 import asyncio
+import json
+import re
+import shutil
 from contextlib import asynccontextmanager
 from itertools import count
 
@@ -10,7 +13,7 @@ from yarl import URL
 
 from ggp.processes.child import ChildError
 from ggp.web.access import Access
-from ggp.web.server import WebServer
+from ggp.web.server import STATIC, WebServer, static_version
 from ggp.web.sessions import OpenMatch, SessionLimits
 from tests.ggp.wire import inside
 
@@ -93,6 +96,55 @@ async def test_token_is_exchanged_for_a_cookie_and_leaves_the_address(client, se
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert "default-src 'self'" in reply.headers["Content-Security-Policy"]
+
+
+@with_server(is_logged_in=False)
+async def test_scripts_have_the_version_of_their_page(client, server, monkeypatch, tmp_path):
+    await log_in(client)
+    text = await (await client.get("/workbench")).text()
+    assert 'id="setup"' in text
+    paths = re.findall('"(/static/[^"]+)"', text)
+    assert len(paths) >= 4
+    assert all(path.startswith(f"/static/{static_version()}/") for path in paths)
+    reply = await client.get(paths[0])
+    assert (reply.status, reply.headers["Cache-Control"]) == (200, "private, max-age=31536000, immutable")
+    assert (await client.get("/static/page.js")).headers["Cache-Control"] == "no-cache"
+    shutil.copytree(STATIC, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setattr("ggp.web.server.STATIC", tmp_path)
+    (tmp_path / "page.js").write_text("// after an update")
+    assert (await client.get(paths[0])).status == 404  # an old page gets no new script
+    text = await (await client.get("/workbench")).text()
+    assert (await client.get(re.findall('"(/static/[^"]+)"', text)[0])).status == 200
+
+
+@with_server()
+async def test_page_of_a_match_has_its_first_state(client, server):
+    session = await server.sessions.begin()
+    match = OpenMatch("m", about={"short": "</script>"}, state={"event": "state", "step": 3})
+    session.matches["m"] = match
+    text = await (await client.get("/match/m")).text()
+    assert "</script>" not in text[text.index('id="opening">') :].split("</script>", 1)[0]
+    opening = json.loads(re.findall('id="opening">(.*?)</script>', text)[0])
+    assert (opening["about"], opening["state"]) == (match.about, match.state)
+    assert match.follow(opening["digest"]).empty()
+    match.state = {"event": "state", "step": 4}
+    assert json.loads(match.follow(opening["digest"]).get_nowait()) == match.state
+
+
+@with_server()
+async def test_invitation_admits_a_browser_without_the_token_to_its_seat(client, server):
+    session = await server.sessions.begin()
+    about = {"roles": ["x", "o", "random"], "seats": ["person", "person", "chance"]}
+    session.matches["m"] = OpenMatch("m", about=about)
+    status, path = await post(client, "/api/matches/m/invite", {"role": "o"})
+    assert status == 200
+    assert (await post(client, "/api/matches/m/invite", {"role": "random"}))[0] == 400
+    client.session.cookie_jar.clear()
+    assert (await client.get("/match/m")).status == 403
+    assert (await client.get(path.replace("/match/m", "/"))).status == 403  # for matches alone
+    reply = await client.get(path, allow_redirects=False)
+    assert (reply.status, reply.headers["Location"]) == (302, "/match/m?seat=o")
+    assert (await client.get("/match/m?seat=o")).status == 200
 
 
 @pytest.mark.parametrize(
