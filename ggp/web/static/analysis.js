@@ -29,7 +29,7 @@ export function opinion({ role, report }, about) {
 /** How many games stand behind the numbers: those kept from the search before included. */
 export function effort(report) {
   const count = Math.max(report.playouts, report.moves.reduce((sum, move) => sum + move.visits, 0));
-  return count ? `${count.toLocaleString("en")} games simulated` : report.goal !== null ? "certain, without simulated games" : "";
+  return count ? `${count.toLocaleString("en")} game${count === 1 ? "" : "s"} simulated` : report.goal !== null ? "certain, without simulated games" : "";
 }
 
 /** Random games after a move that the first player won, drew and lost, as a bar. */

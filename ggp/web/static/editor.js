@@ -86,6 +86,7 @@ export class Editor {
   draw() {
     this.isPlain = this.text.length > COLORED;
     find("uncolored").hidden = !this.isPlain;
+    find("keys").hidden = this.isPlain;
     this.paint.parentElement.classList.toggle("plain", this.isPlain);
     if (this.isPlain) {
       Object.assign(this, { lines: [], partner: new Map(), marked: [] });

@@ -1,6 +1,6 @@
 // The front page: a game of one's own, eight games to play at once, and all others.
 import { element, find, request, showState } from "./page.js";
-import { askSeats } from "./setup.js";
+import { askSeats, titleOf } from "./setup.js";
 
 const KINDS = ["turn-taking", "simultaneous", "puzzle", "hidden information", "chance", "three roles"];
 let games = [];
@@ -150,7 +150,7 @@ async function showGoing() {
     const own = Object.values(seats).filter((seat) => seat === "person").length === 1;
     const who = Object.entries(seats).filter(([role]) => role !== "random").map(([role, seat]) => `${role}: ${seat === "person" ? (own ? "you" : "a person") : seat.replace(/^mcts:level=/, "computer, ")}`);
     const when = `${step === 1 ? "1 step" : `${step} steps`}${person ? `, ${own ? "your" : `${person}'s`} move` : ""}`;
-    return element("li", {}, element("a", { href: `/match/${id}` }, [short, size].filter(Boolean).join(" ")), element("span", { class: "faint" }, ` ${when} · ${who.join(" · ")}`));
+    return element("li", {}, element("a", { href: `/match/${id}` }, titleOf({ short, size })), element("span", { class: "faint" }, ` ${when} · ${who.join(" · ")}`));
   }));
   find("going").hidden = !found.length;
 }

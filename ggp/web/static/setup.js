@@ -9,6 +9,9 @@ const ADVANCED = {
 };
 let players = null; // kinds of players with their options
 
+/** "Hex 5×5": the short title with the size, unless it ends in it. */
+export const titleOf = ({ short, size }) => !size || short.toLowerCase().endsWith(size.toLowerCase()) ? short : `${short} ${size}`;
+
 /** Loads what the page of a match needs, while a person looks at the dialog. */
 function prepare(game) {
   for (const file of ["match.css", "fit.css", "match.js", "analysis.js", "board.js", "controls.js", "log.js", "review.js", "variants.js"]) {
@@ -19,7 +22,7 @@ function prepare(game) {
 
 /** Opens the dialog for a game. `sizes`: the games of its family; `isHere`: its rules are on the page. Throws if it has no roles. */
 export async function askSeats(game, sizes = []) {
-  find("setup-title").textContent = game.short ? [game.short, game.size].filter(Boolean).join(" ") : game.title || game.name;
+  find("setup-title").textContent = game.short ? titleOf(game) : game.title || game.name;
   find("setup-about").textContent = game.about ?? "";
   find("setup-error").textContent = "";
   find("setup-sizes").replaceChildren(...(sizes.length > 1 ? sizes.map((each) =>

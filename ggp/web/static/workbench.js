@@ -1,7 +1,7 @@
 // The workbench: a rule sheet on the left; what is proven, the findings and the initial state on the right.
 import { Editor } from "./editor.js";
 import { element, find, request, showState, whyNot } from "./page.js";
-import { askSeats } from "./setup.js";
+import { askSeats, titleOf } from "./setup.js";
 
 const PAUSE_MS = 350, PROOF_PAUSE_MS = 900;
 const CHANGE = /^; *(change .*)$/i; // the line after such a comment has its own field
@@ -270,7 +270,7 @@ find("help").open = innerWidth > 960 && !isProving;
 showChange();
 check();
 try {
-  find("sheets").append(...(await request("/api/games")).map((game) => element("option", { value: game.name }, game.name)));
+  find("sheets").append(...(await request("/api/games")).map((game) => element("option", { value: game.name }, titleOf(game))));
 } catch {
   // the sheets are a convenience
 }
