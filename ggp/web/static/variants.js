@@ -48,7 +48,7 @@ export class Variants {
   /** The tree as nested lists; `open(node)` shows one. */
   markup(open) {
     const item = (node, number) => element("span", {},
-      element("button", { type: "button", class: node === this.here ? "here" : "", onclick: () => open(node) }, `${number}. ${node.text}`));
+      element("button", { type: "button", class: node === this.here ? "here" : "", onclick: () => open(node) }, `${number}. ${node.text}`), " "); // the blank is for readers and copies
     const lists = (nodes, number) => {
       const [main, ...others] = nodes;
       if (!main) return [];
