@@ -18,7 +18,6 @@ from ggp.search.option_table import rows_of
 from ggp.web import shown_match
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes, merged
-from ggp.web.conclusion import conclude
 from ggp.web.explained import explained
 from ggp.web.match_process import MISTAKES
 from ggp.web.seats import check_seat
@@ -397,12 +396,12 @@ def test_role_whose_last_piece_is_blocked_after_a_capture_has_no_move_left():
 
 
 def test_no_piece_is_marked_as_the_winner_where_a_role_has_no_move_left():
-    found = conclude(BLOCKED)
-    match = replayed(found["record"])
-    assert (found["sentence"], match.snapshot()["because"]) == (
-        "White wins for certain",
-        "Black has no move left.",
-    )
+    match = new_match()
+    match.open(BLOCKED, "blocked", ["person", "person"], 1.0, seed=1)
+    run_on(match)
+    for role, place in zip(("white", "black") * 2, ("1 1", "2 2", "1 3", "3 1"), strict=True):
+        play(match, role, f"(put {place})")
+    assert match.snapshot()["because"] == "Black has no move left."
     assert "cell light full" in match.snapshot()["board"]
     assert " won" not in match.snapshot()["board"]
 
