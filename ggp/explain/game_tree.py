@@ -24,6 +24,8 @@ ENDLESS = 10_000 * SCALE * 1.01
 """Windows from here on are drawn as infinite."""
 MAX_SHOWN_DEPTH = 100
 """Depths beyond this are those of searches to the end."""
+UNCONFIRMED = ", which the full depth has to confirm"
+"""Of a search of reduced depth that fails high."""
 _MARKS = {EventKind.KILLER: "K", EventKind.EXTENSION: "+", EventKind.REDUCTION: "−", EventKind.RE_SEARCH: "R"}
 _REMARKS = {
     EventKind.KILLER: "{} is a killer: it is tried early",
@@ -157,6 +159,7 @@ class Place:
 class Visit:
     """A node under search: its window (`ends`: as text), its best value, and the children it has tried.
 
+    reduced   children under a search of reduced depth, which proves no bound if it fails high
     without   the move that the test of a singular extension leaves out; "": there is no test
     is_open   whether a value below comes from the horizon
     """
@@ -167,6 +170,7 @@ class Visit:
     best: tuple[float, ...] | None = None
     best_bound: str = "exact"
     tried: set[Place] = field(default_factory=set)
+    reduced: set[Place] = field(default_factory=set)
     without: str = ""
     is_open: bool = False
 
@@ -347,6 +351,7 @@ class TreeReader:
         else:
             child = visit.place.child(event.move)
             self.mark(child, _MARKS[kind])
+            visit.reduced |= {child} if kind is EventKind.REDUCTION else set()
             look = self.looks.get(child, Look())._replace(marks=self.marks[child])
             value = "" if event.score is None else self.sides.text(self.sides.goals(event))
             end = "low" if self.sides.sign(event.mover) < 0 else "high"
@@ -403,10 +408,10 @@ class TreeReader:
         visit.tried.add(child)
         look = Look(Status.DONE, self.sides.text(goals), "", "", self.marks.get(child, ""))
         is_end = self.game.is_terminal(event.state)
-        visit.is_open |= not is_end
         text = f"{child.path} = {look.value}" + ("" if is_end else ", evaluated")
-        text += self.take(visit, child, goals, "exact")
-        self.step(child, text, {child: look, visit.place: self.open_look(visit)})
+        change = self.take(visit, child, goals, "exact")
+        visit.is_open |= not is_end and change != UNCONFIRMED
+        self.step(child, text + change, {child: look, visit.place: self.open_look(visit)})
 
     def finish(self, event: Event, verb: str) -> None:
         """A node is finished: its value, and what its parent knows by it."""
@@ -431,8 +436,9 @@ class TreeReader:
                 self.searched[place.state] = place
         if event.ply and not visit.without:
             above = self.visits[event.ply - 1]
-            above.is_open |= visit.is_open
-            text += self.take(above, place, goals, bound)
+            change = self.take(above, place, goals, bound)
+            above.is_open |= visit.is_open and change != UNCONFIRMED
+            text += change
             looks[above.place] = self.open_look(above)
         del self.visits[event.ply :]
         self.step(place, text, looks)
@@ -443,6 +449,11 @@ class TreeReader:
         shape = self.sides.shape(mover)
         if shape is Shape.CHANCE:
             return ""
+        if child in visit.reduced:
+            visit.reduced.discard(child)
+            alpha = low if shape is Shape.MAX else high
+            if self.sides.worth(goals, mover) > self.sides.worth((alpha,), mover):
+                return UNCONFIRMED
         if visit.best is not None and self.sides.worth(goals, mover) <= self.sides.worth(visit.best, mover):
             return ""
         visit.best, visit.best_bound, visit.place.best = goals, bound, child

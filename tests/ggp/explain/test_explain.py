@@ -165,3 +165,13 @@ def test_evaluations_that_are_not_read_say_why(by, message):
         explain(load("tictactoe", engine="reasoner"), by)
     with pytest.raises(ExplainError, match="a number before a bracket"):
         explain(TWO_LEVELS, by)
+
+
+@pytest.mark.parametrize(("leaf", "value"), [(-9, "1"), (9, "9")])
+def test_a_reduced_search_that_fails_high_proves_no_bound(leaf, value):
+    found = explain(f"[a: 1, b: 0, c: 0, d: 5[5[{leaf}[{leaf}]]]]", "alphabeta:late_move_reduction=on")
+    assert (found.value, found.horizon) == (value, "")
+    texts = [step.text for step in found.steps]
+    assert "d is ≥ 5 to depth 1, which the full depth has to confirm" in texts
+    assert not any("root ≥ 5" in text for text in texts)
+    assert not any(step.looks[0].value == "≥ 5" for step in found.steps if 0 in step.looks)
