@@ -51,11 +51,11 @@ def _reported(arguments: Sequence[Term], role: Term, move: Term) -> str | None:
     return move.name if is_said else None
 
 
-def told_moves(reports: Reports, percepts: Sequence[Term]) -> dict[Term, Term]:
+def moves_reported(reports: Reports, percepts: Sequence[Term]) -> dict[Term, Term]:
     """Roles → their moves, as far as `percepts` report them.
 
     >>> from gdl.syntax.parser import parse_term
-    >>> told_moves({("told", 2): "bid"}, [parse_term("(told first 3)"), parse_term("hit")])
+    >>> moves_reported({("told", 2): "bid"}, [parse_term("(told first 3)"), parse_term("hit")])
     {Symbol('first'): Compound('bid', (Symbol('3'),))}
     """
     found = dict[Term, Term]()
@@ -78,7 +78,7 @@ def percept_view(term: Term, roles: Collection[str], notation: Notation, reports
     >>> percept_view(parse_term("(move north fold)"), ["north"], Notation(), {})
     {'label': '', 'text': 'north: fold', 'drawn': ''}
     """
-    for role, move in told_moves(reports, [term]).items():
+    for role, move in moves_reported(reports, [term]).items():
         return {"label": "", "text": f"{role}: {notation.text(move)}", "drawn": ""}
     arguments = arguments_of(term)
     if len(arguments) > 1 and str(arguments[0]) in roles:

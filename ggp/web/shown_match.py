@@ -41,7 +41,7 @@ from ggp.web.match_view import (
     report_view,
     shown_state,
 )
-from ggp.web.percepts import percept_view, reported_moves, told_moves
+from ggp.web.percepts import moves_reported, percept_view, reported_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -342,7 +342,7 @@ class ShownMatch:
                 [
                     percept_view(term, roles, notation, self._reports)
                     for term in step.percepts[seat]
-                    if viewer not in told_moves(self._reports, [term])  # it knows its own move
+                    if viewer not in moves_reported(self._reports, [term])  # it knows its own move
                 ]
                 for step in history.steps
                 if seat is not None
