@@ -21,7 +21,7 @@ from ggp.web.board_markup import board_markup, cell_name
 from ggp.web.ending import deciding
 from ggp.web.lines_markup import line_path, lines_markup
 from ggp.web.match_history import MatchHistory
-from ggp.web.percepts import Reports, moves_reported
+from ggp.web.percepts import Reports, reported_moves
 
 MAX_DIRECTIONS = 8
 """Maximum number of moves that name no cell and are tried, to see where they lead."""
@@ -183,7 +183,7 @@ def moves_view(
     """The joint moves in role order: in notation (`history`), in KIF (`terms`), and their clicks (`trails`).
 
     person    if given, only the moves of this role and those that its percepts report: others are None
-    reports   see `reported_moves`
+    reports   see `find_reports`
     """
     for number, step in enumerate(history.steps):
         if step.notes is None:
@@ -197,8 +197,8 @@ def moves_view(
             )
     roles, rows = history.game.roles, []
     for step in history.steps:
-        told = {} if person is None else moves_reported(reports or {}, step.percepts[roles.index(person)])
-        others = {role: (picture.notation.text(move), str(move), "") for role, move in told.items()}
+        reported = {} if person is None else reported_moves(reports or {}, step.percepts[roles.index(person)])
+        others = {role: (picture.notation.text(move), str(move), "") for role, move in reported.items()}
         notes = zip(roles, step.notes or (), strict=True)
         rows.append([note if person in (None, role) else others.get(role) for role, note in notes])
     return {

@@ -17,14 +17,14 @@ last argument is the whole move."""
 _SEES = Predicate("sees", 2)
 
 
-def reported_moves(program: Program) -> Reports:
+def find_reports(program: Program) -> Reports:
     """The percepts that report moves, because every rule for them asks for that move.
 
     They are read from the rules alone, never from a match, whose moves may be hidden.
 
     >>> from gdl.syntax.parser import parse
-    >>> reported_moves(parse("(<= (sees a (told ?r ?n)) (role a) (does ?r (bid ?n)))"))
-    {('told', 2): 'bid'}
+    >>> find_reports(parse("(<= (sees a (bid_of ?r ?n)) (role a) (does ?r (bid ?n)))"))
+    {('bid_of', 2): 'bid'}
     """
     found: dict[tuple[str, int], set[str | None]] = {}
     for rule in program.by_predicate.get(_SEES, ()):
@@ -51,11 +51,11 @@ def _reported(arguments: Sequence[Term], role: Term, move: Term) -> str | None:
     return move.name if is_said else None
 
 
-def moves_reported(reports: Reports, percepts: Sequence[Term]) -> dict[Term, Term]:
+def reported_moves(reports: Reports, percepts: Sequence[Term]) -> dict[Term, Term]:
     """Roles → their moves, as far as `percepts` report them.
 
     >>> from gdl.syntax.parser import parse_term
-    >>> moves_reported({("told", 2): "bid"}, [parse_term("(told first 3)"), parse_term("hit")])
+    >>> reported_moves({("bid_of", 2): "bid"}, [parse_term("(bid_of first 3)"), parse_term("hit")])
     {Symbol('first'): Compound('bid', (Symbol('3'),))}
     """
     found = dict[Term, Term]()
@@ -78,7 +78,7 @@ def percept_view(term: Term, roles: Collection[str], notation: Notation, reports
     >>> percept_view(parse_term("(move north fold)"), ["north"], Notation(), {})
     {'label': '', 'text': 'north: fold', 'drawn': ''}
     """
-    for role, move in moves_reported(reports, [term]).items():
+    for role, move in reported_moves(reports, [term]).items():
         return {"label": "", "text": f"{role}: {notation.text(move)}", "drawn": ""}
     arguments = arguments_of(term)
     if len(arguments) > 1 and str(arguments[0]) in roles:

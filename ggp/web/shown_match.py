@@ -41,7 +41,7 @@ from ggp.web.match_view import (
     report_view,
     shown_state,
 )
-from ggp.web.percepts import moves_reported, percept_view, reported_moves
+from ggp.web.percepts import find_reports, percept_view, reported_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -238,7 +238,7 @@ class ShownMatch:
         self._settlement = Settlement(game.roles, ())
         self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
         self._exploration = Exploration(self._history, self._picture)
-        self._reports = reported_moves(game.program)
+        self._reports = find_reports(game.program)
 
     def _described(self) -> dict[str, Any]:
         game = self.history.game
@@ -342,7 +342,7 @@ class ShownMatch:
                 [
                     percept_view(term, roles, notation, self._reports)
                     for term in step.percepts[seat]
-                    if viewer not in moves_reported(self._reports, [term])  # it knows its own move
+                    if viewer not in reported_moves(self._reports, [term])  # it knows its own move
                 ]
                 for step in history.steps
                 if seat is not None
