@@ -109,14 +109,13 @@ def choice_scratch_rows(tables: LaneTables) -> int:
 def native_layout(tables: LaneTables) -> Layout:
     """What machine code has to know of `tables`."""
     return Layout(
+        turns=tables.turns,
         row_of=tables.node_of,
         first_spare=tables.first_shared,
         end_spare=tables.row_count - 1,
         first_slot=tables.first_slot,
         slot_literal=tables.slot_literal,
         slot_node=tables.slot_node,
-        turn=tables.turn,
-        waiting=tables.waiting,
         planes=choice_planes(tables),
         scratch_rows=choice_scratch_rows(tables),
     )
@@ -392,18 +391,19 @@ def _take_drawn(value: Rows, scratch: Rows, own0: Index, drawn0: Index, planes: 
 
 @inlined
 def take_turns(tables: LaneTables, value: Rows) -> bool:
-    """Whether roles take turns (`LaneTables.turn`): at most one per lane has its turn, the others wait.
+    """Whether roles take turns (`LaneTables.turns`): at most one per lane has its turn, the others wait.
 
     It may be otherwise in states that the game never reaches, but a caller may put them.
     """
     one = fill(value, np.uint64(0))
-    otherwise = one
-    for role in range(tables.turn.shape[0]):
-        turn = literal(value, np.int64(tables.turn[role]))
-        waits = literal(value, np.int64(tables.waiting[role]))
-        otherwise = otherwise | (one & turn) | ~(turn ^ waits)
+    several = one
+    for i in range(tables.turns.literal.shape[0]):
+        turn = literal(value, np.int64(tables.turns.literal[i]))
+        several = several | (one & turn)
         one = one | turn
-    return tables.turn.shape[0] > 0 and not any_lane(otherwise)
+    if tables.turns.is_exact:
+        several = several | ~one
+    return tables.turns.literal.shape[0] > 0 and not any_lane(several)
 
 
 @inlined
@@ -412,7 +412,7 @@ def is_choice_native(tables: LaneTables, value: Rows) -> bool:
     other selects from: callers ask once for both."""
     native, width = tables.schedule.native, native_column(value)
     has_code = native[COUNT_CODE, width] != 0 and native[SELECT_CODE, width] != 0
-    return bool(has_code and take_turns(tables, value) == (tables.turn.shape[0] > 0))
+    return bool(has_code and take_turns(tables, value) == (tables.turns.literal.shape[0] > 0))
 
 
 @inlined
@@ -425,11 +425,13 @@ def count_moves(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, i
     ready = fill(value, ALL_ONES)
     if is_native:
         call_on_rows(tables.schedule.native[COUNT_CODE, native_column(value)], value, scratch)
-    if is_native and tables.turn.shape[0] > 0:
+    if is_native and tables.turns.literal.shape[0] > 0:
         # The role whose turn it is takes the count of all, the others have one move.
         ready = load(scratch, blocks0)
         for role in range(tables.role_count):
-            turn = literal(value, np.int64(tables.turn[role]))
+            turn = fill(value, np.uint64(0))
+            for i in range(tables.turns.first[role], tables.turns.first[role + 1]):
+                turn = turn | literal(value, np.int64(tables.turns.literal[i]))
             for p in range(planes):
                 store(scratch, role * planes + p, load(scratch, blocks0 - planes + p) & turn)
     elif is_native:
@@ -451,7 +453,7 @@ def select_moves(
     roles = tables.role_count
     blocks0 = (roles + 3) * planes
     if is_native:
-        if tables.turn.shape[0] > 0:
+        if tables.turns.literal.shape[0] > 0:
             for p in range(planes):
                 # k is 0 where a role waits.
                 k = load(scratch, p)
@@ -524,7 +526,7 @@ def choose_moves(
     Other lanes get no move and do not influence what is drawn.
     """
     is_native = is_choice_native(tables, value)
-    if is_native and tables.turn.shape[0] > 0:
+    if is_native and tables.turns.literal.shape[0] > 0:
         native, width = tables.schedule.native, native_column(value)
         call_on_rows(native[COUNT_CODE, width], value, scratch)
         stuck = _draw_in_turn(tables, scratch, planes, random, lanes)
@@ -543,7 +545,7 @@ def is_fused(tables: LaneTables, value: Rows) -> bool:
     native = tables.schedule.native
     width = native_column(value)
     has_code = native[BEFORE_DRAW_CODE, width] != 0 and native[AFTER_DRAW_CODE, width] != 0
-    return bool(has_code and take_turns(tables, value) == (tables.turn.shape[0] > 0))
+    return bool(has_code and take_turns(tables, value) == (tables.turns.literal.shape[0] > 0))
 
 
 @stage
@@ -554,7 +556,7 @@ def draw_all(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, rand
     """
     everywhere = fill(value, ALL_ONES)
     call_on_rows(tables.schedule.native[BEFORE_DRAW_CODE, native_column(value)], value, scratch)
-    if tables.turn.shape[0] > 0:
+    if tables.turns.literal.shape[0] > 0:
         stuck = _draw_in_turn(tables, scratch, planes, random, everywhere)
     else:
         stuck = fill(value, np.uint64(0))

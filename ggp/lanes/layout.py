@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import FALSE_LITERAL, TRUE_LITERAL, CircuitTables, Int32Array
+from ggp.circuit.tables import FALSE_LITERAL, CircuitTables, Int32Array
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index, Rows, lowest_bit, word_count
-from ggp.native.parts import Part
+from ggp.lanes.turns import find_turns
+from ggp.native.parts import Part, Turns
 
 BLOCK = 8
 WIDTH_COUNT = 6
@@ -34,9 +35,6 @@ WINDOW = 8192
 """Gates sorted into runs together. Fewer make short runs, more make values wait long in rows."""
 
 NEVER = -1
-UNKNOWN = -1
-MAX_WAITING = 4
-"""Moves that are tried as the one of a role that waits."""
 
 
 class GateRuns(NamedTuple):
@@ -74,7 +72,7 @@ class LaneTables(NamedTuple):
     first_slot     int32[R+1]; slots of role r
     slot_literal   int32[S]; legality of the slot's move
     slot_node      int32[S]; row of the slot's move (or the spare row)
-    turn, waiting  int32[R]: see `find_turns`; empty if roles do not take turns
+    turns          whose turn it is
     terminal       literal
     next           int32[F]: literal of each fluent in the next state
     next_order     int32[F]: fluents in an order in which the next state can be written in place, after ...
@@ -94,8 +92,7 @@ class LaneTables(NamedTuple):
     first_slot: Int32Array
     slot_literal: Int32Array
     slot_node: Int32Array
-    turn: Int32Array
-    waiting: Int32Array
+    turns: Turns
     terminal: int
     next: Int32Array
     next_order: Int32Array
@@ -141,7 +138,6 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
     first_slot, slot_literal, slot_node = _arrange_moves(tables, node_of, spare)
     following = _renumber(tables.next, node_of)
     order, saved = order_of_writing(following)
-    turn, waiting = find_turns(tables)
     return LaneTables(
         schedule=schedule,
         row_count=spare + 1,
@@ -153,8 +149,7 @@ def arrange(tables: CircuitTables, window: int = WINDOW) -> LaneTables:
         first_slot=first_slot,
         slot_literal=slot_literal,
         slot_node=slot_node,
-        turn=turn,
-        waiting=waiting,
+        turns=find_turns(tables),
         terminal=int(_renumber(np.array([tables.terminal], np.int32), node_of)[0]),
         next=following,
         next_order=order,
@@ -314,75 +309,6 @@ def _arrange_moves(
         nodes += [np.arange(move0 + first, move0 + end, dtype=np.int32), np.full(padding, spare, np.int32)]
         first_slot.append(first_slot[-1] + int(end - first) + padding)
     return np.array(first_slot, np.int32), np.concatenate(literals), np.concatenate(nodes)
-
-
-def find_turns(tables: CircuitTables) -> tuple[Int32Array, Int32Array]:
-    """The literal of each role's turn, and of its one move when it waits: int32[R] each, constants or
-    fluents; empty if roles do not take turns.
-
-    Where the first does not hold, no other move of the role is legal. The second is its negation, or a fluent
-    that changes places with it in every step, as `control white` and `control black` do: its negation in all
-    states that a game reaches.
-
-    >>> import ggp
-    >>> [find_turns(ggp.load(name).tables)[0].size for name in ("tictactoe", "goofspiel")]
-    [2, 0]
-    """
-    none = np.zeros(0, np.int32)
-    if tables.role_count == 1:
-        return np.array([TRUE_LITERAL], np.int32), np.array([FALSE_LITERAL], np.int32)
-    turns, waiting = [], []
-    for first, end in zip(tables.first_move[:-1].tolist(), tables.first_move[1:].tolist(), strict=True):
-        legal = tables.legal[first:end]
-        candidates = np.flatnonzero(legal >> 1 <= tables.fluent_count)[:MAX_WAITING].tolist()
-        pairs = ((i, turn) for i in candidates for turn in _opposites(tables, int(legal[i])))
-        found = next(((i, turn) for i, turn in pairs if _are_false(tables, legal, i, turn)), None)
-        if found is None:
-            return none, none
-        turns.append(found[1])
-        waiting.append(int(legal[found[0]]))
-    return np.array(turns, np.int32), np.array(waiting, np.int32)
-
-
-def _opposites(tables: CircuitTables, literal: int) -> list[int]:
-    """Literals of which a literal, of a constant or fluent, is the negation: see `find_turns`."""
-
-    def at(x: int, of_fluents: NDArray[np.integer]) -> int:
-        return int(of_fluents[(x >> 1) - 1]) ^ x & 1
-
-    opposites = [literal ^ 1]
-    if literal >> 1:
-        other = at(literal, tables.next)
-        is_exchanged = 0 < other >> 1 <= tables.fluent_count and at(other, tables.next) == literal
-        if is_exchanged and at(other, tables.initial) != at(literal, tables.initial):
-            opposites.append(other)
-    return opposites
-
-
-def _are_false(tables: CircuitTables, legal: Int32Array, waiting: int, turn: int) -> bool:
-    """Whether all legal literals but one are false wherever `turn` is."""
-    value = np.full(tables.node_count, UNKNOWN, np.int8)
-    value[0] = 1
-    value[turn >> 1] = turn & 1
-    _propagate(tables.first_input, tables.input, tables.gate0, int(tables.phase_end[0]), value)
-    others = np.delete(legal, waiting)
-    return bool((value[others >> 1] == (others & 1)).all())
-
-
-@kernel
-def _propagate(
-    first_input: Int32Array, inputs: Int32Array, gate0: int, gates: int, value: NDArray[np.int8]
-) -> None:
-    """Compute which of the first `gates` gates are 0 or 1 whatever the UNKNOWN nodes are."""
-    for g in range(gates):
-        result = 1
-        for j in range(first_input[g], first_input[g + 1]):
-            x = value[inputs[j] >> 1]
-            if x == UNKNOWN:
-                result = UNKNOWN if result == 1 else result
-            elif x == (inputs[j] & 1):
-                result = 0
-        value[gate0 + g] = result
 
 
 def order_of_writing(following: Int32Array) -> tuple[Int32Array, Int32Array]:

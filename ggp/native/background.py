@@ -200,7 +200,7 @@ class NativeCode:
     @functools.cached_property
     def _digest(self) -> bytes:
         digest = hashlib.sha256()
-        for part in (*self._tables, *self._layout):
+        for part in (*self._tables, *self._layout.turns, *self._layout[1:]):
             array = np.ascontiguousarray(part)
             digest.update(repr((array.dtype.str, array.shape)).encode())
             digest.update(array.tobytes())

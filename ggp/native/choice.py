@@ -11,8 +11,8 @@ tree, split into 3 * 2**m and the rest:
 About 3 operations per move to count and 5 to select. A number that differs from lane to lane is a list of
 planes, the lowest first, as in `ggp.lanes.choose`.
 
-Roles that take turns (`Layout.turn`) share one tree: in a lane only the moves of the role to move are legal
-in it, so a leaf is legal where a move of any role there is. The one move of a role that waits is no leaf.
+Roles that take turns (`Layout.turns`) share one tree: in a lane only the moves of the role to move are legal
+in it, so a leaf is legal where any of its moves is. The moves of the roles that wait are selected apart.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ggp.circuit.tables import FALSE_LITERAL, TRUE_LITERAL
 from ggp.native.operations import NO_ROW, Operations, Value, literal_value
-from ggp.native.parts import Layout
+from ggp.native.parts import NO_MOVE, Layout
 from ggp.native.schedule import SCRATCH, Schedule, ScheduleError, pack_operations
 
 RECOUNTED = 3
 """Counts of subtrees with at most this many leaves are not kept but made again."""
-TRUE = 0
-"""The literal of the constant."""
+TRUE, FALSE = TRUE_LITERAL, FALSE_LITERAL
 
 
 def moves_of_role(layout: Layout, role: int) -> list[tuple[int, int]]:
@@ -65,17 +65,38 @@ class ChoiceSchedules(NamedTuple):
 Planes = list[Value]
 
 
-class Leaf(NamedTuple):
-    """What is selected together: at most one of these moves is legal in a lane.
+class LeafMove(NamedTuple):
+    """A move that is selected where its leaf is and `turn` holds.
 
-    literals   of legality
-    moves      row and literal of each: it is selected where the leaf is and the literal holds
-    row        where the OR of the literals is found; NO_ROW: nowhere
+    literal, row   of its legality, and of the move
+    turn           literal
+    is_waiting     whether its role waits with it, too: it is legal where `turn` does not hold
     """
 
-    literals: list[int]
-    moves: list[tuple[int, int]]
+    literal: int
+    row: int
+    turn: int = TRUE
+    is_waiting: bool = False
+
+
+class Leaf(NamedTuple):
+    """What is selected together: at most one of these moves is legal, in its role's turn, in a lane.
+
+    row   where it is found whether one is; NO_ROW: nowhere
+    """
+
+    moves: list[LeafMove]
     row: int = NO_ROW
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it has several moves, or one that is legal elsewhere."""
+        return len(self.moves) > 1 or self.moves[0].is_waiting
+
+    @property
+    def selected(self) -> list[LeafMove]:
+        """The moves but those that wait."""
+        return [move for move in self.moves if not move.is_waiting]
 
 
 def _xor(a: int, b: int, c: int = 0) -> int:
@@ -113,12 +134,14 @@ def _merged(operations: Operations, values: Sequence[Value]) -> Value:
 class _Tree:
     """The tree of a role, or of all; `next_row` is the first free scratch row.
 
-    kept    rows of counts, and of the legality of leaves of several moves, by range of leaves
+    kept        rows of counts, and of the legality of shared leaves, by range of leaves
+    selected    where each leaf is
     """
 
     def __init__(self, leaves: list[Leaf], next_row: int) -> None:
         self.leaves, self.next_row = leaves, next_row
         self.kept: dict[tuple[int, int], list[int]] = {}
+        self.selected: dict[int, Value] = {}
 
     def _keep(self, operations: Operations, leaves: tuple[int, int], values: Planes) -> None:
         rows = list(range(self.next_row, self.next_row + len(values)))
@@ -132,8 +155,11 @@ class _Tree:
         kept = self.kept.get((leaf, leaf + 1))
         if kept or self.leaves[leaf].row != NO_ROW:
             return Value(kept[0] if kept else self.leaves[leaf].row)
-        literals = self.leaves[leaf].literals
-        return _merged(operations, [literal_value(literal) for literal in literals])
+        legal = []
+        for move in self.leaves[leaf].moves:
+            both = [literal_value(x) for x in (move.literal, move.turn)]
+            legal.append(operations.add(lambda a, b: a & b, *both) if move.is_waiting else both[0])
+        return _merged(operations, legal)
 
     def count(self, operations: Operations, begin: int, end: int) -> Planes:
         """Add up the legal leaves begin .. end-1."""
@@ -142,7 +168,7 @@ class _Tree:
             legal = [self.legal(operations, leaf) for leaf in range(begin, end)]
             # Of these the last is not needed to select.
             for leaf in range(begin, end - 1):
-                if len(self.leaves[leaf].literals) > 1 and self.leaves[leaf].row == NO_ROW:
+                if self.leaves[leaf].is_shared and self.leaves[leaf].row == NO_ROW:
                     self._keep(operations, (leaf, leaf + 1), legal[leaf - begin : leaf - begin + 1])
             if size == 1:
                 return legal
@@ -195,11 +221,12 @@ class _Tree:
 
     def _put(self, operations: Operations, leaf: int, selected: Value) -> None:
         leaf_row = self.leaves[leaf].row
-        for row, literal in self.leaves[leaf].moves[: 1 if leaf_row != NO_ROW else None]:
-            if literal == TRUE or leaf_row != NO_ROW:
-                operations.keep(selected, row)
+        self.selected[leaf] = selected
+        for move in self.leaves[leaf].selected[: 1 if leaf_row != NO_ROW else None]:
+            if not self.leaves[leaf].is_shared or leaf_row != NO_ROW:
+                operations.keep(selected, move.row)
             else:
-                operations.add(lambda a, b: a & b, selected, literal_value(literal), target=row)
+                operations.add(lambda a, b: a & b, selected, literal_value(move.turn), target=move.row)
 
 
 def _sum(operations: Operations, left: Planes, right: Planes, planes: int) -> Planes:
@@ -251,7 +278,7 @@ def choice_operations(layout: Layout, *, is_fused: bool = False) -> Choice:
     drawn, has_move = SCRATCH + roles * planes, SCRATCH + (roles + 3) * planes
     counting, selecting = Operations(), Operations()
     leaves: list[Leaf] = []
-    if len(layout.turn):
+    if len(layout.turns.literal):
         rows = ChoiceRows(has_move - planes, drawn, has_move, has_move + roles, has_move + roles + 1)
         end, leaves = _choose_in_turns(layout, counting, selecting, rows, is_fused)
     else:
@@ -267,7 +294,7 @@ def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations,
     end, planes = rows.end, layout.planes
     for role in range(len(layout.first_slot) - 1):
         moves = moves_of_role(layout, role)
-        tree = _Tree([Leaf([literal], [(row, TRUE)]) for literal, row in moves], end)
+        tree = _Tree([Leaf([LeafMove(*move)]) for move in moves], end)
         total = tree.count(counting, 0, len(moves))
         end, first = tree.next_row, rows.limit + role * planes
         some = _merged(counting, total)
@@ -278,52 +305,63 @@ def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations,
     return end
 
 
-def _leaves_in_turns(layout: Layout) -> tuple[list[Leaf], list[tuple[int, int]]]:
-    """The leaves of the tree of all roles, and the literal and row of the move of each role that waits."""
-    leaves: list[Leaf] = []
-    waiting: list[tuple[int, int]] = []
-    for role, (turn, wait) in enumerate(zip(layout.turn.tolist(), layout.waiting.tolist(), strict=True)):
-        moves, place = moves_of_role(layout, role), 0
-        if turn != TRUE:
-            waiting.append(next(move for move in moves if move[0] == wait))
-        for literal, row in moves:
-            if turn != TRUE and (literal, row) == waiting[-1]:
-                continue
-            if place == len(leaves):
-                leaves.append(Leaf([], []))
-            leaves[place].literals.append(literal)
-            leaves[place].moves.append((row, turn))
-            place += 1
-    return leaves, waiting
+def _leaves_in_turns(layout: Layout) -> list[Leaf]:
+    """The leaves of the tree of all roles: leaf i is the i-th move under each literal of `Turns`."""
+    turns, leaves = layout.turns, list[Leaf]()
+    places = dict.fromkeys(turns.literal.tolist(), 0)
+    moves = [move for role in range(len(turns.waiting)) for move in moves_of_role(layout, role)]
+    waiting = {*turns.waiting.tolist()}
+    for number, (move, turn) in enumerate(zip(moves, turns.of_move.tolist(), strict=True)):
+        if turn != FALSE:
+            if places[turn] == len(leaves):
+                leaves.append(Leaf([]))
+            leaves[places[turn]].moves.append(LeafMove(*move, turn, number in waiting))
+            places[turn] += 1
+    return leaves
 
 
 def _choose_in_turns(
     layout: Layout, counting: Operations, selecting: Operations, rows: ChoiceRows, is_fused: bool
 ) -> tuple[int, list[Leaf]]:
     """One tree for all roles; return the first free scratch row, and its leaves."""
-    end, (leaves, waiting) = rows.end, _leaves_in_turns(layout)
+    end, turns, leaves = rows.end, layout.turns, _leaves_in_turns(layout)
     if is_fused:
-        several = [i for i, leaf in enumerate(leaves) if len(leaf.moves) > 1]
-        for row, i in enumerate(several, end):
+        shared = [i for i, leaf in enumerate(leaves) if leaf.is_shared]
+        for row, i in enumerate(shared, end):
             leaves[i] = leaves[i]._replace(row=row)
-        end += len(several)
-    tree, turns = _Tree(leaves, end), layout.turn.tolist()
+        end += len(shared)
+    tree = _Tree(leaves, end)
     total = tree.count(counting, 0, len(leaves))
-    some = _merged(counting, total)
-    can_move = some
-    for number, turn in enumerate(turns):
-        if turn != TRUE:
-            # The role that waits has its one move.
-            previous = [can_move] if number else []
-            able = counting.add(lambda a, t: a | ~t, some, literal_value(turn))
-            can_move = counting.add(lambda a, b: a & b, able, *previous) if previous else able
+    can_move = some = _merged(counting, total)
+    owned = turns.literal[: turns.first[-1]].tolist()
+    if len(owned) < len(turns.literal) or not turns.is_exact:
+        # Where it is no role's turn, each has the move that waits.
+        has_turn = _merged(counting, [literal_value(x) for x in owned])
+        can_move = counting.add(lambda a, t: a | ~t, some, has_turn)
     counting.keep(can_move, rows.has_move)
     _keep_limit(counting, total, some, range(rows.limit, rows.limit + layout.planes))
     k = [Value(row) for row in range(rows.drawn, rows.drawn + layout.planes)]
     tree.select(selecting, 0, len(leaves), Value(rows.lanes), k)
-    for literal, row in waiting:
-        selecting.add(lambda a, b: a & b, Value(rows.lanes), literal_value(literal), target=row)
+    _select_waiting(layout, selecting, tree, Value(rows.lanes))
     return tree.next_row, leaves
+
+
+def _select_waiting(layout: Layout, selecting: Operations, tree: _Tree, lanes: Value) -> None:
+    """Select the move that waits of each role in `lanes`, where it waits or that leaf is selected."""
+    turns = layout.turns
+    moves = [move for role in range(len(turns.waiting)) for move in moves_of_role(layout, role)]
+    within = {m.row: (m, leaf) for leaf, each in enumerate(tree.leaves) for m in each.moves if m.is_waiting}
+    for role, waiting in enumerate(turns.waiting.tolist()):
+        if waiting != NO_MOVE:
+            _, row = moves[waiting]
+            selected = lanes
+            for x in turns.literal[turns.first[role] : turns.first[role + 1]].tolist():
+                selected = selecting.add(lambda a, t: a & ~t, selected, literal_value(x))
+            if row in within:
+                move, leaf = within[row]
+                passing = (tree.selected[leaf], literal_value(move.turn))
+                selected = selecting.add(lambda a, s, t: a | s & t, selected, *passing)
+            selecting.keep(selected, row)
 
 
 def schedule_choice(layout: Layout) -> ChoiceSchedules:

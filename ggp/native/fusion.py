@@ -50,8 +50,11 @@ def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operat
     fused = _Fusion()
     begin, end = gates_of_phase(tables, Phase.LEGAL)
     move0 = 1 + tables.fluent_count
-    shared = [leaf for leaf in choice.leaves if len(leaf.literals) > 1]
-    unions = [[int(tables.legal[row - move0]) for row, _ in leaf.moves] for leaf in shared]
+    shared = [leaf for leaf in choice.leaves if leaf.is_shared]
+    unions = [
+        [[int(tables.legal[move.row - move0]), *[move.turn] * move.is_waiting] for move in leaf.moves]
+        for leaf in shared
+    ]
     row_of = np.concatenate([layout.row_of, np.array([leaf.row for leaf in shared], np.int32)])
     goal = phase_operations(tables, layout, Phase.GOAL, 3)
     read = kept | {row for part in (choice.counting, goal) for source in part.source for row in source}
@@ -81,10 +84,10 @@ def after_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operati
     begin, end = gates_of_phase(tables, Phase.NEXT)
     # A leaf is selected as a whole, in the row of its first move: that of the role whose turn it is.
     meaning = {
-        row: (2 * leaf.moves[0][0], turn)
+        move.row: (2 * leaf.selected[0].row, move.turn)
         for leaf in choice.leaves
-        if len(leaf.literals) > 1
-        for row, turn in leaf.moves
+        if leaf.is_shared
+        for move in leaf.selected
     }
     outputs = outputs_of_phase(tables, begin, end)
     fused.append(laid_out(map_gates(tables, begin, end, outputs, 3, meaning=meaning), layout.row_of))

@@ -81,13 +81,13 @@ def map_gates(
     inputs: int,
     *,
     meaning: Mapping[int, tuple[int, int]] | None = None,
-    unions: Sequence[Sequence[int]] = (),
+    unions: Sequence[Sequence[Sequence[int]]] = (),
 ) -> Cover:
     """Cover the gates begin .. end-1 of `tables` by operations with at most `inputs` (2 or 3) inputs.
 
     outputs   nodes among the gates begin .. end-1 whose values are needed
     meaning   nodes that have no row, as two literals of which each is the AND
-    unions    the OR of these literals, two or more, is needed, too
+    unions    the OR of these ANDs of literals, of two literals or more, is needed, too
 
     >>> import ggp
     >>> tables = ggp.load("tictactoe").tables
@@ -99,8 +99,10 @@ def map_gates(
     """
     ands, literal_of = _split(tables, begin, end, meaning or {})
     roots = {node: literal_of[node] for node in sorted(outputs)}
-    for number, literals in enumerate(unions):
-        negated = [literal_of.get(x >> 1, x & ~1) ^ (x & 1 ^ 1) for x in literals]
+    for number, products in enumerate(unions):
+        negated = [
+            ands.all_of([literal_of.get(x >> 1, x & ~1) ^ (x & 1) for x in each]) ^ 1 for each in products
+        ]
         roots[tables.node_count + number] = ands.all_of(negated) ^ 1
     uses = [0] * len(ands.inputs)
     for literal in roots.values():

@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
+
 from ggp.circuit.tables import Int32Array, Phase
 
 
@@ -40,26 +42,45 @@ PHASES_OF = {
 }
 
 
+class Turns(NamedTuple):
+    """Whose turn it is, in games in which at most one role has a choice: see `ggp.lanes.turns`.
+
+    literal    int32[*]: of constants or fluents, at most one of which holds; empty if roles do not take turns
+    first      int32[R+1]: where those of each role begin; where a later one holds, all roles wait
+    is_exact   whether one always holds; else all wait where none does
+    of_move    int32[M]: the literal under which a move of the role whose turn it is may be legal; FALSE: none
+    waiting    int32[R]: the move that is the only legal one of a role that waits; NO_MOVE if it never waits
+    """
+
+    literal: Int32Array
+    first: Int32Array
+    is_exact: bool
+    of_move: Int32Array
+    waiting: Int32Array
+
+
+NO_MOVE = -1
+NO_TURNS = Turns(*(np.zeros(0, np.int32),) * 2, False, *(np.zeros(0, np.int32),) * 2)
+
+
 class Layout(NamedTuple):
     """Where a circuit lies in rows: see `ggp.lanes.layout.LaneTables`.
 
+    turns        whose turn it is
     row_of       int32[K]: row of each node
     first_spare, end_spare    rows that hold nothing between phases; the row `end_spare` is never read
     first_slot, slot_literal, slot_node    moves by role
-    turn, waiting    literals of each role's turn, and of its one move when it waits; empty if roles do not
-                 take turns
     planes       of the count of moves
     scratch_rows    for choosing moves; behind them lie, for AFTER_DRAW, a row of the lanes that restart and
                  one row for each fluent of the state they restart from
     """
 
+    turns: Turns
     row_of: Int32Array
     first_spare: int
     end_spare: int
     first_slot: Int32Array
     slot_literal: Int32Array
     slot_node: Int32Array
-    turn: Int32Array
-    waiting: Int32Array
     planes: int
     scratch_rows: int

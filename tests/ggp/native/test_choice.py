@@ -6,10 +6,44 @@ import pytest
 import ggp
 from ggp.lanes.choose import native_layout
 from ggp.native.choice import moves_of_role, schedule_choice
-from ggp.native.parts import Layout
+from ggp.native.parts import NO_TURNS, Layout
 from ggp.native.schedule import SCRATCH, ScheduleError, interpret
 
 WORDS = 2
+NOTHING = -1
+TAKING = """
+(init (left 1)) (init (left 2)) (init (left 3)) (init (left 4))
+(<= (taken ?n) (does ?r (take ?n)))
+(<= (next (left ?n)) (true (left ?n)) (not (taken ?n)))
+(<= (next won) (does ?r (say yes)))
+(<= some_left (true (left ?n)))
+(<= terminal (not some_left))
+(<= (goal ?r 100) (role ?r) (true won))
+(<= (goal ?r 0) (role ?r) (not (true won)))
+"""
+STEPS = """
+(role a) (role b) (init (step a 1)) (after a b) (after b a)
+(<= (next (step ?r 2)) (true (step ?r 1)))
+(<= (next (step ?s 1)) (true (step ?r 2)) (after ?r ?s))
+(<= (legal ?r (take ?n)) (true (step ?r 1)) (true (left ?n)))
+(<= (legal ?r (say yes)) (true (step ?r 2)))
+(<= (legal ?r (say no)) (true (step ?r 2)))
+(<= (legal ?r wait) (role ?r) (not (true (step ?r 1))) (not (true (step ?r 2))))
+"""
+STEPS += TAKING
+PASSING = """
+(role a) (role b) (role c) (init (control a)) (after a b) (after b c) (after c a)
+(may a 1) (may a 2) (may a 3) (may b 3) (may b 4) (may c 1) (may c 4)
+(<= (next (control ?s)) (true (control ?r)) (after ?r ?s))
+(<= (can ?r ?n) (may ?r ?n) (true (left ?n)))
+(<= (can_move ?r) (can ?r ?n))
+(<= (legal ?r (take ?n)) (true (control ?r)) (can ?r ?n))
+(<= (legal ?r (say yes)) (true (control ?r)) (can ?r 4))
+(<= (legal ?r pass) (true (control ?r)) (not (can_move ?r)))
+(<= (legal ?r pass) (role ?r) (true (control ?s)) (distinct ?r ?s))
+"""
+PASSING += TAKING
+"""Roles take turns by a clock of four literals, and of three; in the second one a role may have to pass."""
 
 
 def bits(rows: np.ndarray) -> np.ndarray:
@@ -34,29 +68,41 @@ def legal_bits(layout: Layout, value: np.ndarray, role: int) -> np.ndarray:
 
 def put_legal(layout: Layout, value: np.ndarray, rng: np.random.Generator) -> None:
     """Let roles take turns: in every lane at most one has a turn, and the others one move."""
-    turns = layout.turn.tolist()
-    to_move = rng.integers(-1, len(turns), 64 * WORDS)
-    for role, (turn, waiting) in enumerate(zip(turns, layout.waiting.tolist(), strict=True)):
-        is_turn = to_move == role if turn else np.ones(64 * WORDS, bool)
-        if turn:
-            value[turn >> 1] = row_of(is_turn ^ bool(turn & 1))
-            value[waiting >> 1] = row_of(~is_turn ^ bool(waiting & 1))
+    turns, number = layout.turns, 0
+    case = rng.integers(turns.is_exact - 1, len(turns.literal), 64 * WORDS)
+    shown = np.append(turns.literal, NOTHING)[case]
+    for x in turns.literal.tolist():
+        value[x >> 1] = row_of((shown == x) ^ bool(x & 1))
+    for role, waiting in enumerate(turns.waiting.tolist()):
+        waits = (case < turns.first[role]) | (case >= turns.first[role + 1])
         for x, _ in moves_of_role(layout, role):
-            if x != waiting:
-                value[x >> 1] = row_of(bits(value[x >> 1]) & is_turn ^ bool(x & 1))
+            may_move = shown == turns.of_move[number]
+            is_legal = (bits(value[x >> 1]) & may_move) | (waits & (number == waiting))
+            value[x >> 1] = row_of(is_legal ^ bool(x & 1))
+            number += 1
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["tictactoe", "connectfour_4x4", "breakthrough_small", "hex_5x5", "goofspiel", "dicerace", "minichess"],
+    "rules",
+    [
+        "tictactoe",
+        "connectfour_4x4",
+        "breakthrough_small",
+        "hex_5x5",
+        "goofspiel",
+        "dicerace",
+        "minichess",
+        STEPS,
+        PASSING,
+    ],
 )
 @pytest.mark.parametrize("in_turn", [False, True])
-def test_counting_and_selecting(name, in_turn):
-    game, rng = ggp.load(name), np.random.default_rng(1)
+def test_counting_and_selecting(rules, in_turn):
+    game, rng = ggp.load(rules), np.random.default_rng(1)
     layout = native_layout(game.lane_tables)
     if not in_turn:
-        layout = layout._replace(turn=np.zeros(0, np.int32))
-    elif not len(layout.turn):
+        layout = layout._replace(turns=NO_TURNS)
+    elif not len(layout.turns.literal):
         pytest.skip("roles do not take turns")
     schedules, planes = schedule_choice(layout), layout.planes
     rows, roles = schedules.rows, range(len(game.roles))

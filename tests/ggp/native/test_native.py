@@ -23,6 +23,7 @@ from ggp.native.fusion import schedule_fused
 from ggp.native.parts import FUSED_PARTS, SINGLE_PARTS, Layout, Part
 from ggp.native.schedule import SCRATCH, ScheduleError, interpret, outputs_of_phase, schedule_phase
 from tests.conftest import ROOT
+from tests.ggp.native.test_choice import PASSING, STEPS
 
 GAMES = (
     "tictactoe",
@@ -252,7 +253,7 @@ def test_stuck_roles_are_counted_with_machine_code(rules, parts):
     root = game.unpack(game.initial_state())
     interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
     assert interpreted.stuck_roles[1] > 0
-    assert len(game.lane_tables.turn) == 2
+    assert len(game.lane_tables.turns.literal) == 2
     tables, _kept = with_code(game, parts, 8)
     assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
 
@@ -262,7 +263,7 @@ def test_stuck_roles_are_counted_with_machine_code(rules, parts):
 def test_states_in_which_both_roles_have_their_turn(parts):
     game = ggp.load("breakthrough_small")
     root = game.unpack(game.initial_state())
-    root[(game.lane_tables.turn >> 1) - 1] = True
+    root[(game.lane_tables.turns.literal >> 1) - 1] = True
     interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
     tables, _kept = with_code(game, parts, 8)
     assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
@@ -273,11 +274,23 @@ def test_states_in_which_both_roles_have_their_turn(parts):
 def test_states_in_which_no_role_or_both_have_a_control_of_their_own(is_turn):
     game = ggp.load(STUCK_WITH_TWO_CONTROLS)
     tables, _kept = with_code(game, FUSED_PARTS, 8)
-    assert set(tables.turn) == set(tables.waiting)
+    assert tables.turns.is_exact
     root = game.unpack(game.initial_state())
-    root[(tables.turn >> 1) - 1] = is_turn
+    root[(tables.turns.literal >> 1) - 1] = is_turn
     interpreted = Lanes(arrange(game.tables), words=8, seed=2).playouts(root, 3000)
     assert Lanes(tables, words=8, seed=2).playouts(root, 3000) == interpreted
+
+
+@needs_kernels
+@pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
+@pytest.mark.parametrize("rules", [STEPS, PASSING], ids=["steps", "passing"])
+def test_a_clock_of_several_literals(rules, parts):
+    game = ggp.load(rules)
+    root = game.unpack(game.initial_state())
+    interpreted = Lanes(arrange(game.tables), words=2, seed=2).playouts(root, 1000)
+    tables, _kept = with_code(game, parts, 2)
+    assert Lanes(tables, words=2, seed=2).playouts(root, 1000) == interpreted
+    assert len(tables.turns.literal) == len(game.roles) + (rules == STEPS) * 2
 
 
 @needs_kernels
