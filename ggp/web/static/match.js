@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
-import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, request, showState, whyNot } from "./page.js";
+import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, passHeader, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -48,10 +48,10 @@ function keptSeat(named) {
 let isKept = false; // a problem that stays until the next request
 const problem = (text) => { find("problem").textContent = text; };
 
-async function ask(what, body = {}) {
+async function ask(what, body = {}, headers = {}) {
   isKept = false;
   try {
-    const answer = await request(`${api}/${what}`, body);
+    const answer = await request(`${api}/${what}`, body, headers);
     problem("");
     return answer;
   } catch (error) {
@@ -591,7 +591,10 @@ async function followAgain() {
     follow();
   } catch (error) {
     if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
-    if (error.status) problem("The program was started again: open the address that it prints, and the match goes on here.");
+    if (error.status) {
+      problem("The program was started again: reload this page, or open the address that it prints, and the match goes on here. ");
+      find("problem").append(element("button", { type: "button", onclick: () => location.reload() }, "Reload"));
+    }
     setTimeout(followAgain, AGAIN_MS);
   }
 }
@@ -683,13 +686,13 @@ function showInvitations() {
   const own = persons();
   if (own.length !== 2 || seatHere) return;
   find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which another browser on this machine plays ${role}`, onclick: async () => {
+    const path = await ask("invite", { role }, passHeader());
+    if (!path) return;
     seatHere = keptSeat(own[1 - index]);
     history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
-    const path = await ask("invite", { role });
-    if (!path) return;
     const text = `${location.origin}${path}`;
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
-    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}The address admits another browser on this machine; here you play ${seatHere}.`),
+    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}The address admits another browser on this machine to this match, for a day; here you play ${seatHere}.`),
       isCopied ? "" : element("input", { type: "text", readonly: true, value: text, "aria-label": `address for ${role}`, onfocus: ({ target }) => target.select() }));
   } }, `Invite ${role}`)));
 }
@@ -751,6 +754,7 @@ try {
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden;
   showInvitations();
+  if (about.is_invited) find("nav").replaceChildren();
   if (about.is_live) {
     find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
     nameServer("The player or manager of this match has ended.");
