@@ -399,7 +399,7 @@ function showThought(event) {
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
   showBar(event ?? lastExpected(), about);
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
-  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
+  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
@@ -494,7 +494,7 @@ function runClock(isRunning) {
   hand.style.animation = `run-out ${about.seconds}s linear forwards`;
 }
 
-const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.since) / 1000)} s (at a first match up to a minute)`;
+const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.since) / 1000)} s`;
 
 /** Counts the seconds until a search is ready: the first one of a game loads its rules, and may compile. */
 function watchPhase(event) {
@@ -504,7 +504,9 @@ function watchPhase(event) {
   const show = () => {
     if (!live) return;
     find("status").textContent = statusText();
-    if (preparing?.is_yours) find("bar-text").textContent = readyText();
+    if (!preparing?.is_yours) return;
+    find("bar-text").textContent = readyText();
+    find("effort").textContent = "The first time it can take a minute.";
   };
   if (preparing) readyTimer = setInterval(show, 1000);
   show();
