@@ -57,7 +57,7 @@ def command(
 
     The page listens on this machine only, and opens with the token in its address.
     """
-    from ggp.web.access import Access
+    from ggp.web.access import Access, kept_key
     from ggp.web.kept_matches import matches_folder
     from ggp.web.server import WebServer, run_app
     from ggp.web.sessions import SessionLimits
@@ -70,7 +70,8 @@ def command(
             raise click.ClickException(f"cannot read the token in {token_file}: {error}") from None
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
-    access = Access(host, port) if token is None else Access(host, port, token)
+    key = kept_key(token)
+    access = Access(host, port, key=key) if token is None else Access(host, port, token, key)
     _check_stores(stores)
     of_session = SessionLimits(
         limits["sessions"], limits["matches"], limits["memory"], idle_seconds=limits["idle"]

@@ -12,7 +12,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gdl.errors import GdlError
@@ -24,12 +24,17 @@ from ggp.game import Game, GameError, Move, Role, hides_information
 from ggp.match.player import MatchSetup, Player, PlayerError, Report
 from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
-from ggp.search.report import JSON_MOVES, SearchReport
+from ggp.search.report import JSON_CHARACTERS, JSON_MOVES, MoveReport, SearchReport
+from ggp.web.best_play import BestPlay, best_play
 from ggp.web.match_history import MatchHistory
 from ggp.web.openings import Results, prepare_results, results
 
 _SLICE_SECONDS = 0.4
 """Length of the slices of an analysis, which can end between two slices."""
+_BEST_PLAY_SECONDS = 3.0
+"""Time for the line of a proven position."""
+_PROVEN_MOVES = 60
+"""Maximum number of moves listed for a proven position."""
 _RESULTS_SECONDS = 0.3
 """Time for the results of random games, in an analysis of at least `_LONG_SECONDS`: no hint and no review."""
 _LONG_SECONDS = 2.0
@@ -80,6 +85,13 @@ class Finding:
         return None if self.report is None else self.report["expectation"]
 
 
+@dataclass(frozen=True)
+class _Stop:
+    """A stop signal as solvers ask for it."""
+
+    is_set: Callable[[], bool]
+
+
 class AgentThread:
     """Searches for one match; `found` is called in the thread with every Finding.
 
@@ -100,6 +112,8 @@ class AgentThread:
         self._task: Task | None = None
         self._is_starting = False
         self._results: Results = {}
+        self._best_play = BestPlay()
+        self._tried: tuple[MoveReport, ...] = ()
         self._match_id = f"web.{seed}.{time.time_ns()}"
         threading.Thread(target=self._run, args=(is_eager,), daemon=True).start()
 
@@ -174,6 +188,7 @@ class AgentThread:
     def _choose(self, task: Task, player: Player, state: Hashable, deadline: float) -> Move:
         joint_move = task.moves[-1] if task.moves else None
         self._results, is_long = {}, task.seconds >= _LONG_SECONDS
+        self._best_play, self._tried = BestPlay(), ()
         if not task.is_analysis:
             return player.choose(state, deadline, joint_move)
         while task.generation == self.generation and self._tasks.empty() and time.monotonic() < deadline:
@@ -181,6 +196,7 @@ class AgentThread:
             joint_move = None
             is_long = is_long and self._add_results(task, state, player.last_report)
             if isinstance(player.last_report, SearchReport) and player.last_report.goal is not None:
+                self._find_best_play(task, player, state, player.last_report)
                 break  # certain: no longer search finds more
         best: Move = player.best_move  # type: ignore[attr-defined]
         return best
@@ -196,9 +212,35 @@ class AgentThread:
         self._results = {**self._results, **new}
         return bool(new)
 
+    def _find_best_play(self, task: Task, player: Player, state: Hashable, report: SearchReport) -> None:
+        """Find the line of a position whose value is proven, if the kernels of proofs are there."""
+        is_ready = any(getattr(each, "prover", None) is not None for each in getattr(player, "advisors", ()))
+        if is_ready and task.seconds >= _LONG_SECONDS and self._game is not None:
+            self._found(Finding(task, report=self._described(report)))
+            stop = _Stop(lambda: not self._tasks.empty())
+            self._best_play = best_play(self._game, state, task.role, _BEST_PLAY_SECONDS, stop)
+
     def _described(self, report: Report) -> dict[str, Any]:
-        """A report as data, with the results of random games as far as they are known."""
-        return {**report.to_dict(), "results": self._results}
+        """A report as data, with the results of random games and the best play as far as they are known."""
+        found = {**report.to_dict(), "results": self._results}
+        line = [list(map(str, row)) for row in self._best_play.line]
+        if line and sum(len(text) for row in line for text in row) <= JSON_CHARACTERS:
+            found["line"] = line
+        task = self._task
+        if isinstance(report, SearchReport) and report.goal is not None and task and task.is_analysis:
+            found["moves"] = [each.to_dict() for each in self._proven_moves(report, task.role)]
+        return found
+
+    def _proven_moves(self, report: SearchReport, role: Role) -> list[MoveReport]:
+        """The moves of a proven position, the best first: a proof reports only the one that it needs."""
+        known = {each.move: each for each in (*self._tried, *report.moves)}
+        for move, goal in self._best_play.goals.items():
+            known[move] = replace(known.get(move, MoveReport(move, 0, goal, goal)), goal=goal)
+        first = report.best_move
+        if self._best_play.line and self._game is not None:
+            first = self._best_play.line[0][self._game.roles.index(role)]
+        order = sorted(known.values(), key=lambda each: (each.move != first, -(each.expectation or 0.0)))
+        return order[:_PROVEN_MOVES]
 
     def _player(self, task: Task) -> Player:
         """The player of a task, which keeps its tree from move to move."""
@@ -224,4 +266,5 @@ class AgentThread:
 
     def _pass_on(self, report: SearchReport) -> None:
         if not self._is_starting and self._task is not None and self._task.generation == self.generation:
+            self._tried = report.moves if self._task.is_analysis else ()
             self._found(Finding(self._task, report=self._described(report)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ggp.engines.loading import load
 from ggp.game import RANDOM_ROLE, Game, Move, Role, is_compiled
 from ggp.match.record import MatchRecord, Step
+from ggp.web.best_play import best_row
 
 if TYPE_CHECKING:
     from ggp.solver import Solution
@@ -86,11 +87,7 @@ def _best_play(solution: Solution) -> tuple[list[tuple[Move, ...]], list[int | N
     while not game.is_terminal(state):
         if len(moves) == _LINE:
             return moves, None
-        best = solution.stage(state).best_moves
-        row = tuple(
-            best[role][0].move if best.get(role) else game.legal_moves(state, role)[0] for role in game.roles
-        )
-        moves.append(row)
+        moves.append(row := best_row(solution, state))
         state = game.next_state(state, row)
     return moves, [None if role == RANDOM_ROLE else game.goal(state, role) for role in game.roles]
 

@@ -23,7 +23,6 @@ import logging
 import math
 import mimetypes
 import re
-import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -39,7 +38,7 @@ from ggp.analysis.sheet_comment import read_comment
 from ggp.files import PACKAGE
 from ggp.game import RANDOM_ROLE
 from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
-from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
+from ggp.web.access import COOKIE, HEADERS, INVITATION_SECONDS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
 from ggp.web.kept_matches import KeptMatches
@@ -59,8 +58,10 @@ _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
 """Mark in the page of a match: what the page would ask for first."""
-_INVITATIONS = 64
-"""Maximum number of invitations that work at the same time."""
+_START = '<a href="/">Start page</a>'
+"""Where the page of an error leads to."""
+_OWNERS_ONLY = ("again", "close", "invite")
+"""Requests about a match that an invited browser may not make."""
 _LISTED = 6
 """Maximum number of running matches that the front page lists."""
 _KEEP_ALIVE_SECONDS = 15.0
@@ -137,7 +138,6 @@ class WebServer:
         self._pictures: dict[str, str] = {}
         self._scenes: dict[str, Any] = {}
         self._programs = ""
-        self._invitations: list[str] = []
 
     def make_app(self) -> web.Application:
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
@@ -192,7 +192,8 @@ class WebServer:
         try:
             response = await self._admit(request, handler)
         except Exception as error:  # unexpected errors get an answer too
-            response = _error(request, *self._refusal(error))
+            way = error.way if isinstance(error, _AccessError) else _START
+            response = _error(request, *self._refusal(error), way)
             if response.status in _UNREAD:
                 response.force_close()
         if not response.prepared:
@@ -232,10 +233,12 @@ class WebServer:
         origin, host = request.headers.get("Origin"), request.headers["Host"]
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(origin, host):
             raise web.HTTPForbidden(text="requests from other pages are refused")
+        if request.method == "POST" and request.path == LOGIN:
+            return await self._return(request)
         if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
             return await self._log_in(request)
         if not request.path.startswith("/static/"):
-            self._session(request)
+            _require_seat(self._session(request), request)
         return await self._answer(request, handler)
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -257,19 +260,38 @@ class WebServer:
         return f"{COOKIE}-{self.access.port}"
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
-        """Exchange the token for a cookie, which removes it from the address bar."""
+        """Exchange the token, or an invitation, for a cookie and a pass; neither stays in the address bar."""
         given, seat = request.query["token"], request.query.get("seat")
-        is_invited = given in self._invitations and request.path.startswith("/match/")
-        if not is_invited and not self.access.is_token(given):
+        scope = () if self.access.is_token(given) else self.access.scope_of(given)
+        if scope is None:
             raise web.HTTPForbidden(text="wrong token: open the address that the server printed last")
-        session = await self.sessions.begin(request.cookies.get(self._cookie, ""))
         path = f"/{request.path.lstrip('/')}"
         target = path if _OWN_PATH.fullmatch(path) else "/"  # browsers read "\\" as "/"
+        # Behind "#", which browsers send to no server; `page.js` keeps it and takes it away.
+        kept = f"#{'seat-pass' if scope else 'pass'}={self.access.new_pass(scope)}"
         if path == LOGIN:
-            response = web.Response(text=redirection("/"), content_type="text/html")
+            response = web.Response(text=redirection(f"/{kept}"), content_type="text/html")
         else:
             query = f"?{urlencode({'seat': seat})}" if seat is not None else ""
-            response = web.Response(status=302, headers={"Location": target + query})
+            response = web.Response(status=302, headers={"Location": target + query + kept})
+        return await self._admitted(request, scope, response)
+
+    async def _return(self, request: web.Request) -> web.Response:
+        """Exchange the pass of a browser that an earlier run knew for a cookie."""
+        scope = self._scope(request)
+        if scope is None:
+            raise web.HTTPForbidden(text="no valid pass")
+        return await self._admitted(request, scope, web.json_response(None))
+
+    def _scope(self, request: web.Request) -> tuple[str, ...] | None:
+        """What the pass that a script has sent admits to; None without a valid one."""
+        kind, _, given = request.headers.get("Authorization", "").partition(" ")
+        return self.access.scope_of(given) if kind == "Pass" else None
+
+    async def _admitted(
+        self, request: web.Request, scope: tuple[str, ...], response: web.Response
+    ) -> web.Response:
+        session = await self.sessions.begin(request.cookies.get(self._cookie, ""), scope)
         response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
         return response
 
@@ -414,18 +436,25 @@ class WebServer:
         await self._revive(request)
         match = self._find(request)
         state, digest = match.whole_state()
-        about = json.dumps(match.about)
+        about = json.dumps(self._about(request, match))
         return _page(
             "match", f'{{"about": {about}, "state": {state}, "digest": "{digest}"}}' if state else ""
         )
 
     async def invite(self, request: web.Request) -> web.Response:
-        """The path at which another browser of this machine, logged in or not, plays one role of a match."""
+        """The path at which another browser of this machine plays one role of a match and opens nothing else.
+
+        It outlives this run: a cookie, which servers at other ports may have seen, is not enough to get one.
+        """
+        if self._scope(request) != () and not self._is_program(request):
+            raise web.HTTPForbidden(
+                text="open the address with the token that the server printed, then invite"
+            )
         match, role = self._find(request), _field(await _json(request), "role", str)
         seats = dict(zip(match.about["roles"], match.about["seats"], strict=True))
         if seats.get(role) != PERSON:
             raise web.HTTPBadRequest(text=f"no person plays {role}")
-        self._invitations = [*self._invitations[1 - _INVITATIONS :], key := secrets.token_urlsafe(18)]
+        key = self.access.new_pass((match.name, role), INVITATION_SECONDS)
         return web.json_response(f"/match/{match.name}?{urlencode({'seat': role, 'token': key})}")
 
     async def explanation(self, request: web.Request) -> web.Response:
@@ -463,7 +492,11 @@ class WebServer:
 
     async def match(self, request: web.Request) -> web.Response:
         await self._revive(request)
-        return web.json_response(self._find(request).about)
+        return web.json_response(self._about(request, self._find(request)))
+
+    def _about(self, request: web.Request, match: OpenMatch) -> dict[str, Any]:
+        """What does not change of a match, and whether the browser is invited and may open nothing else."""
+        return match.about if self._session(request).seats is None else {**match.about, "is_invited": True}
 
     async def close_match(self, request: web.Request) -> web.Response:
         """End a match; only the session that opened it may do so."""
@@ -484,6 +517,9 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         data = await _json(request)
         arguments = {name: _field(data, name, kind) for name, kind in _MATCH_REQUESTS[do].items()}
+        own = (self._session(request).seats or {}).get(match.name)
+        if own is not None and arguments.get("role", own) != own:
+            raise web.HTTPForbidden(text=f"this browser is invited to play {own}")
         return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
 
     async def ask_sheet(self, request: web.Request) -> web.Response:
@@ -528,9 +564,7 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         if (session := self.sessions.find(name)) is not None:
             return session
-        raise web.HTTPForbidden(
-            text="open the address with the token that the server printed at the start; then this one works"
-        )
+        raise _UnknownBrowserError
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
@@ -538,6 +572,40 @@ class WebServer:
         if match is None:
             raise web.HTTPNotFound(text=_NO_MATCH)
         return match
+
+
+class _AccessError(web.HTTPForbidden):
+    """A browser may not open a page; `way`: where it may go, as HTML."""
+
+    way = ""
+
+
+class _UnknownBrowserError(_AccessError):
+    """No session has the cookie: the script of the page tries the pass of an earlier run."""
+
+    way = '<script type="module" src="/static/return.js"></script>'
+
+    def __init__(self) -> None:
+        super().__init__(
+            text="open the address with the token that the server printed at the start; then this one works"
+        )
+
+
+class _InvitedError(_AccessError):
+    """An invited browser asks for more than its match."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(text="this browser was invited to one match, and can open nothing else here")
+        self.way = f'<a href="/match/{html.escape(name)}">Your match</a>'
+
+
+def _require_seat(session: Session, request: web.Request) -> None:
+    """Raise _InvitedError if an invited browser asks for more than its match."""
+    if session.seats is None:
+        return
+    is_owners = request.path.rpartition("/")[2] in _OWNERS_ONLY
+    if request.match_info.get("id") not in session.seats or is_owners:
+        raise _InvitedError(list(session.seats)[-1])
 
 
 def _summary(match: OpenMatch) -> dict[str, Any]:
@@ -710,12 +778,15 @@ class _Protocol(web.RequestHandler):
         return response
 
 
-def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
-    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others."""
+def _error(request: web.BaseRequest, status: int, text: str, way: str = _START) -> web.Response:
+    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others.
+
+    way   HTML that leads on from the page
+    """
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
         return web.json_response({"error": text}, status=status)
     sentence = html.escape(f"{text[:1].upper()}{text[1:]}.")
-    filled = Template(_markup("error")).substitute(text=sentence)
+    filled = Template(_markup("error")).substitute(text=sentence, way=way)
     return web.Response(text=filled, status=status, content_type="text/html")
 
 

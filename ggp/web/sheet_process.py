@@ -150,14 +150,32 @@ def judge(rules: str) -> dict[str, Any]:
     return evaluate(game, EvaluationTerms(simulations=64, matches=64, seconds=20.0)).to_dict()
 
 
+class _Proofs:
+    """Proofs and explanations of one process: an explanation says what has been proven of its sheet."""
+
+    def __init__(self) -> None:
+        self._certain = ("", "")
+
+    def conclude(self, rules: str) -> dict[str, Any]:
+        found = conclude(rules)
+        self._certain = rules, found["sentence"] if found["record"] else ""
+        return found
+
+    def explain(self, rules: str, **given: Any) -> dict[str, Any]:
+        known, certain = self._certain
+        is_known = known == rules and given["facts"] is None
+        return explained(rules, **{"certain": certain if is_known else "", **given})
+
+
+_PROOFS = _Proofs()
 _METHODS: dict[str, Callable[..., Any]] = {
     "check": check,
     "format": lambda rules: format_kif(rules),
     "prove": prove,
-    "conclude": conclude,
+    "conclude": _PROOFS.conclude,
     "picture": picture,
     "scene": scene,
-    "explain": explained,
+    "explain": _PROOFS.explain,
     "validate": lambda rules: json.loads(to_json([validate(rules + "\n")])),
     "evaluate": judge,
 }

@@ -19,7 +19,7 @@ from ggp.analysis.picture import Picture, find_picture
 from ggp.analysis.sheet_comment import read_comment
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
-from ggp.game import RANDOM_ROLE, GameError, Role, has_percepts, hides_information
+from ggp.game import RANDOM_ROLE, GameError, JointMove, Role, has_percepts, hides_information
 from ggp.knowledge.folder import checked_count
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord, Step
@@ -30,7 +30,7 @@ from ggp.web.agent_thread import Finding, Task
 from ggp.web.catalog import short_title
 from ggp.web.changes import changes
 from ggp.web.ending import explanation
-from ggp.web.explained import fitting
+from ggp.web.explained import certainty, fitting
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
@@ -49,6 +49,8 @@ _MOVE_SECONDS = (0.1, 600.0)
 _ANALYSIS_SECONDS = 60.0
 _ANIMATED_STEPS = 1000
 """Maximum number of steps of an animation."""
+_CERTAIN_POSITIONS = 1000
+"""Maximum number of positions of which a proof is remembered."""
 _SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
 """Shares of the process's memory for the trees and proofs of all seats, and of all analyses."""
 PACE_SECONDS = 0.4
@@ -91,6 +93,8 @@ class ShownMatch:
         self._forced: set[tuple[int, int]] = set()
         """Step and seat of moves that were made for persons."""
         self._review: MatchReview | None = None
+        self._certain: dict[tuple[JointMove, ...], str] = {}
+        """What searches have proven of positions, by the joint moves that lead there."""
         self._shown: dict[str, Any] = {}
         self._is_changed = self._is_stopped = self._is_lost = self._is_revealed = False
         self._next_pace = 0.0
@@ -377,13 +381,15 @@ class ShownMatch:
         return self._exploration.view(step, line)
 
     def position(self, step: int, line: list[list[str]]) -> dict[str, Any]:
-        """Rules, name and facts of a position, for an explanation; none while the rules hide something."""
+        """Rules, name, facts and what is proven of a position, to be explained; none while some is hidden."""
         self._require_reached(step)
         self._require_seen("an explanation")
         if hides_information(self.history.game) and not self._is_over:
             raise RequestError("an explanation would show what the rules hide until the match is over")
         facts = self._exploration.reach(step, line).facts()
-        return {"rules": self._text, "name": self.history.game.name, "facts": list(map(str, facts))}
+        certain = self._certain.get(self._exploration.moves(step, line), "")
+        about = {"rules": self._text, "name": self.history.game.name, "certain": certain}
+        return {**about, "facts": list(map(str, facts))}
 
     def record(self) -> str:
         """The match as the JSON text of a record."""
@@ -687,6 +693,15 @@ class ShownMatch:
             self._send({"event": "review", "entry": entry, "of": len(self.history.steps)})
             self._review_next(review)
 
+    def _note_proof(self, finding: Finding) -> None:
+        """Remember what a search has proven of a position."""
+        game, task = self.history.game, finding.task
+        goal = None if finding.report is None else finding.report.get("goal")
+        if goal is None or hides_information(game):
+            return
+        if len(self._certain) < _CERTAIN_POSITIONS:
+            self._certain[task.moves] = certainty(task.role, goal, game.roles)
+
     def take(self, finding: Finding) -> None:
         """Take the report of a search; outdated ones are dropped."""
         task, history = finding.task, self.history
@@ -702,6 +717,8 @@ class ShownMatch:
             self._take_review(self._review, finding)
             return
         is_shown = self._viewer is None and (task.is_analysis or not self._is_choosing_at_once())
+        if is_shown:
+            self._note_proof(finding)
         if finding.report is not None and is_shown:
             position = self._exploration.at(task.moves) if task.is_analysis else history
             thought = {

@@ -26,10 +26,11 @@ export function opinion({ role, report }, about) {
   return players(about).length > 1 ? `${capital(role)}'s chances ${chance(value, about)}` : `${capital(role)} can expect ${chance(value, about)}`;
 }
 
-/** How many games stand behind the numbers: those kept from the search before included. */
+/** How many games stand behind the numbers, those kept from the search before included; nothing where they do not count. */
 export function effort(report) {
+  if (report.goal !== null) return "Proven: no move does better.";
   const count = Math.max(report.playouts, report.moves.reduce((sum, move) => sum + move.visits, 0));
-  return count ? `${count.toLocaleString("en")} game${count === 1 ? "" : "s"} simulated` : report.goal !== null ? "certain, without simulated games" : "";
+  return count ? `${count.toLocaleString("en")} game${count === 1 ? "" : "s"} simulated` : "";
 }
 
 /** Random games after a move that the first player won, drew and lost, as a bar. */
@@ -44,18 +45,20 @@ function resultBar(counts, about) {
   return bar;
 }
 
-/** Fills the table of openings: what the search found, and the move of the book; `hint` stands in an empty one; `open(move)` goes on to a move, `point(move)`: listeners. */
-export function showTable({ event, about, book, hint, open, point }) {
+/** Fills the table of openings: what the search found, and the move of the book; `hint` stands in an empty one; `count`: of legal moves; `open(move)` goes on to a move, `point(move)`: listeners. */
+export function showTable({ event, about, book, hint, count = 0, open, point }) {
   const known = event?.report.moves ?? [];
   const moves = !book || known.some((each) => each.move === book.move) ? known : [book, ...known];
   const rows = moves.map((move) => {
     const goal = move.goal ?? (event?.report.goal === 0 ? 0 : null); // in a lost position every move loses
-    const text = goal === null ? chance(move.mean, about) : (players(about).length > 1 && CERTAIN[goal]) || `= ${goal}`;
+    const text = goal === null ? move.visits ? chance(move.mean, about) : "–" : (players(about).length > 1 && CERTAIN[goal]) || `= ${goal}`;
     const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move), ...point(move.move) }, move.text);
     const mark = move.move === book?.move ? element("span", { class: "book", role: "img", "aria-label": "book move", title: `The opening book plays it, from a search of ${book.seconds.toFixed(0)} s` }, "★") : "";
-    return element("tr", {}, element("td", {}, name, mark), element("td", { title: move.visits.toLocaleString("en") }, SHORT.format(move.visits)),
+    return element("tr", {}, element("td", {}, name, mark), element("td", { title: goal === null ? move.visits.toLocaleString("en") : "" }, goal === null ? SHORT.format(move.visits) : ""),
       element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text), element("td", {}, resultBar(event?.report.results?.[move.move], about)));
   });
+  const left = moves.length ? count - moves.length : 0;
+  if (left > 0) rows.push(element("tr", {}, element("td", { colspan: 4, class: "faint" }, `${left} other move${left === 1 ? "" : "s"}: ${event?.report.goal === 0 ? "all lose" : event?.report.goal == null ? "tried less" : "not looked at"}`)));
   if (hint && !moves.length) rows.push(element("tr", {}, element("td", { colspan: 4, class: "faint" }, hint)));
   while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td"), element("td"), element("td")));
   find("candidates").replaceChildren(...rows);
@@ -89,7 +92,8 @@ export function showValues(event, moves) {
   for (const old of document.querySelectorAll("#state .value, #state .value-back")) old.remove();
   for (const old of document.querySelectorAll("#state .has-value")) old.classList.remove("has-value");
   const taken = new Set();
-  for (const { move, mean, goal } of event?.report.moves.slice(0, ROWS) ?? []) {
+  for (const { move, mean, goal: known } of event?.report.moves ?? []) {
+    const goal = known ?? (event.report.goal === 0 ? 0 : null);
     const path = moves.find((each) => each.move === move)?.path ?? [];
     const name = path.length && path.at(-1).length === 1 ? path.at(-1)[0] : "";
     const cell = name && !taken.has(name) && document.querySelector(`#state [data-cell="${CSS.escape(name)}"]`);

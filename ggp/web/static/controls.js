@@ -23,7 +23,7 @@ export function showControls(state, about, own, acting) {
   showClocks();
   const isAlone = about.roles.filter((role) => role !== "random").length < 2;
   for (const name of ["resign", "draw"]) find(name).hidden = !isPlayed || isOver || (isAlone && name === "draw");
-  for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay || about.is_live;
+  for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay || about.is_live || about.is_invited;
   find("swap").hidden ||= isAlone;
   whyNot("resign", acting ? "" : "it is not your move");
   const offered = state.offered;

@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
-import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, request, showState, whyNot } from "./page.js";
+import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, passHeader, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -48,10 +48,10 @@ function keptSeat(named) {
 let isKept = false; // a problem that stays until the next request
 const problem = (text) => { find("problem").textContent = text; };
 
-async function ask(what, body = {}) {
+async function ask(what, body = {}, headers = {}) {
   isKept = false;
   try {
-    const answer = await request(`${api}/${what}`, body);
+    const answer = await request(`${api}/${what}`, body, headers);
     problem("");
     return answer;
   } catch (error) {
@@ -399,7 +399,7 @@ function showThought(event) {
   find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
   showBar(event ?? lastExpected(), about);
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
-  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
+  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
@@ -494,7 +494,7 @@ function runClock(isRunning) {
   hand.style.animation = `run-out ${about.seconds}s linear forwards`;
 }
 
-const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.since) / 1000)} s (at a first match up to a minute)`;
+const readyText = () => `getting ready, ${Math.floor((Date.now() - preparing.since) / 1000)} s`;
 
 /** Counts the seconds until a search is ready: the first one of a game loads its rules, and may compile. */
 function watchPhase(event) {
@@ -504,7 +504,9 @@ function watchPhase(event) {
   const show = () => {
     if (!live) return;
     find("status").textContent = statusText();
-    if (preparing?.is_yours) find("bar-text").textContent = readyText();
+    if (!preparing?.is_yours) return;
+    find("bar-text").textContent = readyText();
+    find("effort").textContent = "The first time it can take a minute.";
   };
   if (preparing) readyTimer = setInterval(show, 1000);
   show();
@@ -591,7 +593,10 @@ async function followAgain() {
     follow();
   } catch (error) {
     if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
-    if (error.status) problem("The program was started again: open the address that it prints, and the match goes on here.");
+    if (error.status) {
+      problem("The program was started again: reload this page, or open the address that it prints, and the match goes on here. ");
+      find("problem").append(element("button", { type: "button", onclick: () => location.reload() }, "Reload"));
+    }
     setTimeout(followAgain, AGAIN_MS);
   }
 }
@@ -683,13 +688,13 @@ function showInvitations() {
   const own = persons();
   if (own.length !== 2 || seatHere) return;
   find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which another browser on this machine plays ${role}`, onclick: async () => {
+    const path = await ask("invite", { role }, passHeader());
+    if (!path) return;
     seatHere = keptSeat(own[1 - index]);
     history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
-    const path = await ask("invite", { role });
-    if (!path) return;
     const text = `${location.origin}${path}`;
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
-    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}The address admits another browser on this machine; here you play ${seatHere}.`),
+    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}The address admits another browser on this machine to this match, for a day; here you play ${seatHere}.`),
       isCopied ? "" : element("input", { type: "text", readonly: true, value: text, "aria-label": `address for ${role}`, onfocus: ({ target }) => target.select() }));
   } }, `Invite ${role}`)));
 }
@@ -751,6 +756,7 @@ try {
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden;
   showInvitations();
+  if (about.is_invited) find("nav").replaceChildren();
   if (about.is_live) {
     find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
     nameServer("The player or manager of this match has ended.");
