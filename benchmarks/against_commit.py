@@ -140,7 +140,7 @@ class Table:
         command = folder / "ggp" / "cli" / "player.py"
         has_option = command.exists() and "--no-ponder" in command.read_text(encoding="utf-8")
         is_quiet = has_option and len(self.cores) == 1
-        options = ["--agent", AGENT, "--log-level", "info", *(["--no-ponder"] if is_quiet else [])]
+        options = ["--agent", AGENT, *(["--no-ponder"] if is_quiet else [])]
         player = PlayerProcess(*options, root=folder, core=core)
         self._stack.callback(player.close)
         return player

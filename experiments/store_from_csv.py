@@ -4,10 +4,10 @@
         results/matches/finnsson_bjornsson.csv.gz run.sqlite
     ggp tournament experiments/finnsson_bjornsson.toml --store run.sqlite --only equal-simulations
 
-The CSV file, gzipped or not, is what `ggp tournament export STORE FILE --columns COLUMNS` writes with
-COLUMNS = condition,game,repetition,agent,goal,steps,simulations; it holds neither moves nor times. It has
-no column for faults either, so publish only runs without faults this way. Exporting the store gives the
-same lines again. Times and rates in its reports are meaningless.
+The CSV file, gzipped or not, is what `ggp tournament export STORE FILE` writes, of which the columns
+condition, game, repetition, agent1, goal1, simulations1, …, and steps are needed; it holds no moves. Faults
+are not restored, so publish only runs without faults this way. Exporting the store gives the same in these
+columns again. Times and rates in its reports are meaningless.
 """
 
 from __future__ import annotations

@@ -19,6 +19,5 @@ sheet_comment    title, rules in prose and fields of a sheet's opening comment
 scale            what the goals 0 and 100 mean to the author
 visibility       whether percepts reveal everything to every role
 info             traits and sizes of a game, from the rules and random playouts
-graphs           predicate dependencies and small circuits as graphs, and their pictures
 svg              the pieces of all pictures
 """

@@ -22,12 +22,11 @@ STEP_LIMIT = 10_000
 """Steps after which a playout is cut, for rule sheets whose matches never end."""
 
 
-def measure_engine(load: Callable[[], Game[Any]], *, seconds: float, threads: int = 1) -> Measurement:
+def measure_engine(load: Callable[[], Game[Any]], *, seconds: float) -> Measurement:
     """Load a game and measure it the way its engine plays fastest: `measure_lanes` or `measure`.
 
     Adds `setup_seconds`: wall-clock time from the rules to a game with its first legal moves.
 
-    threads   of lanes only
     Raises what `load` raises.
     """
     begin = time.perf_counter()
@@ -38,7 +37,7 @@ def measure_engine(load: Callable[[], Game[Any]], *, seconds: float, threads: in
             game.legal_moves(state, role)
     setup_seconds = time.perf_counter() - begin
     if isinstance(game, CompiledGame) and engine_of(game) == "lanes":
-        result = measure_lanes(game, seconds=seconds, threads=threads)
+        result = measure_lanes(game, seconds=seconds)
     else:
         result = measure(game, seconds=seconds)
     return {**result, "setup_seconds": round(setup_seconds, 4)}

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import product
 
 from ggp.bench.measurement import Measurement, with_rates
@@ -22,31 +19,15 @@ from ggp.lanes.step import settle_states, settle_successors
 _CHUNK_SECONDS = 0.02
 
 
-@dataclass
-class _Tally:
-    """Counts of one thread."""
-
-    playouts: int
-    stuck: int
-    cut: int
-    states: int
-    ticks: int
-    cpu_seconds: float
-    wall_seconds: float
-
-
-def measure_lanes(
-    game: CompiledGame, *, seconds: float = 1.0, threads: int = 1, words: int | None = None
-) -> Measurement:
-    """Play uniform playouts for `seconds` of CPU time on each thread, in the steady state.
+def measure_lanes(game: CompiledGame, *, seconds: float = 1.0, words: int | None = None) -> Measurement:
+    """Play uniform playouts for `seconds` of CPU time, in the steady state.
 
     words                 width of a row; None: the faster of two, found by a short trial (`calibrate_words`)
-    lanes                 per thread
     literals, gates       size of the circuit: gate inputs, gates
     compile_seconds       of compiling kernels and machine code for this width or loading them
     is_native             whether machine code did all but draw and count ends (see `ggp.native`)
     stuck, cut            playouts that ended because a role had no move, or at the step limit
-    playouts_per_second   of wall-clock time, all threads together
+    playouts_per_second   of wall-clock time
     tick_seconds          CPU time per tick (one joint move in all lanes)
     settle_seconds, choose_seconds    of these alone, each by its own code or the interpreter
     step_seconds          the rest of a tick, 0 if machine code that does all at once is faster
@@ -56,36 +37,27 @@ def measure_lanes(
     candidates = candidate_words(game.lane_tables) if words is None else (words,)
     is_native = _have_code(game, candidates)
     chosen = calibrate_words(game.lane_tables, root, candidates) if words is None else words
-    engines = [Lanes(game.lane_tables, words=chosen, seed=0, stream=i) for i in range(threads)]
+    lanes = Lanes(game.lane_tables, words=chosen, seed=0)
     with announced_compilation():
-        engines[0].begin(root)
-        engines[0].play(1, STEP_LIMIT)
+        lanes.begin(root)
+        lanes.play(1, STEP_LIMIT)
     compile_seconds = time.perf_counter() - begin
-    is_stopped = threading.Event()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            tallies = list(pool.map(lambda engine: _measure(engine, root, seconds, is_stopped), engines))
-        except KeyboardInterrupt:
-            is_stopped.set()
-            raise
-    total = {name: sum(vars(tally)[name] for tally in tallies) for name in vars(tallies[0])}
-    tick_seconds = total["cpu_seconds"] / total.pop("ticks")
-    del total["wall_seconds"]
-    settle_seconds, choose_seconds = _parts(engines[0], tick_seconds)
+    counts, ticks, playouts_per_second = _measure(lanes, root, seconds)
+    tick_seconds = counts["cpu_seconds"] / ticks
+    settle_seconds, choose_seconds = _parts(lanes, tick_seconds)
     return with_rates(
         {
             "game": game.name,
             "engine": "lanes",
-            "threads": threads,
             "words": chosen,
-            "lanes": engines[0].lane_count,
+            "lanes": lanes.lane_count,
             "literals": len(game.lane_tables.schedule.source),
             "gates": len(game.lane_tables.schedule.target),
             "compile_seconds": compile_seconds,
             "is_native": is_native[chosen],
-            **total,
-            "mean_length": total["states"] / max(1, total["playouts"]),
-            "playouts_per_second": sum(tally.playouts / tally.wall_seconds for tally in tallies),
+            **counts,
+            "mean_length": counts["states"] / max(1, counts["playouts"]),
+            "playouts_per_second": playouts_per_second,
             "tick_seconds": tick_seconds,
             "settle_seconds": settle_seconds,
             "choose_seconds": choose_seconds,
@@ -101,32 +73,31 @@ def _have_code(game: CompiledGame, widths: tuple[int, ...]) -> dict[int, bool]:
     return {words: game.native.wait(words) & game.native_playouts.wait(words) for words in widths}
 
 
-def _measure(lanes: Lanes, root: BoolArray, seconds: float, is_stopped: threading.Event) -> _Tally:
-    """Play until `seconds` of CPU time have passed, or until `is_stopped`."""
+def _measure(lanes: Lanes, root: BoolArray, seconds: float) -> tuple[dict[str, float], int, float]:
+    """Play for `seconds` of CPU time; return counts, ticks, and playouts per second of wall-clock time."""
     lanes.begin(root)
     lanes.play(1, STEP_LIMIT)
     begin, ticks = time.thread_time(), 1
     # Until lanes no longer march in step.
-    while time.thread_time() - begin < seconds / 4 and not is_stopped.is_set():
+    while time.thread_time() - begin < seconds / 4:
         chunk = time.thread_time()
         lanes.play(ticks, STEP_LIMIT)
         if time.thread_time() - chunk < _CHUNK_SECONDS / 2:
             ticks *= 2
     before = lanes.statistics()
     begin, wall_begin, played = time.thread_time(), time.perf_counter(), 0
-    while (spent := time.thread_time() - begin) < seconds and not is_stopped.is_set():
+    while (spent := time.thread_time() - begin) < seconds:
         lanes.play(ticks, STEP_LIMIT)
         played += ticks
     after = lanes.statistics()
-    return _Tally(
-        playouts=after.playouts - before.playouts,
-        stuck=after.stuck - before.stuck,
-        cut=after.cut - before.cut,
-        states=after.steps - before.steps,
-        ticks=played,
-        cpu_seconds=spent,
-        wall_seconds=time.perf_counter() - wall_begin,
-    )
+    counts = {
+        "playouts": after.playouts - before.playouts,
+        "stuck": after.stuck - before.stuck,
+        "cut": after.cut - before.cut,
+        "states": after.steps - before.steps,
+        "cpu_seconds": spent,
+    }
+    return counts, played, counts["playouts"] / (time.perf_counter() - wall_begin)
 
 
 def _parts(lanes: Lanes, tick_seconds: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ import click
 
 from gdl.errors import GdlError
 from ggp.bench.measurement import Measurement, calibrate
-from ggp.cli.options import Amount, Count, engine_option, json_option
+from ggp.cli.options import Amount, engine_option, json_option
 from ggp.cli.progress import load_compiled, load_visibly
 from ggp.engines.loading import RulesNotFoundError, find_rules
 from ggp.game import GameError
@@ -34,7 +34,6 @@ Column: TypeAlias = "tuple[str, Callable[[Measurement], str]]"
     type=Amount(0.01),
     help="CPU time per game; with --policy, wall-clock time per policy.",
 )
-@click.option("--threads", default=1, type=Count(1, 256), help="Threads; lanes only.")
 @click.option(
     "--policy",
     "policies",
@@ -46,7 +45,6 @@ def command(
     files: tuple[str, ...],
     engine: str,
     seconds: float,
-    threads: int,
     policies: tuple[str, ...],
     is_json: bool,
 ) -> None:
@@ -70,7 +68,7 @@ def command(
     try:
         for file in present:
             try:
-                for measurement in _measure(file, engine, policies, seconds, threads):
+                for measurement in _measure(file, engine, policies, seconds):
                     result = {**measurement, "calibration_seconds": calibration}
                     results.append(result)
                     click.echo(json.dumps(result) if is_json else "", nl=is_json)
@@ -92,18 +90,16 @@ def _is_found(file: str, *, is_json: bool) -> bool:
     return True
 
 
-def _measure(
-    file: str, engine: str, policies: Sequence[str], seconds: float, threads: int
-) -> Iterator[Measurement]:
+def _measure(file: str, engine: str, policies: Sequence[str], seconds: float) -> Iterator[Measurement]:
     """Measure one game: the tree search with every policy, or the engine if there are none."""
     from ggp.bench.engines import measure_engine
     from ggp.bench.search import measure_search
     from ggp.search.tree.options import MctsOptions
 
     if not policies:
-        yield measure_engine(partial(load_visibly, file, engine), seconds=seconds, threads=threads)
+        yield measure_engine(partial(load_visibly, file, engine), seconds=seconds)
         return
-    game, options = load_compiled(file), MctsOptions(threads=threads)
+    game, options = load_compiled(file), MctsOptions(threads=1)
     for policy in policies:
         yield measure_search(game, policy, seconds=seconds, options=options)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ggp.cli.options import Count, OutputFile, scale_option, seed_option
+from ggp.cli.options import Count, OutputFile, scale_option
 from ggp.cli.progress import load_visibly
 from ggp.files import write_text
 
@@ -21,7 +21,6 @@ from ggp.files import write_text
 @click.option("--simulations", default=12, type=Count(1, 10_000), help="Simulations of mcts, episodes of td.")
 @click.option("--policy", help="Policy of mcts, such as mast or rave+mast.  [default: uniform]")
 @scale_option
-@seed_option("Random seed of mcts.")
 @click.option("--svg", type=OutputFile(is_replaced=True), help="Draw the tree to this SVG file.")
 @click.option("--html", type=OutputFile(is_replaced=True), help="Write a page with all steps to this file.")
 def command(file: str, by: str, svg: Path | None, html: Path | None, **given: Any) -> None:

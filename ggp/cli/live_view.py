@@ -65,7 +65,6 @@ class MatchView:
     game: Game[Any]
     _: KW_ONLY
     has_person: bool = False
-    is_brief: bool = False
     is_thinking: bool = False
     notation: str = "short"
     moment: Moment | None = field(default=None, init=False)
@@ -87,8 +86,6 @@ class MatchView:
         return self.has_person and hides_information(self.game)
 
     def __enter__(self) -> Self:
-        if self.is_brief and not self.has_person:
-            return self
         self._see(self.game.facts(self.game.initial_state()))
         if self.console.is_terminal and not self.has_person:
             self._live = Live(
@@ -106,8 +103,6 @@ class MatchView:
             self._live = None
 
     def __call__(self, moment: Moment) -> None:
-        if self.is_brief and not self.has_person:
-            return
         # Drawn here and not when the view refreshes itself: that happens in a thread, and a game must not
         # be used by two threads at once.
         if self.moment is None or self.moment.step != moment.step:

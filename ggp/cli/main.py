@@ -62,6 +62,29 @@ INSTEAD = {
 }
 """Advice for commands that do not exist."""
 
+REMOVED_OPTIONS = {
+    "match --repeat": "`ggp tournament` plays many matches",
+    "match --json": "`--record FILE` writes the match as JSON",
+    "serve --token-file": "the variable GGP_TOKEN holds the token",
+    "games info --draw": "`ggp export GAME --to dot` draws the circuit",
+    "games list --json": "a line is printed for each game",
+    "games features --draw": "weights of cells are printed on the board",
+    "games features --json": "`ggp.features` in Python recognizes and learns them",
+    "show --step": "all steps are printed where there is no terminal",
+    "validate --quiet": "the exit code says whether there are errors",
+    "export --out": "the circuit is printed: `ggp export GAME > FILE`",
+    "export -o": "the circuit is printed: `ggp export GAME > FILE`",
+    "bench --threads": "one thread is measured",
+    "prepare options --repetitions": "a sequential test ends each comparison, and Ctrl-C keeps the results",
+    "tournament export --columns": "the CSV has all columns",
+    "players --json": "all options are printed with `--all`",
+    "player --log-level": "2> sends the log to a file",
+    "explain --seed": "`ggp.explain` in Python takes a seed",
+    "prepare network --out": "networks are kept in the folder for user data, which XDG_DATA_HOME names",
+    "prepare network -o": "networks are kept in the folder for user data, which XDG_DATA_HOME names",
+}
+"""Advice for options that do not exist any more."""
+
 CTRL_C_AGAIN_SECONDS = 0.02
 
 
@@ -106,7 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
         with _dropped_ctrl_c_raised_again():
             code, text = app.main(arguments, prog_name="ggp", standalone_mode=False), ""
     except click.ClickException as error:
-        error.show()
+        _with_advice(error).show()
         code, text = error.exit_code, ""
     except click.Abort:
         code, text = 130, "interrupted"
@@ -125,6 +148,16 @@ def main(arguments: list[str] | None = None) -> None:
     if text:
         click.echo(text, err=True)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _with_advice(error: click.ClickException) -> click.ClickException:
+    """The error, or what to use instead of an option that was removed."""
+    if isinstance(error, click.NoSuchOption) and error.ctx:
+        option = f"{error.ctx.command_path.removeprefix('ggp ')} {error.option_name}"
+        if option in REMOVED_OPTIONS:
+            text = f"No such option {error.option_name!r}: {REMOVED_OPTIONS[option]}"
+            return click.UsageError(text, error.ctx)
+    return error
 
 
 @contextmanager

@@ -1,15 +1,13 @@
-"""`ggp match`: a match, or several, on this machine."""
+"""`ggp match`: a match on this machine."""
 
 from __future__ import annotations
 
 import functools
-import json
 import random
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,6 @@ from ggp.cli.options import (
     Count,
     Limit,
     engine_option,
-    json_option,
     limit_option,
     notation_option,
     record_option,
@@ -37,7 +34,7 @@ from ggp.cli.progress import make_visibly
 from ggp.engines.loading import read_program, stated_roles
 from ggp.game import RANDOM_ROLE, Game, is_compiled
 from ggp.match.player import Player, PlayerFaultError, PlayerSpecError
-from ggp.match.record import MatchRecord, write_record
+from ggp.match.record import write_record
 from ggp.match.referee import INTERRUPTED, NotStartedError, play_match
 from ggp.match.terms import STEP_LIMIT, MatchTerms
 from ggp.players.factory import (
@@ -68,26 +65,22 @@ GROUNDING_SECONDS = 10.0
 @click.option(
     "--seed", type=int, help="Random seed for chance and random players.  [default: a new one each run]"
 )
-@click.option("--repeat", default=1, type=Count(1), help="Number of matches to play.")
 @record_option
 @engine_option
 @limit_option(Limit("steps", Count(1), STEP_LIMIT, "of a match; then it is aborted"), GRACE, MEMORY_OF_OWN)
 @notation_option
 @click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
-@json_option
 def command(
     rules: str,
     players: tuple[str, ...],
     start_clock: float,
     play_clock: float | None,
     seed: int | None,
-    repeat: int,
     record: Path | None,
     engine: str,
     limits: dict[str, int],
     notation: str,
     think: bool,
-    is_json: bool,
 ) -> None:
     """Play the game in FILE on this machine, with one PLAYER per role in the order of the rules.
 
@@ -95,12 +88,8 @@ def command(
     http://HOST:PORT, with options as in mcts:simulations=500,c=40, which `ggp players` lists. Roles without a
     PLAYER are played by mcts.
 
-    Exit code: 0 matches completed, 1 a match was aborted, 2 wrong usage or a player that does not start.
+    Exit code: 0 match completed, 1 match aborted, 2 wrong usage or a player that does not start.
     """
-    if record is not None and repeat > 1:
-        raise click.UsageError("--record is for a single match and cannot be used with --repeat")
-    if is_json and "human" in players:
-        raise click.UsageError("a human player cannot play with --json")
     try:
         game, made = _load(rules, players, engine, limits["memory"])
     except (PlayerSpecError, ValueError) as error:
@@ -113,18 +102,25 @@ def command(
     terms = MatchTerms(
         start_clock,
         play_clock,
+        seed,
         step_limit=limits["steps"],
         all_must_start=True,
         grace_seconds=limits["grace"],
     )
-    shown = Shown(notation, think, is_json)
-    series = Series(game, players, terms, shown, limits["memory"], [] if think else made)
-    records = series.play(repeat, seed)
+    console = Console(highlight=False)
+    view = MatchView(console, game, has_person="human" in players, is_thinking=think, notation=notation)
+    seats = _seats(game, players, limits["memory"], made, view)
+    try:
+        with view:
+            played = play_match(game, seats, terms, watch=view)
+    except NotStartedError as error:
+        raise PlayerNotStartedError(str(error)) from None
+    console.print(result_view(played))
     if record is not None:
-        write_record(records[0], record)
-    if records[-1].fault != INTERRUPTED:
+        write_record(played, record)
+    if played.fault != INTERRUPTED:
         leave_compiling()
-    sys.exit(0 if all(played.is_completed for played in records) else 1)
+    sys.exit(0 if played.is_completed else 1)
 
 
 def leave_compiling() -> None:
@@ -207,104 +203,16 @@ def _require_seats(name: str, roles: tuple[Term, ...], specs: tuple[str, ...]) -
         require_members(spec, name, roles)
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What the terminal shows: the notation of moves, the searches, or records as JSON only."""
-
-    notation: str
-    is_thinking: bool
-    is_json: bool
-
-
-@dataclass(frozen=True)
-class Series:
-    """One match or several between the same players, shown on the terminal.
-
-    terms       of each match, the seed aside
-    mebibytes   memory of each user-defined agent
-    made        the players of the first match, if they have been made
-    """
-
-    game: Game[Any]
-    specs: tuple[str, ...]
-    terms: MatchTerms
-    shown: Shown
-    mebibytes: int | None
-    made: list[Player]
-
-    def play(self, count: int, first_seed: int) -> list[MatchRecord]:
-        """Play and print matches with successive seeds; of several, Ctrl-C ends all, with totals.
-
-        Raises PlayerNotStartedError, KeyboardInterrupt.
-        """
-        console = Console(highlight=False)
-        records: list[MatchRecord] = []
-        for number in range(count):
-            view = MatchView(
-                console,
-                self.game,
-                has_person="human" in self.specs,
-                is_brief=count > 1 or self.shown.is_json,
-                is_thinking=self.shown.is_thinking,
-                notation=self.shown.notation,
-            )
-            try:
-                played = self._play_one(view, first_seed + number)
-                if played.fault == INTERRUPTED and count > 1:
-                    raise KeyboardInterrupt
-            except (NotStartedError, KeyboardInterrupt) as error:
-                if records and not self.shown.is_json:
-                    _print_totals(console, records)
-                if isinstance(error, KeyboardInterrupt):
-                    raise
-                raise PlayerNotStartedError(str(error)) from None
-            records.append(played)
-            if self.shown.is_json:
-                click.echo(json.dumps(played.to_dict()))
-            elif count > 1:
-                console.print(_result_line(number + 1, played), soft_wrap=True)
-            else:
-                console.print(result_view(played))
-        if count > 1 and not self.shown.is_json:
-            _print_totals(console, records)
-        return records
-
-    def _play_one(self, view: MatchView, seed: int) -> MatchRecord:
-        specs, seats = iter(self.specs), list[Player | None]()
-        for seat, role in enumerate(self.game.roles):
-            if role == RANDOM_ROLE:
-                seats.append(None)
-                continue
-            spec = next(specs, DEFAULT_PLAYER)
-            on_report = functools.partial(view.show_report, seat) if self.shown.is_thinking else None
-            made = self.made.pop(0) if self.made else None
-            player = made or seat_player(spec, mebibytes=self.mebibytes, on_report=on_report)
-            player.begins_early = True
-            player.notation = self.shown.notation
-            seats.append(player)
-        with view:
-            return play_match(self.game, seats, replace(self.terms, seed=seed), watch=view)
-
-
-def _result_line(number: int, record: MatchRecord) -> str:
-    goals = " ".join(
-        f"{role} {'-' if goal is None else goal}"
-        for role, goal in zip(record.roles, record.goals or [None] * len(record.roles), strict=True)
-    )
-    counts = [record.fault_count(seat) for seat in range(len(record.roles))]
-    faults = "".join(f"   {role}: {n} faults" for role, n in zip(record.roles, counts, strict=True) if n)
-    end = "" if record.is_completed else f"   aborted: {record.fault}"
-    return f"match {number:>3}   {len(record.moves):>4} steps   {goals}{faults}{end}"
-
-
-def _print_totals(console: Console, records: list[MatchRecord]) -> None:
-    for index, role in enumerate(records[0].roles):
-        goals = [record.goals[index] for record in records if record.goals is not None]
-        known = [goal for goal in goals if goal is not None]
-        if known:
-            counts = sorted(Counter(known).items(), reverse=True)
-            spread = ", ".join(f"{count} × {goal}" for goal, count in counts)
-            faults = sum(record.fault_count(index) for record in records)
-            note = f"   {faults} faults: legal moves instead" if faults else ""
-            name, mean = records[0].player_names[index], sum(known) / len(known)
-            console.print(f"{role} ({name}): mean goal {mean:.1f}   {spread}{note}")
+def _seats(
+    game: Game[Any], specs: tuple[str, ...], mebibytes: int | None, made: list[Player], view: MatchView
+) -> list[Player | None]:
+    """A player for each role, None for chance: `made` those of `specs`; if they show searches, new ones."""
+    roles = [number for number, role in enumerate(game.roles) if role != RANDOM_ROLE]
+    seats: list[Player | None] = [None] * len(game.roles)
+    for seat, spec, player in zip_longest(roles, specs, [] if view.is_thinking else made):
+        on_report = functools.partial(view.show_report, seat) if view.is_thinking else None
+        player = player or seat_player(spec or DEFAULT_PLAYER, mebibytes=mebibytes, on_report=on_report)
+        player.begins_early = True
+        player.notation = view.notation
+        seats[seat] = player
+    return seats

@@ -56,24 +56,17 @@ _log = logging.getLogger("ggp.player")
     help="Move for an agent that has no move in time; otherwise, the game manager gets an error.",
 )
 @page_option
-@click.option(
-    "--log-level",
-    default="info",
-    type=click.Choice(["debug", "info", "warning", "error"]),
-    help="Lowest level of messages on standard error.",
-)
 def command(
     agent: str,
     limits: dict[str, int],
     ponder: bool,
     fallback: bool,
     has_page: bool,
-    log_level: str,
     **given: Any,
 ) -> None:
     """Listen for GGP game managers over HTTP and play their matches, until Ctrl-C."""
     logging.basicConfig(
-        level=log_level.upper(), stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     search = SearchOptions(agent=agent, memory_mebibytes=limits["memory"], ponder=ponder, fallback=fallback)
     options = PlayerOptions(max_matches=limits["matches"], search=search, **given)

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 import click
 
-from ggp.cli.options import json_option
 from ggp.players.options import PLAYERS, OptionRow, describe_options
 
 
 @click.command("players")
 @click.argument("kinds", metavar="[KIND]...", nargs=-1, type=click.Choice(list(PLAYERS)))
 @click.option("--all", "has_tuning", is_flag=True, help="List the options for tuning a search, too.")
-@json_option
-def command(kinds: tuple[str, ...], has_tuning: bool, is_json: bool) -> None:
+def command(kinds: tuple[str, ...], has_tuning: bool) -> None:
     """List the players and their options: default, range and meaning. KIND limits the list.
 
     Options are written after a colon: mcts:policy=mast,threads=2. A player can also be http://HOST:PORT, an
     HTTP player, or a class of your own, as module:Class or path/to/file.py:Class.
     """
     for kind in kinds or PLAYERS:
-        rows = describe_options(kind)
-        if is_json:
-            options = [asdict(row) for row in rows]
-            click.echo(json.dumps({"player": kind, "help": PLAYERS[kind], "options": options}))
-        else:
-            _print_player(kind, rows, has_tuning=has_tuning)
+        _print_player(kind, describe_options(kind), has_tuning=has_tuning)
 
 
 def _print_player(kind: str, rows: list[OptionRow], *, has_tuning: bool) -> None:

@@ -25,12 +25,6 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=8765, type=Count(1, 65535), help="Port to listen on.")
 @click.option(
-    "--token-file",
-    type=INPUT_FILE,
-    help="File with the secret that opens the page; the variable GGP_TOKEN may hold it instead."
-    "  [default: a new one each run]",
-)
-@click.option(
     "--store",
     "stores",
     multiple=True,
@@ -48,14 +42,14 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 def command(
     host: str,
     port: int,
-    token_file: Path | None,
     stores: tuple[Path, ...],
     is_opening: bool,
     limits: dict[str, int],
 ) -> None:
     """Play, watch and write games in the browser, until Ctrl-C.
 
-    The page listens on this machine only, and opens with the token in its address.
+    The page listens on this machine only, and opens with the token in its address: the one in the variable
+    GGP_TOKEN, or a new one each run.
     """
     from ggp.web.access import Access, kept_key
     from ggp.web.kept_matches import matches_folder
@@ -63,11 +57,6 @@ def command(
     from ggp.web.sessions import SessionLimits
 
     token = os.environ.pop(TOKEN_VARIABLE, "") or None  # no child needs it
-    if token_file is not None:
-        try:
-            token = token_file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise click.ClickException(f"cannot read the token in {token_file}: {error}") from None
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
     key = kept_key(token)

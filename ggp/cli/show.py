@@ -18,7 +18,7 @@ from rich.text import Text
 
 from gdl.terms import Term
 from ggp.cli.live_view import content_color, state_view
-from ggp.cli.options import INPUT_FILE, Count, notation_option
+from ggp.cli.options import INPUT_FILE, notation_option
 from ggp.engines.loading import read_program
 from ggp.match.outcome import outcome_text
 from ggp.match.record import RecordError, Step, read_record
@@ -43,9 +43,8 @@ QUIT = ("q", "Q", "\x1b", "\x03", "\x04", "")
 @click.command("show")
 @click.argument("record", metavar="RECORD", type=INPUT_FILE)
 @click.option("--rules", metavar="FILE", help="Rule sheet of the game, if the record does not contain it.")
-@click.option("--step", type=Count(0), help="Print only the state after this many steps.")
 @notation_option
-def command(record: Path, rules: str | None, step: int | None, notation: str) -> None:
+def command(record: Path, rules: str | None, notation: str) -> None:
     """Step through the match in RECORD, a file that `ggp match --record` or another manager wrote.
 
     In a terminal, keys lead forward and back; otherwise all steps are printed.
@@ -57,21 +56,13 @@ def command(record: Path, rules: str | None, step: int | None, notation: str) ->
         _ = replay.states
     except RecordError as error:
         raise click.UsageError(f"{record}: {error}") from None
-    try:
-        show_replay(replay, step)
-    except click.UsageError as error:
-        raise click.UsageError(f"{record}: {error}") from None
+    show_replay(replay)
 
 
-def show_replay(replay: ReplayView, step: int | None) -> None:
-    """Show one step of a match; None: all steps, in a terminal one at a time until a key quits."""
+def show_replay(replay: ReplayView) -> None:
+    """Show all steps of a match, in a terminal one at a time until a key quits."""
     console = Console(highlight=False)
     last = len(replay.states) - 1
-    if step is not None:
-        if step > last:
-            raise click.UsageError(f"the match has {last} steps, not {step}")
-        console.print(replay.frame(step))
-        return
     if not (console.is_terminal and sys.stdin.isatty()):
         for number in range(last + 1):
             console.print(replay.frame(number), "")

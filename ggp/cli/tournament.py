@@ -21,7 +21,7 @@ from ggp.cli.options import workers_option
 from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
-from ggp.tournament.export import MATCH_COLUMNS, SEAT_COLUMNS, write_csv, write_json_lines
+from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.plan import Plan
 from ggp.tournament.pool import WorkersError, open_workers
 from ggp.tournament.runner import Progress, Runner
@@ -242,7 +242,7 @@ def show_command(
         if match_id is not None:
             record = opened.record(run, match_id)
             try:
-                show_replay(ReplayView(record, rules_of(record)), None)
+                show_replay(ReplayView(record, rules_of(record)))
             except RecordError as error:
                 raise StoreError(f"{store}: match {match_id!r}: {error}") from None
         elif agent is not None:
@@ -272,34 +272,18 @@ def show_command(
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("output", type=click.Path(dir_okay=False, allow_dash=True), default="-")
 @_run_option
-@click.option(
-    "--columns",
-    metavar="NAME,…",
-    help=f"For CSV: only these of {', '.join(MATCH_COLUMNS)}, and per role {', '.join(SEAT_COLUMNS)}.",
-)
-def export_command(store: Path, output: str, run_name: str | None, columns: str | None) -> None:
+def export_command(store: Path, output: str, run_name: str | None) -> None:
     """Export the matches of a run to OUTPUT, a file or -.
 
     CSV has one row per match; JSON Lines (OUTPUT ends in .jsonl) contain everything, moves and states too.
     """
-    is_table = not output.endswith(".jsonl")
-    if columns is not None and not is_table:
-        raise click.UsageError("--columns is for CSV")
-    wanted = (*MATCH_COLUMNS, *SEAT_COLUMNS) if columns is None else tuple(columns.split(","))
-    unknown = set(wanted) - {*MATCH_COLUMNS, *SEAT_COLUMNS}
-    if unknown:
-        name = min(unknown)
-        hint = did_you_mean(name, (*MATCH_COLUMNS, *SEAT_COLUMNS))
-        raise click.BadParameter(f"unknown column {name!r}.{hint}", param_hint="--columns")
+    write = write_json_lines if output.endswith(".jsonl") else write_csv
     with Store(store, must_exist=True) as opened:
         run = opened.run(run_name)
         if not opened.match_count(run):
             raise click.ClickException(f"{store}: run {run.name!r} has no matches to export")
         with nullcontext(sys.stdout) if output == "-" else replacing_text(output) as stream:
-            if is_table:
-                write_csv(opened, run, stream, wanted)
-            else:
-                write_json_lines(opened, run, stream)
+            write(opened, run, stream)
 
 
 def _play(store: Store, run: Run, only: tuple[str, ...], workers: str | None) -> int:

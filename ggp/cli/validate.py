@@ -70,7 +70,6 @@ def _selection(text: str) -> Selection:
     type=click.Choice(["text", "statistics", "json", "sarif", "github"]),
     help="Output format; statistics: the number of findings per code.",
 )
-@click.option("--quiet", is_flag=True, help="Print only files with findings.")
 @click.option(
     "--seconds",
     default=60.0,
@@ -112,7 +111,6 @@ def command(
     prove: bool,
     strict: bool,
     output: str,
-    quiet: bool,
     seconds: float,
     limits: dict[str, int],
     record: Path | None,
@@ -153,17 +151,17 @@ def command(
             report = _examine(name, replace(request, progress=show_stage))
             reports.append(report)
             if output == "text" or (output == "statistics" and report.unreadable):
-                _show(report, quiet)
-    _print_all(reports, output, quiet)
+                _show(report)
+    _print_all(reports, output)
     sys.exit(max(_exit_code(report, strict) for report in reports))
 
 
-def _print_all(reports: Sequence[SheetReport], output: str, quiet: bool) -> None:
+def _print_all(reports: Sequence[SheetReport], output: str) -> None:
     """Print the end of the output, after the last file."""
     if output == "statistics":
         click.echo(statistics_of(reports), nl=any(report.diagnostics for report in reports))
     elif output == "text":
-        if len(reports) > 1 and not quiet:
+        if len(reports) > 1:
             click.echo(summary_of(reports))
     elif text := {"json": to_json, "sarif": to_sarif, "github": to_github}[output](reports):
         click.echo(text)
@@ -184,11 +182,10 @@ def _exit_code(report: SheetReport, is_strict: bool) -> int:
     return SUCCESS
 
 
-def _show(report: SheetReport, is_quiet: bool) -> None:
-    text = text_of(report, is_quiet=is_quiet)
-    if text:
-        is_plain = bool(os.environ.get("NO_COLOR"))
-        click.echo(text if is_plain else _colored(text), err=bool(report.unreadable))
+def _show(report: SheetReport) -> None:
+    text = text_of(report)
+    is_plain = bool(os.environ.get("NO_COLOR"))
+    click.echo(text if is_plain else _colored(text), err=bool(report.unreadable))
 
 
 def _colored(text: str) -> str:

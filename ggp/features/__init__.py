@@ -10,5 +10,4 @@ learning               weights of features from playouts and games, by lambda-re
 evaluation             a linear evaluation of states, and its file
 linear_form            a linear evaluation written by hand
 report                 what was recognized and learned, in the words of the rules
-drawing                the weights as pictures
 """

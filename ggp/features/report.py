@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ggp.analysis.board import Cell
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features, MoveFamily
 from ggp.features.cases import Case, find_cases
-from ggp.features.drawing import HeatMap
 from ggp.features.learning import CELLS, PIECES, FeatureWeights, learn_weights
 from ggp.features.recognition import recognize_features
 from ggp.game import RANDOM_ROLE
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """The worth of one role's pieces on each cell, in goals."""
+
+    title: str
+    values: Mapping[Cell, float]
 
 
 @dataclass(frozen=True)
@@ -66,58 +74,10 @@ class FeatureReport:
                 maps.append(HeatMap(f"a piece of {role}", values))
         return maps
 
-    def bars(self) -> list[tuple[str, float]]:
-        """The worth of each piece to its owner; empty if cells were learned."""
-        return [
-            (piece.name, self.piece_weights(p)[piece.owner])
-            for p, piece in enumerate(self.features.pieces)
-            if piece.owner != NOTHING and self.piece_weights(p)
-        ]
-
     def capturing(self, family: MoveFamily) -> int:
         """The number of moves of a family that can capture; 0 if cells were learned, which do not need it."""
         moves = family.moves if self.cases else ()
         return sum(any(case.pieces for case in self.cases[move]) for move in moves)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON-able data."""
-        weights = self.weights
-        columns, rows = self.size
-        return {
-            "game": self.game.name,
-            "board": {"fluents": list(self.board_names), "columns": columns, "rows": rows},
-            "pieces": [
-                {
-                    "name": piece.name,
-                    "owner": owner,
-                    "weights": [round(weight, 3) for weight in self.piece_weights(p)],
-                }
-                for p, (piece, owner) in enumerate(zip(self.features.pieces, self.owners, strict=True))
-            ],
-            "moves": [
-                {
-                    "role": str(self.game.roles[family.role]),
-                    "move": family.name,
-                    "arguments": family.arity,
-                    "source": _counted(family.source),
-                    "target": _counted(family.target),
-                    "file": None if family.file is None else family.file + 1,
-                    "moves": len(family.moves),
-                    "capturing": self.capturing(family),
-                }
-                for family in self.features.families
-            ],
-            "kind": None if weights is None else weights.kind,
-            "episodes": 0 if weights is None else weights.episodes,
-            "error": None if weights is None or math.isnan(weights.error) else round(weights.error, 3),
-            "cells": {
-                heat.title.removeprefix("a piece of "): {
-                    self.features.cell_name(row * columns + column): round(value, 3)
-                    for (column, row), value in heat.values.items()
-                }
-                for heat in self.heat_maps()
-            },
-        }
 
 
 def report_features(
@@ -132,7 +92,3 @@ def report_features(
         return FeatureReport(game, features, cases, None)
     weights = learn_weights(game, features, found, episodes=episodes, seed=seed, deadline=deadline)
     return FeatureReport(game, features, cases, weights if weights.episodes else None)
-
-
-def _counted(arguments: tuple[int, ...] | None) -> list[int] | None:
-    return None if arguments is None else [i + 1 for i in arguments]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection
 from typing import IO
 
 from ggp.tournament.store import Run, Store
@@ -18,24 +17,17 @@ SEAT_COLUMNS = (
 )
 
 
-def write_csv(
-    store: Store, run: Run, stream: IO[str], columns: Collection[str] = (*MATCH_COLUMNS, *SEAT_COLUMNS)
-) -> None:
-    """Write one row per match; seats have numbered columns: `agent1`, `goal1`, …
-
-    columns   from MATCH_COLUMNS and SEAT_COLUMNS; their order there is kept
-    """
-    match_columns = [column for column in MATCH_COLUMNS if column in columns]
-    seat_columns = [column for column in SEAT_COLUMNS if column in columns]
+def write_csv(store: Store, run: Run, stream: IO[str]) -> None:
+    """Write one row per match; seats have numbered columns: `agent1`, `goal1`, …"""
     matches = sorted(store.details(run), key=lambda match: str(match["id"]))
     seat_count = max((len(match["seats"]) for match in matches), default=0)
-    numbered = [f"{column}{number + 1}" for number in range(seat_count) for column in seat_columns]
+    numbered = [f"{column}{number + 1}" for number in range(seat_count) for column in SEAT_COLUMNS]
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([*match_columns, *numbered])
+    writer.writerow([*MATCH_COLUMNS, *numbered])
     for match in matches:
-        row = [match[column] for column in match_columns]
+        row = [match[column] for column in MATCH_COLUMNS]
         for seat in match["seats"]:
-            row += [seat[column] for column in seat_columns]
+            row += [seat[column] for column in SEAT_COLUMNS]
         # csv would write a lone CR, which some faults hold, without quotes
         writer.writerow([cell.replace("\r", " ") if isinstance(cell, str) else cell for cell in row])
 

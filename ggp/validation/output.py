@@ -111,19 +111,15 @@ class SheetReport:
         return sum(diagnostic.severity is severity for diagnostic in self.diagnostics)
 
 
-def text_of(report: SheetReport, *, is_quiet: bool = False) -> str:
+def text_of(report: SheetReport) -> str:
     """Diagnostics with their source lines, then properties with witnesses."""
     if report.unreadable:
         return report.unreadable
     parts = [render(diagnostic, report.source) for diagnostic in report.diagnostics]
-    if not is_quiet:
-        parts.append(f"{report.name}: {report.rule_count} rules, {_verdict(report)}")
+    parts.append(f"{report.name}: {report.rule_count} rules, {_verdict(report)}")
     if report.note:
         parts.append(f"{report.name}: {report.note}")
     for fact in report.properties:
-        is_fault = fact.outcome is Outcome.REFUTED and bool(fact.code)
-        if is_quiet and not is_fault:
-            continue
         detail = f" ({fact.detail})" if fact.detail else ""
         parts.append(f"  {fact.outcome.value:<8} {fact.statement}{detail}")
         if fact.witness is not None and fact.outcome is Outcome.REFUTED:

@@ -11,7 +11,6 @@ import pytest
 
 import ggp
 from ggp.analysis.board_animation import animated_svg
-from ggp.analysis.graphs import rule_graph, to_svg
 from ggp.analysis.picture import find_picture
 from ggp.env.gambit import write_efg
 from ggp.game_evaluation.evaluate import Evaluation
@@ -64,7 +63,6 @@ def test_svg_is_xml_with_the_name_in_it(name):
         picture(GAME.format(name)),
         board_markup(board, facts, facts),
         animated_svg(board, [facts, facts]),
-        to_svg(rule_graph(game.program)),
     ):
         ElementTree.fromstring(text)
     root = ElementTree.fromstring(board_markup(board, facts, facts))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,26 +10,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ggp.cli.options import OutputFile, json_option
+from ggp.analysis.board import Board, layout
 from ggp.cli.progress import load_compiled
 from ggp.cli.tables import results_table
-from ggp.files import write_text
 from ggp.game import GameError
 
 if TYPE_CHECKING:
-    from ggp.features.drawing import HeatMap
-    from ggp.features.report import FeatureReport
+    from ggp.features.report import FeatureReport, HeatMap
 
 
+_GOOD, _BAD, _EVEN = (34, 139, 84), (200, 60, 50), (245, 245, 240)
 EPISODES = 1024
 """Playouts to learn from: the number that FAST uses."""
 
 
 @click.command("features")
 @click.argument("file", metavar="FILE")
-@click.option("--draw", type=OutputFile(), metavar="NAME.svg", help="Draw the weights in this SVG file.")
-@json_option
-def command(file: str, draw: Path | None, is_json: bool) -> int:
+def command(file: str) -> int:
     """Show the board, pieces and moves that FAST recognizes in FILE, and their learned weights.
 
     Exit code: 0 success, 1 if nothing is recognized or learned.
@@ -45,23 +40,10 @@ def command(file: str, draw: Path | None, is_json: bool) -> int:
     except (GameError, ImportError, ValueError) as error:
         raise click.ClickException(f"{file}: {error}") from None
     if report is None:
-        text = f"{game.name}: no board with pieces of the roles recognized"
-        click.echo(json.dumps({"game": game.name, "board": None}) if is_json else text, err=not is_json)
+        click.echo(f"{game.name}: no board with pieces of the roles recognized", err=True)
         return 1
-    if draw is not None:
-        write_text(draw, _drawing(report))
-    if is_json:
-        click.echo(json.dumps(report.to_dict()))
-    else:
-        _print_report(report)
+    _print_report(report)
     return 0 if report.weights is not None else 1
-
-
-def _drawing(report: FeatureReport) -> str:
-    from ggp.features.drawing import draw_bars, draw_heat_maps
-
-    maps = report.heat_maps()
-    return draw_heat_maps(report.features.board, maps) if maps else draw_bars(report.bars())
 
 
 def _print_report(report: FeatureReport) -> None:
@@ -114,13 +96,32 @@ def _arguments(places: Iterable[int] | None) -> str:
 
 
 def _heat_text(report: FeatureReport, heat: HeatMap, largest: float) -> Text:
-    from ggp.features.drawing import heat_color, heat_lines
-
     text = Text()
-    for line in heat_lines(report.features.board, heat):
+    for line in _heat_lines(report.features.board, heat):
         for piece, value in line:
             color = "" if value is None else "black on rgb({},{},{})".format(*heat_color(value, largest))
             text.append(piece, style=color)
         text.append("\n")
     text.rstrip()
     return text
+
+
+def _heat_lines(board: Board, heat: HeatMap) -> list[list[tuple[str, float | None]]]:
+    """The board as lines of text pieces, each with the value it shows (None: frame)."""
+    texts = {cell: f"{value:.0f}" for cell, value in heat.values.items()}
+    return [
+        [(text, None if cell is None else heat.values.get(cell)) for text, cell in line]
+        for line in layout(board, texts)
+    ]
+
+
+def heat_color(value: float, largest: float) -> tuple[int, int, int]:
+    """Red for bad, green for good, stronger towards `largest`.
+
+    >>> heat_color(5.0, 5.0), heat_color(0.0, 5.0)
+    ((34, 139, 84), (245, 245, 240))
+    """
+    share = min(1.0, abs(value) / largest) if largest > 0 else 0.0
+    end = _GOOD if value > 0 else _BAD
+    red, green, blue = (round(even + share * (full - even)) for even, full in zip(_EVEN, end, strict=True))
+    return red, green, blue

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,10 +17,9 @@ from ggp.analysis.info import GameInfo, describe
 from ggp.analysis.picture import find_picture
 from ggp.analysis.scale import Scale, parse_scale
 from ggp.cli.live_view import state_view
-from ggp.cli.options import OutputFile, json_option, scale_option
+from ggp.cli.options import json_option, scale_option
 from ggp.cli.tables import results_table
 from ggp.engines.loading import find_rules, make_game, read_program
-from ggp.files import write_text
 from ggp.game import Game
 
 if TYPE_CHECKING:
@@ -30,15 +28,9 @@ if TYPE_CHECKING:
 
 @click.command("info")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--draw",
-    type=OutputFile(),
-    metavar="NAME.svg",
-    help="Write the predicate dependency graph as SVG; a small circuit goes to NAME.circuit.svg.",
-)
 @scale_option
 @json_option
-def command(file: str, draw: Path | None, scale: Scale | None, is_json: bool) -> None:
+def command(file: str, scale: Scale | None, is_json: bool) -> None:
     """Show title, roles, kind, predicates and size of the game in FILE, from its rules and random matches.
 
     If the game compiles to a circuit, also show the gates and literals of each phase, as built and after
@@ -55,14 +47,13 @@ def command(file: str, draw: Path | None, scale: Scale | None, is_json: bool) ->
     game, compiled = _game(program, name)
     info = describe(game)
     info = info if scale is None else replace(info, scale=str(scale))
-    drawn = _draw(draw, program, compiled) if draw else []
     kept = _kept_lines(game)
     if is_json:
         circuit = {"circuit": _circuit_data(compiled)} if compiled else {}
         click.echo(json.dumps(info.to_dict() | {"kept": kept} | circuit))
     else:
         _print_info(game, info, compiled)
-        for line in (*kept, *drawn):
+        for line in kept:
             click.echo(line)
 
 
@@ -123,22 +114,6 @@ def _kept_lines(game: Game[Any]) -> list[str]:
     trial = kept_trial(game)
     if trial is not None:
         lines.append(f"trial matches of alpha-beta against {trial.rival}: {trial}")
-    return lines
-
-
-def _draw(place: Path, program: Program, compiled: CompiledCircuit | None) -> list[str]:
-    """Write the drawings; return one line for each: the file, or why it was not written."""
-    from ggp.analysis.graphs import DrawingError, circuit_graph, rule_graph, to_svg
-
-    write_text(place, to_svg(rule_graph(program)))
-    lines = [f"predicates drawn in {place}"]
-    if compiled:
-        circuit_file = place.with_suffix(".circuit.svg")
-        try:
-            write_text(circuit_file, to_svg(circuit_graph(compiled.circuit)))
-            lines.append(f"circuit drawn in {circuit_file}")
-        except DrawingError as error:
-            lines.append(f"circuit not drawn: {error}")
     return lines
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
-from ggp.cli.options import json_option
 from ggp.engines.loading import game_folders
 
 
 @click.command("list")
 @click.argument("words", metavar="[WORD]...", nargs=-1)
-@json_option
-def command(words: tuple[str, ...], is_json: bool) -> None:
+def command(words: tuple[str, ...]) -> None:
     """List the games that commands know by name: those in ./games, then the bundled ones.
 
     WORD limits the list to games whose name, title or kind contains it, as in `ggp games puzzle`.
@@ -25,10 +21,7 @@ def command(words: tuple[str, ...], is_json: bool) -> None:
         for row in _games()
         if all(any(word.lower() in text.lower() for text in row.values()) for word in words)
     ]
-    if is_json:
-        for row in rows:
-            click.echo(json.dumps(row))
-    elif rows:
+    if rows:
         width = max(len(row["name"]) for row in rows)
         columns = click.get_current_context().make_formatter().width
         for row in rows:

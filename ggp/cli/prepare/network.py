@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ggp.cli.options import Amount, out_option, workers_option
+from ggp.cli.options import Amount, workers_option
 from ggp.cli.prepare import kept_place
 from ggp.cli.progress import interruptible, load_compiled, reported_as, status_line
 from ggp.game import GameError, hides_information
@@ -35,8 +35,7 @@ KEPT = "the best network so far is kept"
     help="Time for training, one generation at least.",
 )
 @workers_option
-@out_option
-def command(file: str, minutes: float, workers: str | None, out: Path | None) -> None:
+def command(file: str, minutes: float, workers: str | None) -> None:
     """Train a network for the game in FILE by self-play of its search.
 
     Each generation plays 512 matches, learns from all recent ones and plays against the best before it. With
@@ -60,7 +59,7 @@ def command(file: str, minutes: float, workers: str | None, out: Path | None) ->
     from ggp.tournament.pool import WorkerDiedError, WorkersError, open_workers
     from ggp.tournament.tuning import TuningError
 
-    place = kept_place(game, FILE_NAME, out)
+    place = kept_place(game, FILE_NAME)
     options = TeachingOptions(seconds=60 * minutes)
     mistakes = GameError, KnowledgeFileError, TeacherMissingError, TuningError, WorkerDiedError, WorkersError
     try:

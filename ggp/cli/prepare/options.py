@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ggp.cli.options import Count
 from ggp.cli.prepare import kept_place
 from ggp.cli.progress import interruptible, kept_progress, load_compiled, reported_as
 from ggp.game import GameError
@@ -17,17 +16,13 @@ if TYPE_CHECKING:
 
 SIMULATIONS = 5000
 """Simulations per move with uniform playouts; slower policies get fewer."""
+REPETITIONS = 60
+"""Maximum number of matches per comparison and seat."""
 
 
 @click.command("options")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--repetitions",
-    default=60,
-    type=Count(8, 100_000),
-    help="Maximum number of matches per comparison and seat.",
-)
-def command(file: str, repetitions: int) -> None:
+def command(file: str) -> None:
     """Find the best policy and the best C of UCT for the game in FILE by matches of mcts against itself.
 
     The candidates mast, fast, rave, grave and past, then C of 20 and 80, play the best so far (at first the
@@ -56,7 +51,7 @@ def command(file: str, repetitions: int) -> None:
             interruptible(game.name) as work,
             kept_progress(beginning, text, lambda: tuning.save(place)) as report,
         ):
-            tune(game, tuning, most=repetitions, report=report)
+            tune(game, tuning, most=REPETITIONS, report=report)
     click.echo(f"{tuning_text(tuning)}\nkept in {place}")
     work.exit_if_interrupted()
 

@@ -13,7 +13,6 @@ from ggp.analysis.board import Axis, Board, Layer
 from ggp.analysis.board_svg import FACT_LINES, GAP, SIDE, Grid, board_svg
 from ggp.analysis.state_view import show
 from ggp.engines.loading import load
-from ggp.features.drawing import HeatMap, draw_heat_maps
 from ggp.game import GameError
 from tests.ggp.fakes import Nim
 
@@ -90,10 +89,3 @@ def test_state_without_a_board_is_a_list_of_facts():
 def test_state_of_another_game_is_refused():
     with pytest.raises(GameError, match="state of tictactoe"):
         show(load("tictactoe", engine="reasoner"), b"strange")
-
-
-def test_heat_maps_share_one_grid():
-    maps = [HeatMap(title, {(c, r): 1.0 for c in range(2) for r in range(2)}) for title in ("<a>", "b")]
-    svg = draw_heat_maps(BOARD, maps)
-    assert len(elements(svg, "rect")) == 9
-    assert "<a>" in [element.text for element in elements(svg, "text")]

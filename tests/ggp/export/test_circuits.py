@@ -116,11 +116,8 @@ def test_json_and_dot():
     assert text.count("->") == len(game.tables.input) + len(circuit.outputs) + len(circuit.fluents)
 
 
-def test_the_command(tmp_path):
-    place = tmp_path / "game.aag"
-    result = CliRunner().invoke(app, ["export", "tictactoe", "-o", str(place)])
-    assert (result.exit_code, result.output) == (0, f"tictactoe: written to {place}\n")
-    assert place.read_text().startswith("aag ")
+def test_the_command():
+    assert CliRunner().invoke(app, ["export", "tictactoe"]).output.startswith("aag ")
     for form in FORMATS:
         assert CliRunner().invoke(app, ["export", "tictactoe", "--to", form]).exit_code == 0
     assert CliRunner().invoke(app, ["export", "tictactoe", "--to", "verilog"]).exit_code == 2

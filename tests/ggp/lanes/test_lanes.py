@@ -253,7 +253,7 @@ def test_adding_statistics_keeps_extremes_of_finished_playouts():
 
 
 def test_bench_reports_the_split_of_a_tick(dice):
-    result = measure_lanes(dice, seconds=0.02, threads=2, words=8)
+    result = measure_lanes(dice, seconds=0.02, words=8)
     lengths, *_ = expected_dice()
     assert result["words"] == 8
     assert result["playouts"] > 0

@@ -1,7 +1,5 @@
 """Option tables: defaults that agree with the code, values out of range, and `ggp players`."""
 
-import json
-
 import pytest
 from click.testing import CliRunner
 
@@ -69,10 +67,3 @@ def test_players_command_lists_options_with_ranges():
 def test_few_options_are_listed_unasked(kind, most):
     assert len([row for row in describe_options(kind) if not row.is_tuning]) <= most
     assert {row.name for row in describe_options(kind)} >= set(MAIN_OPTIONS[kind])
-
-
-def test_players_command_prints_json():
-    lines = CliRunner().invoke(command, ["--json"]).output.splitlines()
-    described = {each["player"]: each["options"] for each in map(json.loads, lines)}
-    assert described.keys() == PLAYERS.keys()
-    assert "simulations" in {option["name"] for option in described["mcts"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -132,10 +133,10 @@ def test_file_never_replaces_a_module_of_the_same_name(folder):
 
 
 def test_match_is_played_by_a_class_from_the_command_line(folder):
-    arguments = "match small.kif agents.py:Last random --engine reasoner --json --seed 1"
+    arguments = "match small.kif agents.py:Last random --engine reasoner --record match.json --seed 1"
     result = CliRunner().invoke(app, arguments.split())
     assert result.exit_code == 0, result.output
-    record = json.loads(result.stdout)
+    record = json.loads(Path("match.json").read_text())
     assert record["playerNamesFromHost"] == ["last", "random"]
     assert record["moves"][0][0] == "3"
     result = CliRunner().invoke(app, ["match", "small.kif", "agents.py:Lost", "random"])

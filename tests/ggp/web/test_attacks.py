@@ -247,17 +247,16 @@ def test_token_is_in_no_command_line(tmp_path):
         f'#!/bin/sh\necho "$@" > {seen}.new\ncp "${{1#file://}}" {tmp_path}/page.html\nmv {seen}.new {seen}\n'
     )
     browser.chmod(0o755)
-    token = tmp_path / "token"
-    token.write_text("token-from-a-file\n")
+    token = "token-of-the-environment"
     port = unused_port()
-    environment = {**os.environ, "BROWSER": f"{browser} %s", "PYTHONUNBUFFERED": "1", "GGP_TOKEN": ""}
-    command = [sys.executable, "-m", "ggp", "serve", "--port", str(port), "--token-file", str(token)]
+    environment = {**os.environ, "BROWSER": f"{browser} %s", "PYTHONUNBUFFERED": "1", "GGP_TOKEN": token}
+    command = [sys.executable, "-m", "ggp", "serve", "--port", str(port)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 60
         while not seen.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert "token-from-a-file" not in seen.read_text()
+        assert token not in seen.read_text()
         page = (tmp_path / "page.html").read_text()
         (path,) = set(re.findall(rf"http://127.0.0.1:{port}(/[^\"]*)", page))
         status, headers, text = ask(port, "GET", path, headers={})
