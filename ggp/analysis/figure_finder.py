@@ -7,10 +7,11 @@ for each runner is a track, and two families of terms that fit between the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import permutations, product
 
-from gdl.program import Formula, Literal, Predicate, Program, arguments_of
+from gdl.dependencies import TRUE
+from gdl.program import Formula, Literal, Predicate, Program, arguments_of, body_literals
 from gdl.terms import Compound, Term
 from ggp.analysis.board import Board, Layer, is_of
 from ggp.analysis.board_finder import AXIS_LIMIT, ordered, successor_relations
@@ -29,6 +30,7 @@ from ggp.analysis.figures import (
     natural_order,
 )
 from ggp.analysis.fluent_domains import fluent_domains, nested_domains, stated_relations
+from ggp.analysis.sheet_comment import read_comment
 
 PILE_LIMIT = 36
 """Maximum size of a heap drawn as pieces."""
@@ -72,7 +74,27 @@ def find_figures(program: Program, facts: Sequence[Term], board: Board | None = 
             found = (find(name, values, own) for find in (_find_track, _find_piles, _find_towers))
             figures += [figure for figure in found if figure is not None][:1]
     figures += [*turns, *holdings]
-    return (*figures, Counters(frozenset(counters))) if counters else tuple(figures)
+    if not counters:
+        return tuple(figures)
+    labels = read_comment(program.source.text).counters
+    return (*figures, Counters(frozenset(counters), labels, _limits(program, facts, counters)))
+
+
+def _limits(program: Program, facts: Sequence[Term], names: Collection[str]) -> dict[str, str]:
+    """Counters that end a match at one number above the first one: name → that number."""
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for rule in program.rules_for("terminal", 0):
+        for literal, is_positive in body_literals(rule):
+            fact = arguments_of(literal.atom)[0] if literal.predicate == TRUE else literal.atom
+            if is_positive and fact.name in found and len(arguments_of(fact)) == 1:
+                found[fact.name].add(str(arguments_of(fact)[0]))
+    first = {fact.name: str(arguments_of(fact)[0]) for fact in facts if len(arguments_of(fact)) == 1}
+    ends = ((name, *values) for name, values in found.items() if len(values) == 1)
+    return {
+        name: end
+        for name, end in ends
+        if end.isdigit() and first.get(name, "").isdigit() and int(end) > int(first[name])
+    }
 
 
 def find_map(program: Program, facts: Sequence[Term]) -> Board | None:

@@ -13,8 +13,8 @@ Each figure takes some facts of a state; `figure_finder` recognizes them from th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol
 
 from gdl.program import arguments_of
@@ -154,19 +154,32 @@ class Holdings(_OfFluent):
 
 @dataclass(frozen=True)
 class Counters:
-    """Numbers about the whole game, all in one line: facts such as `(step 4)` or `(rolled 2)`."""
+    """Numbers about the whole game, all in one line: facts such as `(step 4)` or `(rolled 2)`.
+
+    labels   of the sheet: name → the words to show instead
+    limits   name → the number at which the match ends
+    """
 
     names: frozenset[str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
 
     def takes(self, fact: Term) -> bool:
         return fact.name in self.names and len(arguments_of(fact)) == 1
 
+    def label(self, name: str) -> str:
+        """The words for a counter."""
+        return self.labels.get(name, name.replace("_", " "))
+
     def lines(self, facts: Sequence[Term]) -> list[Line]:
         pieces: Line = []
         for fact in facts:
-            pieces += [Piece("  ") if pieces else Piece(""), Piece(f"{fact.name} ", is_dim=True)]
+            pieces += [Piece("  ") if pieces else Piece(""), Piece(f"{self.label(fact.name)} ", is_dim=True)]
             value = str(arguments_of(fact)[0])
             pieces.append(Piece(value, drawn=drawing_of(fact.name, value)))
+            pieces += (
+                [Piece(f" of {self.limits[fact.name]}", is_dim=True)] if fact.name in self.limits else []
+            )
         return [pieces] if pieces else []
 
 

@@ -69,20 +69,24 @@ def goal_support(
     return frozenset(found)
 
 
-def goal_denials(program: Program, facts: Sequence[Term], role: Term, goal: int) -> frozenset[Term]:
-    """What the derivation of a goal denies, such as "black can move"; empty if it is not known.
+def goal_conditions(program: Program, facts: Sequence[Term], role: Term, goal: int) -> dict[Term, bool]:
+    """The relations that a derived goal rests on, such as "black can move", each with whether it holds.
+
+    Empty if they are not known.
 
     >>> from gdl.syntax.parser import parse, parse_term
     >>> program = parse("(role p) (<= (goal p 100) (not movable)) (<= movable (true (king ?x)))")
-    >>> goal_denials(program, (), parse_term("p"), 100)
-    frozenset({Symbol('movable')})
+    >>> goal_conditions(program, (), parse_term("p"), 100)
+    {Symbol('movable'): False}
     """
+    root = (("goal", 2, False), (role, Symbol(str(goal))))
     try:
-        derivation = _Derivation(_Rules(program), facts, Predicate("goal", 2))
-        denied = derivation.sources((("goal", 2, False), (role, Symbol(str(goal)))))[1]
+        held, denied = _Derivation(_Rules(program), facts, Predicate("goal", 2)).grounds(root)
     except (_TooMuchWorkError, RecursionError, KeyError):
-        return frozenset()
-    return frozenset(map(_term, denied))
+        return {}
+    found = dict.fromkeys((each for each in held if each != root and not each[0][2]), True)
+    found |= dict.fromkeys(denied, False)
+    return {_term(atom): holds for atom, holds in found.items()}
 
 
 def _add_changes(
@@ -209,19 +213,24 @@ class _Derivation:
 
     def sources(self, atom: _Atom) -> tuple[set[Term], list[_Atom]]:
         """The facts from which the atom was derived, and the atoms denied; empty if it does not hold."""
-        found: set[_Atom] = set()
+        found, denied = self.grounds(atom)
+        return {self._fact[each] for each in found if each in self._fact}, denied
+
+    def grounds(self, atom: _Atom) -> tuple[list[_Atom], list[_Atom]]:
+        """All atoms from which the atom was derived, itself first, and the atoms denied."""
+        found: dict[_Atom, None] = {}
         denied: dict[_Atom, None] = {}
         pending = [atom] if self.holds(atom) else []
         while pending:
             table, row = each = pending.pop()
             if each not in found:
-                found.add(each)
+                found[each] = None
                 for source, holds in self._rows[table][row]:
                     if holds:
                         pending.append(source)
                     else:
                         denied[source] = None
-        return {self._fact[each] for each in found if each in self._fact}, list(denied)
+        return list(found), list(denied)
 
     def _round(self, rules: Sequence[Rule], before: dict[_Table, _Rows] | None) -> dict[_Table, _Rows]:
         """Apply every rule once, from the second round on to rows that were new in the round `before`."""

@@ -47,7 +47,7 @@ class MoveReading:
         if not is_joint and "(" not in (text := str(move))[1:]:
             return tuple(text.strip("()").split()[1:])  # amazons has 2,000 moves: most are as plain as this
         words: list[str] = []
-        for term in _leaves(move):
+        for term in leaves(move):
             text = str(term)
             is_cell = is_joint and len(text) > 1 and text[0].isalpha() and text[1:].isdigit()
             words += argument_texts([term], 0) if is_cell else [text]
@@ -133,10 +133,15 @@ class MoveReading:
         return of_rows | {across[each][-1]: frozenset(product((each,), range(len(down)))) for each in columns}
 
 
-def _leaves(term: Term) -> Iterator[Term]:
-    """The arguments of a term, those of compound arguments in their place."""
+def leaves(term: Term) -> Iterator[Term]:
+    """The arguments of a term, those of compound arguments in their place.
+
+    >>> from gdl.syntax.parser import parse_term
+    >>> list(map(str, leaves(parse_term("(move (at 1 2) north)"))))
+    ['1', '2', 'north']
+    """
     for argument in arguments_of(term):
-        yield from _leaves(argument) if arguments_of(argument) else (argument,)
+        yield from leaves(argument) if arguments_of(argument) else (argument,)
 
 
 def find_reading(program: Program, board: Board) -> MoveReading:
@@ -228,7 +233,7 @@ def _stated_cells(program: Program, board: Board, width: int) -> Mapping[Family,
             if (fact.name, len(arguments_of(fact))) in layers and board.layers[0].joint is None
         ]
         for move in moves:
-            words = list(_leaves(move))
+            words = list(leaves(move))
             for at in range(len(words) - width + 1):
                 if words[at : at + width] in cells:
                     stated.setdefault((move.name, len(words)), set()).add(at)
@@ -246,7 +251,7 @@ def _find_left(
         if arguments_of(rule.head)[0].name != layer.name or len(fact) != layer.arity:
             continue
         for move in _moves_of(rule):
-            words = list(_leaves(move))
+            words = list(leaves(move))
             starts = windows.get((move.name, len(words)), ())
             contents = [fact[position] for position in layer.content_positions]
             cell = [fact[at] for at in positions]

@@ -90,7 +90,7 @@ class Picture:
     def tally(self, facts: Sequence[Term]) -> tuple[str, list[tuple[str, str]]]:
         """What it counts, and a text for each role.
 
-        The discs of each role, if they may change sides; the pieces that were captured, if pieces move.
+        The discs of each role, if they may change sides; the pieces that each has lost, if pieces move.
         """
         if self.board is None or self.board.style.kind not in ("discs", "checkered"):
             return "", []
@@ -108,7 +108,7 @@ class Picture:
             rare_first = sorted(own, key=lambda each: own[each])
             missing = "".join(piece_glyph(each) * max(0, own[each] - found[each]) for each in rare_first)
             rows.append((role, missing[: max(0, sum(own.values()) - total)]))
-        return "discs" if style.kind == "discs" else "captured", rows
+        return "discs" if style.kind == "discs" else "pieces lost", rows
 
     def key(self, facts: Sequence[Term]) -> list[tuple[str, str]]:
         """(label, full name) of everything on the board that is drawn abbreviated."""

@@ -16,7 +16,8 @@ class SheetComment:
 
     title      the first sentence, without a full stop
     rules      paragraphs in prose
-    fields     roles, kind, value and scale, if the sheet states them; `board` and `edges`, how it is drawn
+    fields     roles, kind, value and scale, if the sheet states them; `board`, `edges` and `counters`, how a
+               state is drawn
     notations  how moves are written, see `ggp.analysis.notation`
     """
 
@@ -24,6 +25,16 @@ class SheetComment:
     rules: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     notations: tuple[str, ...] = ()
+
+    @property
+    def counters(self) -> dict[str, str]:
+        """What counters are called, from a field such as `quiet = turns without a capture, step = turns`.
+
+        >>> read_comment("; counters: quiet = turns without a capture").counters
+        {'quiet': 'turns without a capture'}
+        """
+        pairs = (part.partition("=") for part in self.fields.get("counters", "").split(","))
+        return {name.strip(): words.strip() for name, _, words in pairs if words.strip()}
 
 
 def read_comment(text: str) -> SheetComment:
@@ -34,7 +45,7 @@ def read_comment(text: str) -> SheetComment:
     key = ""
     for line in _comment_lines(text):
         words = line.strip()
-        found = re.fullmatch(r"(roles|kind|value|scale|board|edges): *(.*)", words)
+        found = re.fullmatch(r"(roles|kind|value|scale|board|edges|counters): *(.*)", words)
         if words.startswith("notation:"):
             notations += filter(None, [words.removeprefix("notation:").strip()])
             key = ""

@@ -32,6 +32,7 @@ kept_matches      matches on disk, for their addresses
 stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
 ending            why a match ended as it did, in words
+reasons           the sentence for what decided, by the shape of the facts that support the goal
 conclusion        who wins with best play, in words
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 
-from gdl.program import arguments_of
-from gdl.terms import Term
+from gdl.dependencies import DISTINCT, TRUE
+from gdl.program import Program, Rule, arguments_of, body_literals
+from gdl.terms import Term, Variable
 from ggp.analysis.board_style import owner_of
 from ggp.analysis.figures import is_card, words_of
-from ggp.analysis.goal_support import deciding_facts, goal_denials
+from ggp.analysis.fluent_domains import fluent_domains
+from ggp.analysis.goal_support import deciding_facts, goal_conditions
 from ggp.analysis.notation import IDLE
 from ggp.analysis.picture import Picture
 from ggp.game import RANDOM_ROLE, GameError, Role, hides_information
 from ggp.web.match_history import MatchHistory
+from ggp.web.reasons import Reasoning, capital, has, reason
 
 _VERB = re.compile(
     "accept|answer|ask|attack|bet|bid|buy|call|challenge|check|choose|claim|cut|discard|doubt|drop|"
@@ -35,7 +38,7 @@ def deciding(history: MatchHistory, picture: Picture) -> frozenset[Term]:
 
 
 def explanation(history: MatchHistory, picture: Picture, you: Role | None = None) -> str:
-    """Why a match that is over ended so, beyond what is marked on the board; "" if there is no more to say.
+    """Why a match that is over ended so, in a sentence or two; "" if there is nothing to say.
 
     you   the only person, who is called so
     """
@@ -45,7 +48,15 @@ def explanation(history: MatchHistory, picture: Picture, you: Role | None = None
     def name(role: object) -> str:
         return "you" if you is not None and str(role) == str(you) else str(role)
 
-    return _reveal(history, picture, name) or _loss(history, picture, name) or _decided_by(history, picture)
+    support = deciding(history, picture)
+    goals = [
+        (goal, role) for role, goal in _goals(history).items() if role != RANDOM_ROLE and goal is not None
+    ]
+    winner = max(goals, key=lambda each: each[0], default=(0, None))[1]
+    why = _reveal(history, picture, name) or _loss(history, picture, name)
+    if why or winner is None or not support:
+        return why
+    return reason(Reasoning(history, picture, support, winner, name))
 
 
 def _goals(history: MatchHistory) -> dict[Role, int | None]:
@@ -56,21 +67,90 @@ def _goals(history: MatchHistory) -> dict[Role, int | None]:
 
 
 def _reveal(history: MatchHistory, picture: Picture, name: Callable[[object], str]) -> str:
-    """The last moves, what chance had dealt, and who loses: `You bid 2×3, first doubts. Turned over: …`"""
+    """The last moves, what chance had dealt, what that proves, and who loses.
+
+    `You bid 2×3, first doubts. Turned over: …. So your bid 2×3 was right, and first loses.`
+    """
     dealt = _dealt(history, picture) if hides_information(history.game) else []
     if not dealt:
         return ""
     said = [_clause(name(role), move, picture.notation.text(move)) for role, move in _last_choices(history)]
     goals = {role: goal for role, goal in _goals(history).items() if role != RANDOM_ROLE and goal is not None}
     best = [role for role, goal in goals.items() if goal == max(goals.values())]
-    end = ""
+    found = [_claim(history, picture, dealt, best[0], name)]
     if len(best) == 1 < len(goals):
         losers = [role for role in goals if role not in best]
         who, verb = (losers[0], "loses") if len(losers) == 1 else (best[0], "wins")
-        end = f" So {name(who)} {verb.removesuffix('s') if name(who) == 'you' else verb}."
+        found.append(f"{name(who)} {verb.removesuffix('s') if name(who) == 'you' else verb}")
+    end = ", and ".join(filter(None, found))
     text, roles = ", ".join(said), list(map(str, history.game.roles))
     over = ", ".join(_holding(fact, roles, name) for fact in dealt)
-    return f"{text[:1].upper()}{text[1:]}. Turned over: {over}.{end}"
+    return f"{capital(text)}. Turned over: {over}.{end and f' So {end}.'}"
+
+
+def _claim(
+    history: MatchHistory,
+    picture: Picture,
+    dealt: Sequence[Term],
+    winner: Role,
+    name: Callable[[object], str],
+) -> str:
+    """`your bid 2×3 was right`: a move whose words the goal compares with what was dealt; "" without one.
+
+    The comparison is a relation of which every rule asks for the same value in a fact that the move has left
+    and in one that was dealt, and denies nothing.
+    """
+    goal, program = _goals(history).get(winner) or 0, history.game.program
+    hidden = {(fact.name, len(arguments_of(fact))) for fact in dealt}
+    for atom, holds in goal_conditions(program, history.facts(), winner, goal).items():
+        compared = [_compared(program, rule, hidden) for rule in program.rules_for(*_family(atom))]
+        families = set.intersection(*compared) if compared else set()
+        for fact in history.facts():
+            maker = _maker(history, fact) if _family(fact) in families else None
+            if maker is not None:
+                whose = "your" if name(maker[0]) == "you" else f"{maker[0]}'s"
+                return f"{whose} {picture.notation.text(maker[1])} was {'right' if holds else 'wrong'}"
+    return ""
+
+
+def _family(term: Term) -> tuple[str, int]:
+    return term.name, len(arguments_of(term))
+
+
+def _compared(program: Program, rule: Rule, hidden: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+    """The fluents of which a rule compares a value with one of `hidden`; none if it denies anything."""
+    body = list(body_literals(rule))
+    if not all(is_positive and each.predicate != DISTINCT for each, is_positive in body):
+        return set()
+    roles = {str(arguments_of(each.head)[0]) for each in program.rules_for("role", 1)}
+    domains = fluent_domains(program)
+    facts = [arguments_of(each.atom)[0] for each, _ in body if each.predicate == TRUE]
+    values = [
+        {
+            value
+            for value, domain in zip(arguments_of(fact), domains.get(_family(fact), ()), strict=False)
+            if isinstance(value, Variable) and not domain <= roles
+        }
+        for fact in facts
+    ]
+    shown = {each for fact, own in zip(facts, values, strict=True) if _family(fact) in hidden for each in own}
+    return {
+        _family(fact)
+        for fact, own in zip(facts, values, strict=True)
+        if _family(fact) not in hidden and own & shown
+    }
+
+
+def _maker(history: MatchHistory, fact: Term) -> tuple[Role, Term] | None:
+    """The role and the move that has left a fact with all of its words; None if it was no player's."""
+    for number in reversed(range(len(history.steps))):
+        if fact not in history.facts(number):
+            for role, move in zip(history.game.roles, history.steps[number].joint_move, strict=True):
+                words = arguments_of(move) if role != RANDOM_ROLE and move is not None else ()
+                if words and set(words) <= set(arguments_of(fact)):
+                    return role, move
+            return None
+    return None
 
 
 def _last_choices(history: MatchHistory) -> list[tuple[Role, Term]]:
@@ -98,7 +178,7 @@ def _clause(who: str, move: Term, text: str) -> str:
     if verb != move.name or not _VERB.fullmatch(verb):
         return f"{who}: {text}"
     if who != "you":
-        verb += "es" if verb.endswith(("s", "o")) else "s"
+        verb += "es" if verb.endswith(("s", "o", "ch", "sh", "x")) else "s"
     return f"{who} {verb} {rest}".rstrip()
 
 
@@ -134,8 +214,7 @@ def _holding(fact: Term, roles: Collection[str], name: Callable[[object], str]) 
 def _loss(history: MatchHistory, picture: Picture, name: Callable[[object], str]) -> str:
     """`Black has no move left.`"""
     loser, lack = _lack(history, picture)
-    who = name(loser)
-    return f"{who[:1].upper()}{who[1:]} {'have' if who == 'you' else 'has'} no {lack} left." if lack else ""
+    return capital(f"{has(name(loser))} no {lack} left.") if lack else ""
 
 
 def _lack(history: MatchHistory, picture: Picture) -> tuple[Role | None, str]:
@@ -147,7 +226,8 @@ def _lack(history: MatchHistory, picture: Picture) -> tuple[Role | None, str]:
     now, before = (_pieces(picture, history.facts(step), loser) for step in (None, len(history.steps) - 1))
     is_stuck = _can_move(history, winner) and not _can_move(history, loser)
     lack = "piece" if now == 0 < before else "move" if is_stuck else ""
-    if not lack or not goal_denials(history.game.program, history.facts(), winner, goals[winner] or 0):
+    conditions = goal_conditions(history.game.program, history.facts(), winner, goals[winner] or 0)
+    if not lack or all(conditions.values()):
         return None, ""
     return loser, lack
 
@@ -167,14 +247,3 @@ def _can_move(history: MatchHistory, role: Role) -> bool:
         return bool(history.legal(role))
     except GameError:
         return False
-
-
-def _decided_by(history: MatchHistory, picture: Picture) -> str:
-    """The facts off the board that decide a match, and without a board what never came true."""
-    found = deciding(history, picture)
-    facts = found.intersection(history.facts())
-    off_board = [fact for fact in facts if picture.board is None or not picture.board.shows(fact)]
-    words = sorted(words_of(fact) for fact in off_board if not picture.is_turn(fact))
-    if picture.board is None:  # on a board one sees what never came true
-        words += sorted(f"not {words_of(arguments_of(fact)[0])}" for fact in found if fact.name == "not")
-    return f"Decided by: {' · '.join(words)}" if words else ""

@@ -22,6 +22,7 @@ class Step:
     joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
     decided_by   the facts that decide the match, once a page has shown its end
+    because      the same in words
     owners       of the boxes between dots: number and name of the role, once a page has shown them
     notes        of each move notation, KIF and clicks, once they have been asked for
     """
@@ -31,6 +32,7 @@ class Step:
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
     decided_by: frozenset[Term] | None = None
+    because: str | None = None
     owners: Mapping[tuple[int, int], tuple[int, str]] | None = None
     notes: tuple[tuple[str, str, str] | None, ...] | None = None
 

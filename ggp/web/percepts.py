@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from typing import TypeAlias
 
 from gdl.dependencies import DOES
-from gdl.program import Predicate, Program, arguments_of
+from gdl.program import Predicate, Program, arguments_of, body_literals
 from gdl.terms import Compound, Term, Variable
 from ggp.analysis.figures import drawing_of, words_of
 from ggp.analysis.notation import Notation
@@ -51,6 +52,30 @@ def _reported(arguments: Sequence[Term], role: Term, move: Term) -> str | None:
     return move.name if is_said else None
 
 
+def find_public(program: Program) -> frozenset[tuple[str, int]]:
+    """The percepts, by name and number of arguments, that all players get at once by every rule for them.
+
+    >>> from gdl.syntax.parser import parse
+    >>> find_public(parse("(<= (sees ?p (up ?c)) (role ?p) (true (up ?c))) (<= (sees a (own ?c)) (true ?c))"))
+    frozenset({('up', 1)})
+    """
+    is_public: dict[tuple[str, int], bool] = {}
+    for rule in program.by_predicate.get(_SEES, ()):
+        role, percept = arguments_of(rule.head)
+        of_role = [literal for literal, _ in body_literals(rule) if role in _parts(literal.atom)]
+        is_open = isinstance(role, Variable) and all(
+            each.atom == Compound(each.atom.name, (role,)) for each in of_role
+        )
+        shape = percept.name, len(arguments_of(percept))
+        is_public[shape] = is_public.get(shape, True) and is_open
+    return frozenset(shape for shape, is_open in is_public.items() if is_open)
+
+
+def _parts(term: Term) -> list[Term]:
+    """A term and all terms inside it."""
+    return [term, *chain.from_iterable(map(_parts, arguments_of(term)))]
+
+
 def reported_moves(reports: Reports, percepts: Sequence[Term]) -> dict[Term, Term]:
     """Roles → their moves, as far as `percepts` report them.
 
@@ -68,7 +93,7 @@ def reported_moves(reports: Reports, percepts: Sequence[Term]) -> dict[Term, Ter
 
 
 def percept_view(term: Term, roles: Collection[str], notation: Notation, reports: Reports) -> dict[str, str]:
-    """A percept as a piece of a line: its text, and what a page may draw of it.
+    """A percept as a piece of a line: its text, and what a page may draw of it, with a label.
 
     reports   moves that percepts report are written in `notation`
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
+from gdl.program import arguments_of
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
 from ggp.analysis.board_animation import animated_svg
@@ -41,7 +42,7 @@ from ggp.web.match_view import (
     report_view,
     shown_state,
 )
-from ggp.web.percepts import find_reports, percept_view, reported_moves
+from ggp.web.percepts import find_public, find_reports, percept_view, reported_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
 from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
@@ -243,6 +244,7 @@ class ShownMatch:
         self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
         self._exploration = Exploration(self._history, self._picture)
         self._reports = find_reports(game.program)
+        self._public = find_public(game.program)
 
     def _described(self) -> dict[str, Any]:
         game = self.history.game
@@ -313,9 +315,8 @@ class ShownMatch:
         person, last = self._next_person(), len(self.history.steps)
         is_played = self._mode is Mode.PLAYED
         is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
-        settled = self._settlement.verdict
-        goals = self._settlement.goals if settled else history.goals() if is_over else None
-        result = settled or outcome_text(roles, goals)
+        goals = self._goals()
+        result = self._settlement.verdict or outcome_text(roles, goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
         notation = self._picture.notation
         return {
@@ -344,7 +345,7 @@ class ShownMatch:
             ],
             "drawn": [
                 [
-                    percept_view(term, roles, notation, self._reports)
+                    {**percept_view(term, roles, notation, self._reports), "is_public": self._is_public(term)}
                     for term in step.percepts[seat]
                     if viewer not in reported_moves(self._reports, [term])  # it knows its own move
                 ]
@@ -354,12 +355,24 @@ class ShownMatch:
             "can_undo": self._undo_count() > 0,
             "book": None if hides_information(history.game) else self._exploration.book_entry(history),
             **self._settlement.view(),
-            "review": None if self._review is None else self._review.view(),
+            "review": None if self._review is None else self._review.view(goals),
         }
 
+    def _is_public(self, percept: Term) -> bool:
+        """Whether all players get this percept, so that what it shows is not one's own."""
+        return (percept.name, len(arguments_of(percept))) in self._public
+
+    def _goals(self) -> list[int | None] | None:
+        """The goals of the end, in role order; None while the match runs."""
+        return self._settlement.goals if self._settlement.verdict else self.history.goals()
+
     def _because(self) -> str:
-        persons = self._persons()
-        return explanation(self.history, self._picture, persons[0] if len(persons) == 1 else None)
+        """Why the match is over; found once."""
+        persons, steps = self._persons(), self.history.steps
+        you = persons[0] if len(persons) == 1 else None
+        if steps and steps[-1].because is None and not self._settlement.verdict:
+            steps[-1].because = explanation(self.history, self._picture, you)
+        return (steps and steps[-1].because) or ""
 
     def _require_seen(self, what: str) -> None:
         if self._blind is not None:
@@ -461,7 +474,8 @@ class ShownMatch:
         persons = self._persons()
         if not persons or self._fault or self._is_over:
             return None
-        return next((role for role in persons if role not in self.history.committed), None)
+        waiting = (role for role in persons if role not in self.history.committed)
+        return next((role for role in waiting if len(self.history.legal(role)) > 1), None)  # see run_on
 
     def play(self, step: int, role: str, move: str) -> None:
         """Commit a person's move for the step that the page shows."""
@@ -690,7 +704,8 @@ class ShownMatch:
             review.task = None
         elif finding.move is not None:
             entry = review.note(finding.expectation, finding.move)
-            self._send({"event": "review", "entry": entry, "of": len(self.history.steps)})
+            news = {"entry": entry, "mistakes": review.mistakes(self._goals()), "of": len(self.history.steps)}
+            self._send({"event": "review", **news})
             self._review_next(review)
 
     def _note_proof(self, finding: Finding) -> None:

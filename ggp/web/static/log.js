@@ -24,10 +24,11 @@ export function pointing(path) {
   return { onpointerenter: point(path), onpointerleave: point(null), onfocus: point(path), onblur: point(null) };
 }
 
-/** Draws the list of `match`. `noteAt(step, place)`: a text beside a move with a title, if any; `open(step)` follows a click. */
-export function showMoves({ match, roles, at, noteAt, open }) {
+/** Draws the list of `match`. `first`: the role to move, if no move was made; `noteAt(step, place)`: a text beside a move with a title, if any; `open(step)` follows a click. */
+export function showMoves({ match, roles, first, at, noteAt, open }) {
   const log = find("log");
   const { rows, order } = rounds(match.history);
+  if (!order.length && roles.includes(first)) order.push(roles.indexOf(first));
   const players = roles.map((_, place) => place).filter((place) => roles[place] !== "random");
   const shown = [...order, ...players.filter((place) => players.length < 3 && !order.includes(place))];
   const box = log.parentNode;

@@ -1,10 +1,10 @@
 // One match: the board, one's moves, what the search thinks, and the way back through the steps.
 import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
-import { effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
+import { chance, effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
 import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, passHeader, request, showState, whyNot } from "./page.js";
-import { LISTED as MISTAKES, chart, mistakes, series } from "./review.js";
+import { LISTED as MISTAKES, chart, series } from "./review.js";
 import { Variants } from "./variants.js";
 
 const id = location.pathname.split("/").pop();
@@ -112,7 +112,7 @@ const boardHere = () => document.querySelector("#state svg.board");
 function say(text, cell) {
   find("how").textContent = text;
   find("how").classList.add("wrong");
-  markCells(boardHere(), { wrong: [cell] });
+  markCells(boardHere(), { chosen: clicks, wrong: [cell] });
 }
 
 /** A click while no move is offered. */
@@ -181,9 +181,9 @@ function showChoice() {
 
 /** How to move, or what the colors of a reviewed position mean. */
 function howText(next, moves, entry) {
-  if (entry && entry.best !== entry.played) return `${entry.role} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
-  if (entry) return `${entry.role} played ${entry.played_text}, as the search would.`;
-  if (isLive() && live.is_over) return boardHere() ? live.because : "";
+  if (entry && entry.best !== entry.played) return `${capital(entry.role)} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
+  if (entry) return `${capital(entry.role)} played ${entry.played_text}, as the search would.`;
+  if (isLive() && live.is_over) return "";
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
@@ -199,8 +199,8 @@ function statusText() {
   if (live.note) return live.note;
   if (live.is_over) return outcomeText();
   if (about.is_replay) return "The record ends here, before the game is over";
-  if (live.person) return `${live.person}, it is your move`;
-  if (live.waiting.length) return `${live.waiting.join(", ")} ${preparing && !preparing.is_yours ? readyText() : "thinking …"}`;
+  if (live.person) return `${capital(live.person)}, it is your move`;
+  if (live.waiting.length) return `${capital(live.waiting.join(", "))} ${preparing && !preparing.is_yours ? readyText() : "thinking …"}`;
   return preparing && !preparing.is_yours ? `The computer is ${readyText()}` : "Waiting for the other players …";
 }
 
@@ -213,7 +213,7 @@ function lineText() {
 
 /** The result; for a single person: whether they won. */
 function outcomeText() {
-  const text = `${live.outcome.charAt(0).toUpperCase()}${live.outcome.slice(1)}`;
+  const text = capital(live.outcome);
   const own = persons();
   const others = (live.goals ?? []).filter((goal, index) => about.roles[index] !== own[0] && about.roles[index] !== "random" && goal !== null);
   const mine = live.goals?.[about.roles.indexOf(own[0])];
@@ -226,7 +226,6 @@ function showPosition(state) {
   const focused = document.activeElement?.dataset?.cell;
   if (about.is_blind) place.replaceChildren(percepts());
   else showState(place, state, about.roles);
-  if (isLive() && live.is_over && live.because && !boardHere()) place.prepend(element("p", { class: "because" }, live.because));
   find("flip").hidden = !boardHere()?.dataset.area;
   turn(boardHere(), isTurned ?? (persons().length === 1 && about.turned?.includes(persons()[0])));
   find("status").textContent = statusText();
@@ -264,6 +263,7 @@ function showGoals() {
   const isShown = isLive() && live.is_over && Boolean(live.goals?.length);
   find("goals").hidden = !isShown;
   find("status").classList.toggle("result", isLive() && live.is_over);
+  find("because").textContent = isLive() && live.is_over ? live.because : "";
   if (!isShown) return;
   find("goals").replaceChildren(...about.roles.flatMap((role, index) => role === "random" ? [] :
     [element("span", {}, element("b", { class: `by-${inkOf(role, about.roles)}` }, role), ` ${live.goals[index] ?? "–"}`)]));
@@ -272,6 +272,7 @@ function showGoals() {
 function percepts() {
   const sees = about.own_role ? "sees" : "you see";
   const isOwn = (role) => (about.own_role ? [about.own_role] : persons()).includes(role);
+  const labelOf = ({ label, is_public }) => is_public ? label : about.own_role ? `own ${label}` : `your ${label}`;
   const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
   const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move, place) => move !== WAITS && isOwn(about.roles[place])) ?? ""), " ",
@@ -279,7 +280,8 @@ function percepts() {
   const whose = about.own_role ? `${about.own_role} knows` : "you know";
   const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
   const others = about.roles.filter((role) => role !== "random" && !isOwn(role));
-  const table = !cards.length ? [] : [element("p", { class: "hands" }, element("b", {}, "seen "), ...cards.flatMap((each) => drawn(each)),
+  const labels = [...new Set(cards.map(labelOf))];
+  const table = !cards.length ? [] : [element("p", { class: "hands" }, ...labels.flatMap((label) => [element("b", {}, `${label} `), ...cards.filter((each) => labelOf(each) === label).flatMap((each) => drawn(each)), " "]),
     ...(cards.some((each) => each.drawn === "card") ? others.flatMap((role) => [element("b", {}, ` ${role} `), ...drawn({ text: "", drawn: "back" })]) : []))];
   return element("div", { class: "card" }, element("h2", {}, `What ${whose}`), ...table,
     element("p", { class: "faint" }, "You cannot see everything. These are the moves made and what was seen after each."), element("ol", {}, ...rows));
@@ -356,7 +358,7 @@ function showLog() {
     const lost = found().find((each) => each.step === step - 1 && each.role === about.roles[place])?.lost;
     return lost ? { text: `−${lost}`, title: `cost ${lost} expected points` } : null;
   };
-  showMoves({ match: live, roles: about.roles, at: variants.here ? null : shown ?? live.step, noteAt, open: goTo });
+  showMoves({ match: live, roles: about.roles, first: live.person ?? live.waiting[0], at: variants.here ? null : shown ?? live.step, noteAt, open: goTo });
 }
 
 /** Plays the best line of an analysis on the board, as a line of one's own. */
@@ -396,8 +398,10 @@ function showThought(event) {
   if (!event && !isStudying && isLive() && live.waiting.length) return;
   const at = event && (event.step === live.step || event.line?.length ? "" : `, step ${event.step}`);
   find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis${at}` : `Search of ${event.role}`;
-  find("bar-text").textContent = event ? opinion(event, about) : isStudying ? "thinking …" : "";
-  showBar(event ?? lastExpected(), about);
+  const last = event ?? lastExpected();
+  find("bar-text").textContent = !event && isStudying ? "thinking …" : !last ? "" : last.is_yours ? opinion(last, about) : ownOpinion(last);
+  showBar(last, about);
+  if (last) find("bar").title = find("bar-text").textContent;
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
   showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
@@ -406,6 +410,20 @@ function showThought(event) {
   find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "best line: –";
   find("line").title = event?.report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ") ?? "";
   find("effort").textContent = event ? effort(event.report) : "";
+}
+
+/** Who plays a role: "computer, easy", the name of an agent, or "you". */
+function playerOf(role) {
+  const seat = about.seats[about.roles.indexOf(role)] ?? "";
+  return seat === "person" && persons().length === 1 ? "you" : seat.replace(/^mcts:level=/, "computer, ");
+}
+
+/** The opinion of a search that plays, which an analysis may not share. */
+function ownOpinion({ role, report }) {
+  const value = report.goal ?? report.expectation;
+  if (value === null || report.goal !== null) return value === null ? "" : opinion({ role, report }, about);
+  const player = playerOf(role);
+  return `${capital(role)}${player ? ` (${player})` : ""} gives itself ${chance(value, about)}`;
 }
 
 /** What the last search up to this position expected, as far as it is known without an analysis. */
@@ -446,7 +464,7 @@ function setStudying(isOn) {
 /** The entry of the review for the position on the board. */
 const reviewed = () => shown === null ? null : review?.entries.find((entry) => entry.step === shown) ?? null;
 
-const found = () => mistakes(review, live, about);
+const found = () => review?.mistakes ?? [];
 
 function showMistakes() {
   const own = persons();
@@ -468,8 +486,10 @@ function showReview() {
   find("review").disabled = isRunning;
   const last = review?.entries.at(-1);
   find("review-text").textContent = isRunning && last ? `position ${last.step + 1} of ${review.of}` : isRunning ? "the search gets ready …" : "";
-  find("chart-help").textContent = review?.is_done ? "Chances at every choice. Click the chart or a move to see the position."
-    : can ? "The review searches every position and lists the worst moves." : "What the searches expected for each player; 100 is a win. Click the chart to see the position.";
+  const thinkers = about.roles.filter((role, place) => live.values.some((row) => row[place] != null));
+  const [who, whom] = thinkers.length === 1 ? [`${thinkers[0]}${playerOf(thinkers[0]) ? ` (${playerOf(thinkers[0])})` : ""}`, thinkers[0]] : ["each player", "that player"];
+  find("chart-help").textContent = review?.is_done ? "Chances at every choice: at 100 that player wins. Click the chart or a move to see the position."
+    : [thinkers.length ? `What ${who} thought of its own chances: at 100 ${whom} wins. Click the chart to see the position.` : "", can ? "The review searches every position and lists the worst moves." : ""].join(" ");
   showMistakes();
 }
 
@@ -526,9 +546,9 @@ function receive(event) {
     live = { ...event, moves: asMoves(event) };
     if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;
-    find("choice").hidden = find("undo").hidden = find("hint").hidden = !persons().length;
+    find("undo").hidden = find("hint").hidden = !persons().length;
+    find("choice").hidden = !persons().length || event.is_over;
     document.body.classList.toggle("over", event.is_over);
-    find("choice-title").textContent = event.is_over ? "The match is over" : "Your moves";
     showControls(event, about, persons(), live.person);
     find("steps").hidden = about.is_blind;
     whyNot("undo", !event.can_undo && (about.is_blind ? "taking back would reveal what is hidden" : about.has_remote_players ? "a player elsewhere cannot take moves back" : "there is no move of yours to take back"));
@@ -548,9 +568,9 @@ function receive(event) {
   else if (event.event === "gone") end("The process of this match was ended: its rules took too much time or memory.");
 }
 
-function takeReview({ entry, of }) {
+function takeReview({ entry, mistakes, of }) {
   review ??= { entries: [] };
-  Object.assign(review, { of, isRunning: true });
+  Object.assign(review, { mistakes, of, isRunning: true });
   if (!review.entries.some((each) => each.step === entry.step && each.role === entry.role)) review.entries.push(entry);
   showChart();
   showLog();
@@ -742,9 +762,8 @@ try {
   document.title = about.short;
   find("title").textContent = about.short;
   find("title").title = about.title || about.name;
-  const seat = (index) => about.seats[index] === "person" && persons().length === 1 ? "you" : about.seats[index].replace(/^mcts:level=/, "computer, ");
   const isTimed = !about.is_replay && about.seconds && about.seats.some((each) => !["person", "chance"].includes(each));
-  find("seats").textContent = [...about.roles.filter((role) => role !== "random").map((role) => [role, about.roles.indexOf(role)]).map(([role, index]) => seat(index) ? `${role}: ${seat(index)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
+  find("seats").textContent = [...about.roles.filter((role) => role !== "random").map((role) => playerOf(role) ? `${role}: ${playerOf(role)}` : role), isTimed ? `${about.seconds} s a move` : ""].filter(Boolean).join(" · ");
   find("about").hidden = !about.about?.length;
   find("about-title").textContent = "How to play";
   find("about-text").replaceChildren(...(about.about ?? []).map((text) => element("p", {}, text)));

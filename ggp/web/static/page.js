@@ -158,8 +158,7 @@ export function showState(place, state, roles = []) {
     const list = element("ul", { class: "facts faint" }, ...state.facts.map((fact) => element("li", {}, fact)));
     if (state.facts_left_out) list.append(element("li", {}, `… and ${state.facts_left_out} more`));
     const isAll = !state.board && !state.lines?.length;
-    const isOpen = isAll || (state.is_over && !state.board); // at the end of a game without a board they explain it
-    parts.push(element("details", { open: isOpen }, element("summary", { class: "faint" }, isAll ? "What is true now" : state.facts.length === 1 ? "1 more fact" : `${state.facts.length} more facts`), list));
+    parts.push(element("details", { open: isAll }, element("summary", { class: "faint" }, isAll ? "What is true now" : state.facts.length === 1 ? "1 more fact" : `${state.facts.length} more facts`), list));
   }
   place.replaceChildren(...parts);
 }

@@ -1,23 +1,8 @@
-// Who was ahead: what searches expected, and the mistakes that the review of a match has found.
+// Who was ahead: what searches expected, as a chart.
 import { inkOf } from "./page.js";
 
-const LOSS = 10; // expected points that a move must cost to be called a mistake
 const SVG = "http://www.w3.org/2000/svg";
 export const LISTED = 3;
-
-/** Moves that lowered their role's expectation although the search prefers another; the costliest first. */
-export function mistakes(review, live, about) {
-  const found = [];
-  for (const [index, role] of about.roles.entries()) {
-    const own = (review?.entries ?? []).filter((entry) => entry.role === role && entry.value !== null);
-    own.forEach((entry, place) => {
-      const after = own[place + 1]?.value ?? (live.is_over ? live.goals?.[index] : null) ?? null;
-      const lost = Math.round(entry.value) - Math.round(after); // of the numbers that are shown
-      if (after !== null && entry.best !== entry.played && lost >= LOSS) found.push({ ...entry, after, lost });
-    });
-  }
-  return found.sort((one, other) => other.lost - one.lost);
-}
 
 /** What is known of each role's expectation: lists of [position, value], the result last. */
 export function series(review, live, about) {

@@ -50,7 +50,7 @@ def test_texts_of_legal_moves_differ_and_are_read_back(name):
         ("amazons", "(move 1 4 1 1 1 2)", "a4–a1/a2"),
         ("dotsandboxes", "(draw (across 1 3))", "edge a3–b3"),
         ("dotsandboxes", "(draw (upright 3 1))", "edge c1–c2"),
-        ("liars_dice", "(bid 2 3)", "bid 2×3"),
+        ("liars_dice", "(bid 2 3)", "bid 2 of face 3"),
         ("battleship", "(hide 1 1 lying)", "hide a1 lying"),
         ("battleship", "(fire 1 3)", "a3"),
         ("sudoku_4x4", "(write 1 2 3)", "write a2 3"),

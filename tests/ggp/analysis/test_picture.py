@@ -22,7 +22,13 @@ def drawn(name, *joint_moves):
 
 DOTS = ["4 +---+   +   +", "", "3 +   +   +   +", "", "2 +   +   +   +", "              |", "1 +   +   +   +"]
 DOTS += ["  a   b   c   d", "first to move", "score  first 0  second 0"]
-TOWERS = ["  --3--", " ---4---", "----5----      1         -2-", "    a          b          c", "step 2"]
+TOWERS = [
+    "  --3--",
+    " ---4---",
+    "----5----      1         -2-",
+    "    a          b          c",
+    "step 2 of 41",
+]
 ROLLS = [("noop", "noop", "(roll 2)"), ("(run a)", "noop", "noop"), ("noop", "noop", "(roll 3)")]
 
 
@@ -32,7 +38,7 @@ ROLLS = [("noop", "noop", "(roll 2)"), ("(run a)", "noop", "noop"), ("noop", "no
         ("dotsandboxes", [("(draw (across 1 4))", "noop"), ("noop", "(draw (upright 4 1))")], 0, DOTS),
         ("maze", [["(walk north)"]], 0, ["9 . . # . . . . . ."]),
         ("maze", [["(walk north)"]], 7, ["2 a . # # . # . . ."]),
-        ("maze", [["(walk north)"]], -1, ["step 1"]),
+        ("maze", [["(walk north)"]], -1, ["step 1 of 40"]),
         ("nim", [("(reduce d 2)", "noop")], 2, ["c  5  o o o o o", "d  2  o o", "second to move"]),
         ("hanoi", [["(carry 1 b)"], ["(carry 2 c)"]], 0, TOWERS),
         ("dicerace", ROLLS, 2, ["red a    .  .  o  .  .  .  .  .  .  .  ."]),
@@ -119,9 +125,9 @@ def test_captured_pieces_and_discs_are_counted():
     game = load("checkers", engine="reasoner")
     start = game.facts(game.initial_state())
     picture = find_picture(game.program, start)
-    assert "captured" not in "".join(picture.text(start))
+    assert "lost" not in "".join(picture.text(start))
     left = [fact for fact in start if str(fact) != "(cell 1 1 white_man)"]
-    assert picture.text(left)[-1] == "captured  white ○"
+    assert picture.text(left)[-1] == "pieces lost  white ○"
     man, king = map(parse_term, ("(cell 2 6 black_man)", "(cell 2 6 black_king)"))
-    assert picture.text([*(fact for fact in left if fact != man), king])[-1] == "captured  white ○"
+    assert picture.text([*(fact for fact in left if fact != man), king])[-1] == "pieces lost  white ○"
     assert "discs  black 3  white 3" in drawn("othello_4x4", ["(place 1 2)", "noop"], ["noop", "(place 1 1)"])

@@ -135,7 +135,7 @@ def test_keys_lead_through_the_moves_and_arrows_show_them(page, address):
 
 def test_board_is_turned_to_the_player_and_by_the_button(page, address):
     open_game(page, address, "checkers", ["random", "person"])
-    expect(page.locator("#status")).to_contain_text("black, it is your move")
+    expect(page.locator("#status")).to_contain_text("Black, it is your move")
     assert middle(page, "0,0")[1] < middle(page, "1,7")[1]  # black sits at row 8
     page.click("#flip")
     assert middle(page, "0,0")[1] > middle(page, "1,7")[1]
@@ -170,15 +170,15 @@ def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
 
 def test_seat_that_no_person_has_is_refused_in_words_and_forgotten(page, address):
     open_game(page, address, "tictactoe", PERSONS)
-    expect(page.locator("#status")).to_have_text("x, it is your move")
+    expect(page.locator("#status")).to_have_text("X, it is your move")
     page.goto(f"{page.url}?seat=green")
     expect(page.locator("#status")).to_have_text("No person plays green in this match.")
     expect(page.locator("main")).to_contain_text("Open the whole match · x · o")
     page.get_by_role("link", name="o", exact=True).click()
-    expect(page.locator("#status")).to_have_text("x thinking …")
+    expect(page.locator("#status")).to_have_text("X thinking …")
     page.goto(page.url.replace("?seat=o", "?seat=green"))
     page.get_by_role("link", name="the whole match").click()
-    expect(page.locator("#status")).to_have_text("x, it is your move")
+    expect(page.locator("#status")).to_have_text("X, it is your move")
 
 
 def test_analysis_opens_no_line_while_another_player_is_to_move(page, address):
@@ -188,7 +188,7 @@ def test_analysis_opens_no_line_while_another_player_is_to_move(page, address):
     row = page.locator("#candidates button").first
     row.dispatch_event("click")  # reports replace the rows too fast for the mouse of this test
     page.wait_for_timeout(300)
-    expect(page.locator("#status")).to_have_text("black thinking …")
+    expect(page.locator("#status")).to_have_text("Black thinking …")
     expect(page.locator("#variants")).to_be_hidden()
     page.click("#back")
     cell(page, "1,0").click()  # in a past position lines are opened
@@ -223,7 +223,7 @@ def test_openings_are_explored_down_a_line_and_back(page, address):
     page.click("#path button >> nth=0")
     expect(page.locator("#path button")).to_have_text(["‹ back", "2"])
     page.click("#path button >> nth=0")
-    expect(page.locator("#status")).to_have_text("red, it is your move")
+    expect(page.locator("#status")).to_have_text("Red, it is your move")
     expect(page.locator("#candidates .book")).to_have_count(1)
 
 

@@ -339,9 +339,13 @@ def test_moves_of_others_are_listed_as_percepts_report_them():
     match = open_match("liars_dice", ["person", "random"], [("first", "(bid 1 1)")])
     go_on(match)
     shown = match.snapshot()
-    assert shown["history"] == [["waits", None, None], ["bid 1×1", None, None], ["waits", "bid 1×2", None]]
+    listed = [["waits", None, None], ["bid 1 of face 1", None, None], ["waits", "bid 1 of face 2", None]]
+    assert shown["history"] == listed
     assert shown["terms"][2] == ["noop", "(bid 1 2)", None]
-    assert shown["drawn"][1:] == [[], [{"label": "", "text": "second: bid 1×2", "drawn": ""}]]
+    said = {"label": "", "text": "second: bid 1 of face 2", "drawn": "", "is_public": True}
+    assert shown["drawn"][1:] == [[], [said]]
+    (own,) = shown["drawn"][0]
+    assert (own["label"], own["is_public"]) == ("roll", False)
 
 
 @pytest.mark.parametrize(

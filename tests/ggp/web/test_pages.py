@@ -136,7 +136,7 @@ def test_tictactoe_is_won_by_clicks_with_undo_and_replay(page, address):
     click_cells(page, "0,0", "1,0", "0,1", "1,1")
     page.click("#undo")
     expect(step_of(page)).to_have_text("3 of 3")
-    expect(status).to_have_text("o, it is your move")
+    expect(status).to_have_text("O, it is your move")
     page.click('[data-cell="2,2"]')
     expect(step_of(page)).to_have_text("4 of 4")
     page.click('[data-cell="0,2"]')
@@ -193,7 +193,7 @@ def test_second_of_two_fast_clicks_is_ignored(page, address):
     expect(page.locator("#moves button").first).to_be_visible()
     page.evaluate("[...document.querySelectorAll('#moves button')].slice(0, 3).forEach(each => each.click())")
     expect(step_of(page)).to_have_text("1 of 1")
-    expect(page.locator("#status")).to_have_text("o, it is your move")
+    expect(page.locator("#status")).to_have_text("O, it is your move")
     expect(page.locator("#problem")).to_have_text("")
     expect(page.locator("#variants")).to_be_hidden()
     page.click('[data-cell="1,1"]')
@@ -260,7 +260,7 @@ def test_other_line_is_tried_from_a_past_position_and_left_again(page, address):
     page.click("#leave")
     expect(step_of(page)).to_have_text("3 of 3")
     expect(page.locator("#state .piece")).to_have_count(3)
-    expect(page.locator("#status")).to_have_text("o, it is your move")
+    expect(page.locator("#status")).to_have_text("O, it is your move")
     page.click('[data-cell="1,1"]')
     expect(step_of(page)).to_have_text("4 of 4")
 
@@ -595,11 +595,11 @@ def test_two_persons_play_in_two_browsers(browser, page, address):
     assert beside.url.endswith("?seat=o")
     click_cells(page, "0,0")
     expect(page.locator("#state .can")).to_have_count(0)
-    expect(beside.locator("#status")).to_have_text("o, it is your move")
+    expect(beside.locator("#status")).to_have_text("O, it is your move")
     beside.click('[data-cell="1,1"]')
     expect(step_of(page)).to_have_text("2 of 2")
     expect(beside.locator("#state .can")).to_have_count(0)
-    expect(page.locator("#status")).to_have_text("x, it is your move")
+    expect(page.locator("#status")).to_have_text("X, it is your move")
     late = page.context.new_page()
     late.goto(page.url)
     expect(late.locator("#state .can").first).to_be_visible()
@@ -785,7 +785,7 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
         other.click(
             f'#going [href="{seated.removeprefix(address)}"]'
         )  # this browser keeps the seat, and the clock what was left of it
-        expect(other.locator("#status")).to_have_text("o thinking …", timeout=WAIT_MS)
+        expect(other.locator("#status")).to_have_text("O thinking …", timeout=WAIT_MS)
         expect(other.locator("#clocks")).to_contain_text("x 4:5")
         expect(page.locator("#problem")).to_be_empty(timeout=WAIT_MS)
         page.locator("#moves button").first.click()
@@ -899,7 +899,7 @@ def test_match_that_is_over_keeps_its_address_without_its_process(page, address)
 
 def test_match_that_has_ended_has_no_button_that_works(page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
-    expect(page.locator("#status")).to_have_text("x, it is your move")
+    expect(page.locator("#status")).to_have_text("X, it is your move")
     page.evaluate("fetch(`/api/matches/${location.pathname.split('/').pop()}/close`, { method: 'POST' })")
     expect(page.locator("#status")).to_have_text("This match has ended.")
     expect(page.locator("button:enabled")).to_have_count(0)
