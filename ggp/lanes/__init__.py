@@ -3,6 +3,7 @@
 One bit per game (lane), one row of bits per circuit node.
 
 layout             a circuit laid out for kernels, with rows shared by gates: LaneTables
+turns              proof that roles take turns, whose moves then share one tree
 settle             the interpreter of circuits: recompute the gates of a phase in all lanes
 bits               single lanes of rows
 choose             random bits; a uniformly random legal move of every role in every lane
