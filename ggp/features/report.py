@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -80,15 +79,13 @@ class FeatureReport:
         return sum(any(case.pieces for case in self.cases[move]) for move in moves)
 
 
-def report_features(
-    game: CompiledGame, kind: str = "auto", *, episodes: int, seed: int = 0, deadline: float = math.inf
-) -> FeatureReport | None:
+def report_features(game: CompiledGame, *, episodes: int) -> FeatureReport | None:
     """Recognize and learn, as FAST does before its first search; None if there is no board of pieces."""
-    features = recognize_features(game, deadline)
+    features = recognize_features(game)
     if features is None:
         return None
-    found, cases = find_cases(game, features, kind)
+    found, cases = find_cases(game, features)
     if found is None:
         return FeatureReport(game, features, cases, None)
-    weights = learn_weights(game, features, found, episodes=episodes, seed=seed, deadline=deadline)
+    weights = learn_weights(game, features, found, episodes=episodes)
     return FeatureReport(game, features, cases, weights if weights.episodes else None)
