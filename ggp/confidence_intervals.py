@@ -1,4 +1,4 @@
-"""Confidence intervals of win rates and means: two-sided, 95 % by default."""
+"""Confidence intervals of win rates and means: two-sided, 95 %."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 
 
-def wilson_interval(points: float, count: int, z: float = Z95) -> tuple[float, float]:
+def wilson_interval(points: float, count: int) -> tuple[float, float]:
     """The Wilson score interval (1927) of `points` in `count` matches, within 0..1.
 
     A draw counts half a point; the interval is then slightly too wide, because results with draws vary less.
@@ -22,13 +22,13 @@ def wilson_interval(points: float, count: int, z: float = Z95) -> tuple[float, f
     if count == 0:
         return (0.0, 1.0)
     rate = points / count
-    center = rate + z * z / (2 * count)
-    spread = z * math.sqrt(rate * (1 - rate) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
+    center = rate + Z95**2 / (2 * count)
+    spread = Z95 * math.sqrt(rate * (1 - rate) / count + (Z95 / count / 2) ** 2)
+    scale = 1 + Z95**2 / count
     return (max(0.0, (center - spread) / scale), min(1.0, (center + spread) / scale))
 
 
-def mean_interval(values: Sequence[float], z: float = Z95) -> tuple[float, float]:
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """Mean of `values` and half the width of its normal interval.
 
     The width is infinite for fewer than two values.
@@ -42,4 +42,4 @@ def mean_interval(values: Sequence[float], z: float = Z95) -> tuple[float, float
     if count < 2:
         return (mean, math.inf)
     variance = sum((value - mean) ** 2 for value in values) / (count - 1)
-    return (mean, z * math.sqrt(variance / count))
+    return (mean, Z95 * math.sqrt(variance / count))

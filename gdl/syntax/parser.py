@@ -137,17 +137,17 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def parse_term(text: str, *, name: str = "<term>") -> Term:
+def parse_term(text: str) -> Term:
     """Parse exactly one KIF term, ground or not. Raises GdlSyntaxError.
 
     >>> parse_term("(MARK 1  ?x)")
     Compound('mark', (Symbol('1'), Variable('x')))
     """
-    terms = parse_terms(text, name=name)
+    terms = parse_terms(text, name="<term>")
     if len(terms) != 1:
         message = "expected a term" if not terms else "expected a single term"
         span = terms[1].span if terms else None
-        raise GdlSyntaxError([Diagnostic("GDL115", Severity.ERROR, message, span)], Source(name, text))
+        raise GdlSyntaxError([Diagnostic("GDL115", Severity.ERROR, message, span)], Source("<term>", text))
     return terms[0]
 
 

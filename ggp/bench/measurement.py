@@ -29,10 +29,10 @@ def with_rates(measurement: Measurement) -> Measurement:
     }
 
 
-def calibrate(rounds: int = CALIBRATION_ROUNDS) -> float:
+def calibrate() -> float:
     """CPU seconds that a fixed loop of integer arithmetic takes on this machine now."""
     begin = time.process_time()
     value = 1
-    for _ in range(rounds):
+    for _ in range(CALIBRATION_ROUNDS):
         value = (value * 1103515245 + 12345) & 0x7FFFFFFF
     return time.process_time() - begin

@@ -330,8 +330,8 @@ def _fact_view(facts: tuple[Fact, ...]) -> RenderableType:
     return Columns(texts, column_first=True, padding=(0, 3)) if len(texts) > FACT_LINES else Group(*texts)
 
 
-def _shortened(text: str, limit: int = 200) -> str:
-    return text if len(text) <= limit else text[: limit - 2] + " …"
+def _shortened(text: str) -> str:
+    return text if len(text) <= 200 else text[:198] + " …"
 
 
 def content_color(name: str, names: tuple[str, ...]) -> str:

@@ -75,6 +75,7 @@ REMOVED_OPTIONS = {
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",
     "export -o": "the circuit is printed: `ggp export GAME > FILE`",
     "bench --threads": "one thread is measured",
+    "replay --engine": "`ggp.load` in Python takes an engine, `ggp.validation.replay` a game",
     "prepare options --repetitions": "a sequential test ends each comparison, and Ctrl-C keeps the results",
     "tournament export --columns": "the CSV has all columns",
     "players --json": "all options are printed with `--all`",

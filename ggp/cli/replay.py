@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ggp.cli.options import INPUT_FILE, engine_option
+from ggp.cli.options import INPUT_FILE
 from ggp.cli.progress import load_visibly
 from ggp.engines.loading import find_rules
 from ggp.validation.replay import TraceError, explain, read_trace, replay
@@ -17,14 +17,13 @@ from ggp.validation.replay import TraceError, explain, read_trace, replay
 @click.command("replay")
 @click.argument("rules", metavar="FILE")
 @click.argument("trace", metavar="TRACE", type=INPUT_FILE)
-@engine_option
-def command(rules: str, trace: Path, engine: str) -> None:
-    """Check an engine against TRACE, the states that a reference prover derived in matches of FILE.
+def command(rules: str, trace: Path) -> None:
+    """Check the engine against TRACE, the states that a reference prover derived in matches of FILE.
 
     Prints the first difference. Exit code: 0 no difference, 1 a difference.
     """
     try:
-        result = replay(load_visibly(rules, engine), trace)
+        result = replay(load_visibly(rules), trace)
         header = next(read_trace(trace))
     except TraceError as error:
         text = str(error)

@@ -123,7 +123,7 @@ def to_aiger(circuit: NamedCircuit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_blif(circuit: NamedCircuit, name: str = "game") -> str:
+def to_blif(circuit: NamedCircuit) -> str:
     """BLIF: one table per gate, one per output."""
     tables = circuit.tables
     nodes = ["one", *circuit.fluents, *circuit.moves, *(f"gate{g}" for g in range(len(circuit.gates)))]
@@ -133,7 +133,7 @@ def to_blif(circuit: NamedCircuit, name: str = "game") -> str:
         yield f"{''.join('10'[x & 1] for x in literals)} 1"
 
     lines = [
-        f".model {name}",
+        ".model game",
         f".inputs {' '.join(circuit.moves)}",
         f".outputs {' '.join(output for output, _ in circuit.outputs)}",
         *(

@@ -109,19 +109,14 @@ def learn_from_games(
     kind: str,
     games: Sequence[PlayedGame],
     deadline: float = math.inf,
-    *,
-    trace: float = TRACE,
-    step: float = 1.0,
 ) -> FeatureWeights:
     """Weights from games that were played.
 
     features   may be None if the kind is FACTS
-    trace      lambda
-    step       learning rate, relative to the largest that is stable
     """
     facts = _Facts(*feature_numbers(game, features, kind))
     batches = [_game_batch(game, facts, games[i : i + BATCH]) for i in range(0, len(games), BATCH)]
-    return _Learner(game, facts, batches, trace=trace, step=step).run(kind, deadline)
+    return _Learner(game, facts, batches).run(kind, deadline)
 
 
 def feature_numbers(
@@ -244,16 +239,7 @@ def _is_player(game: CompiledGame) -> NDArray[np.bool_]:
 class _Learner:
     """Visits batches, which it centers and scales in place."""
 
-    def __init__(
-        self,
-        game: CompiledGame,
-        facts: _Facts,
-        batches: list[_Batch],
-        *,
-        trace: float = TRACE,
-        step: float = 1.0,
-    ) -> None:
-        self.trace, self.step = trace, step
+    def __init__(self, game: CompiledGame, facts: _Facts, batches: list[_Batch]) -> None:
         self.players, self.roles = _is_player(game), len(game.roles)
         self.facts, self.batches = facts, batches
 
@@ -272,7 +258,7 @@ class _Learner:
             if time.monotonic() > deadline:
                 break
             change, error = self._change(self.batches[step % len(self.batches)], standard)
-            standard += self.step * LAST_STEP ** (step / steps) / largest * change
+            standard += LAST_STEP ** (step / steps) / largest * change
             errors.append(error)
         weight[known] = standard[:-1] * scale[:, None]
         constant = standard[-1] - mean @ weight[known]
@@ -298,7 +284,7 @@ class _Learner:
     def _change(self, batch: _Batch, weight: FloatArray) -> tuple[FloatArray, float]:
         """The gradient step of a batch (last row: the constant), and its mean squared error."""
         predicted = (batch.features @ weight[:-1].astype(np.float32)).astype(np.float64) + weight[-1]
-        returns = lambda_returns(predicted, batch.length, batch.outcome, self.trace)
+        returns = lambda_returns(predicted, batch.length, batch.outcome, TRACE)
         pull = (returns - predicted) * batch.is_live[:, :, None]
         states = batch.features.reshape(-1, len(self.facts.known))
         flat = pull.reshape(len(states), -1)

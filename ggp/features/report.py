@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ggp.analysis.board import Cell
 from ggp.engines.compiled import CompiledGame
-from ggp.features.board_features import NOTHING, Features, MoveFamily
+from ggp.features.board_features import Features, MoveFamily
 from ggp.features.cases import Case, find_cases
 from ggp.features.learning import CELLS, PIECES, FeatureWeights, learn_weights
 from ggp.features.recognition import recognize_features
 from ggp.game import RANDOM_ROLE
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """The worth of one role's pieces on each cell, in goals."""
-
-    title: str
-    values: Mapping[Cell, float]
 
 
 @dataclass(frozen=True)
@@ -37,21 +27,10 @@ class FeatureReport:
     weights: FeatureWeights | None
 
     @property
-    def board_names(self) -> tuple[str, ...]:
-        """The fluents that describe the board's contents."""
-        return tuple(layer.name for layer in self.features.board.layers)
-
-    @property
     def size(self) -> tuple[int, int]:
         """Columns and rows."""
         board = self.features.board
         return len(board.across.values), len(board.down.values)
-
-    @property
-    def owners(self) -> tuple[str | None, ...]:
-        """By piece, the role that owns it."""
-        roles = self.game.roles
-        return tuple(None if p.owner == NOTHING else str(roles[p.owner]) for p in self.features.pieces)
 
     def piece_weights(self, piece: int) -> tuple[float, ...]:
         """By role; empty if cells were learned."""
@@ -59,19 +38,18 @@ class FeatureReport:
             return ()
         return tuple(float(weight) for weight in self.weights.weight[piece])
 
-    def heat_maps(self) -> list[HeatMap]:
-        """The worth of each player's pieces by cell; empty if pieces were learned."""
+    def heat_maps(self) -> dict[str, dict[Cell, float]]:
+        """Title → the worth of a player's pieces on each cell, in goals; empty if pieces were learned."""
+        maps: dict[str, dict[Cell, float]] = {}
         if self.weights is None or self.weights.kind != CELLS:
-            return []
+            return maps
         columns, rows = self.size
-        maps = []
         for r, role in enumerate(self.game.roles):
             of_role = self.weights.weight[r * columns * rows : (r + 1) * columns * rows]
             if role != RANDOM_ROLE and len(self.features.pieces_of(r)):
-                values = {
+                maps[f"a piece of {role}"] = {
                     (cell % columns, cell // columns): float(row[r]) for cell, row in enumerate(of_role)
                 }
-                maps.append(HeatMap(f"a piece of {role}", values))
         return maps
 
     def capturing(self, family: MoveFamily) -> int:
@@ -80,15 +58,13 @@ class FeatureReport:
         return sum(any(case.pieces for case in self.cases[move]) for move in moves)
 
 
-def report_features(
-    game: CompiledGame, kind: str = "auto", *, episodes: int, seed: int = 0, deadline: float = math.inf
-) -> FeatureReport | None:
+def report_features(game: CompiledGame, *, episodes: int) -> FeatureReport | None:
     """Recognize and learn, as FAST does before its first search; None if there is no board of pieces."""
-    features = recognize_features(game, deadline)
+    features = recognize_features(game)
     if features is None:
         return None
-    found, cases = find_cases(game, features, kind)
+    found, cases = find_cases(game, features)
     if found is None:
         return FeatureReport(game, features, cases, None)
-    weights = learn_weights(game, features, found, episodes=episodes, seed=seed, deadline=deadline)
+    weights = learn_weights(game, features, found, episodes=episodes)
     return FeatureReport(game, features, cases, weights if weights.episodes else None)

@@ -419,14 +419,14 @@ def _format_turn(message: Play | Stop) -> str:
     return (turn + terms).replace("(", "( ").replace(")", " )")
 
 
-def format_info_reply(name: str, status: str, species: str = "alien") -> str:
+def format_info_reply(name: str, status: str) -> str:
     """Format the answer to INFO. Characters of the name that would break the expression become `_`.
 
     >>> format_info_reply("my player", "available")
     '( ( name my_player ) ( status available ) ( species alien ) )'
     """
     safe_name = re.sub(r'[\s();"]+', "_", name).strip("_") or "player"
-    return f"( ( name {safe_name} ) ( status {status} ) ( species {species} ) )"
+    return f"( ( name {safe_name} ) ( status {status} ) ( species alien ) )"
 
 
 def spell(term: Term, spellings: Mapping[str, str]) -> str:

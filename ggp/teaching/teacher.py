@@ -35,19 +35,17 @@ def import_torch() -> Any:
 class Teacher:
     """Adam on the weights of a network: cross entropy of values, and of moves against their visits."""
 
-    def __init__(
-        self, network: Network, *, seed: int, threads: int = 1, learning_rate: float = LEARNING_RATE
-    ) -> None:
+    def __init__(self, network: Network, *, seed: int) -> None:
         """Raises TeacherMissingError."""
         self._torch = torch = import_torch()
-        torch.set_num_threads(threads)
+        torch.set_num_threads(1)
         self._names = [each.name for each in fields(Network)]
         self._weights = {
             name: torch.tensor(getattr(network, name), requires_grad=True) for name in self._names
         }
         self._fluents = len(network.fluents)
         self._seed = seed
-        self._adam = torch.optim.Adam(self._weights.values(), lr=learning_rate, weight_decay=WEIGHT_DECAY)
+        self._adam = torch.optim.Adam(self._weights.values(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
 
     def network(self) -> Network:
         """The weights as they are now."""

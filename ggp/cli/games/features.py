@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ggp.analysis.board import Board, layout
+from ggp.analysis.board import Cell, layout
 from ggp.cli.progress import load_compiled
 from ggp.cli.tables import results_table
 from ggp.game import GameError
 
 if TYPE_CHECKING:
-    from ggp.features.report import FeatureReport, HeatMap
+    from ggp.features.report import FeatureReport
 
 
 _GOOD, _BAD, _EVEN = (34, 139, 84), (200, 60, 50), (245, 245, 240)
@@ -49,7 +49,8 @@ def command(file: str) -> int:
 def _print_report(report: FeatureReport) -> None:
     console = Console(highlight=False)
     columns, rows = report.size
-    console.print(f"{report.game.name}: board of {columns} × {rows} cells, {', '.join(report.board_names)}")
+    fluents = ", ".join(layer.name for layer in report.features.board.layers)
+    console.print(f"{report.game.name}: board of {columns} × {rows} cells, {fluents}")
     console.print(_piece_table(report))
     console.print(_move_table(report))
     weights = report.weights
@@ -62,9 +63,9 @@ def _print_report(report: FeatureReport) -> None:
         f" (mean prediction error {weights.error:.1f})"
     )
     maps = report.heat_maps()
-    largest = max((abs(value) for heat in maps for value in heat.values.values()), default=0.0)
-    for heat in maps:
-        console.print(f"\n{heat.title}", _heat_text(report, heat, largest), sep="\n")
+    largest = max((abs(value) for values in maps.values() for value in values.values()), default=0.0)
+    for title, values in maps.items():
+        console.print(f"\n{title}", _heat_text(report, values, largest), sep="\n")
 
 
 def _piece_table(report: FeatureReport) -> Table:
@@ -72,8 +73,9 @@ def _piece_table(report: FeatureReport) -> Table:
     table = results_table(
         "", ["piece", "owner"], [f"for {role}" for role in report.game.roles if any(weights)]
     )
-    for piece, owner, of_piece in zip(report.features.pieces, report.owners, weights, strict=True):
-        table.add_row(piece.name, owner or "", *(f"{weight:.1f}" for weight in of_piece))
+    for piece, of_piece in zip(report.features.pieces, weights, strict=True):
+        owner = "" if piece.owner < 0 else str(report.game.roles[piece.owner])
+        table.add_row(piece.name, owner, *(f"{weight:.1f}" for weight in of_piece))
     return table
 
 
@@ -95,24 +97,17 @@ def _arguments(places: Iterable[int] | None) -> str:
     return " ".join(f"?{i + 1}" for i in places or ())
 
 
-def _heat_text(report: FeatureReport, heat: HeatMap, largest: float) -> Text:
+def _heat_text(report: FeatureReport, values: dict[Cell, float], largest: float) -> Text:
+    """The board with the value of each cell on its color."""
     text = Text()
-    for line in _heat_lines(report.features.board, heat):
-        for piece, value in line:
+    for line in layout(report.features.board, {cell: f"{value:.0f}" for cell, value in values.items()}):
+        for piece, cell in line:
+            value = None if cell is None else values.get(cell)
             color = "" if value is None else "black on rgb({},{},{})".format(*heat_color(value, largest))
             text.append(piece, style=color)
         text.append("\n")
     text.rstrip()
     return text
-
-
-def _heat_lines(board: Board, heat: HeatMap) -> list[list[tuple[str, float | None]]]:
-    """The board as lines of text pieces, each with the value it shows (None: frame)."""
-    texts = {cell: f"{value:.0f}" for cell, value in heat.values.items()}
-    return [
-        [(text, None if cell is None else heat.values.get(cell)) for text, cell in line]
-        for line in layout(board, texts)
-    ]
 
 
 def heat_color(value: float, largest: float) -> tuple[int, int, int]:

@@ -33,7 +33,7 @@ def command(words: tuple[str, ...]) -> None:
 
 
 def _games() -> list[dict[str, str]]:
-    """Name, title, roles, kind and value of each game, by name; the first folder's if two have one name."""
+    """Name, title and kind of each game, by name; the first folder's if two have one name."""
     found: dict[str, dict[str, str]] = {}
     for folder in game_folders():
         for path in sorted(folder.glob("*.kif")):
@@ -42,6 +42,6 @@ def _games() -> list[dict[str, str]]:
                     comment = read_comment(decode(path.read_bytes()))
                 except (OSError, ValueError):
                     continue
-                known = {key: comment.fields.get(key, "") for key in ("roles", "kind", "value")}
-                found[path.stem] = {"name": path.stem, "title": comment.title, **known}
+                kind = comment.fields.get("kind", "")
+                found[path.stem] = {"name": path.stem, "title": comment.title, "kind": kind}
     return [found[name] for name in sorted(found)]

@@ -217,19 +217,17 @@ def learn_evaluation(
     game: CompiledGame,
     options: LearningOptions,
     *,
-    deadline: float = math.inf,
     report: Callable[[int, float], None] | None = None,
     is_interruptible: bool = False,
 ) -> LinearEvaluation:
     """A linear evaluation learned by self-play, with the weights for FAST where features are recognized.
 
-    deadline           time.monotonic() seconds
     is_interruptible   a KeyboardInterrupt ends learning, once something was learned
     Raises AlphaBetaError where alpha-beta cannot search the game.
     """
     images = AlphaBeta(game, mebibytes=1).images
     features = recognize_features(game)
-    learner = SelfPlayLearner(game, features, images, options, deadline, _RECENT)
+    learner = SelfPlayLearner(game, features, images, options, remembered=_RECENT)
     was_interrupted = False
     try:
         learner.run(report)

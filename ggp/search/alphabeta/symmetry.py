@@ -20,6 +20,9 @@ _known: WeakKeyDictionary[CompiledGame, NDArray[np.int32]] = WeakKeyDictionary()
 _finding: WeakKeyDictionary[CompiledGame, threading.Thread] = WeakKeyDictionary()
 _lock = threading.Lock()
 
+SECONDS = 2.0
+"""Time of the search for symmetries."""
+
 
 def symmetries_in_time(game: CompiledGame, deadline: float) -> NDArray[np.int32]:
     """Those of `fluent_symmetries`, or the identity alone if they are not known at `deadline`.
@@ -47,10 +50,10 @@ def _find(game: CompiledGame) -> None:
         fluent_symmetries(game)
 
 
-def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np.int32]:
+def fluent_symmetries(game: CompiledGame) -> NDArray[np.int32]:
     """Symmetries of `game` as int32[V, F], the identity first: fact f of image v is fact [v, f] of a state.
 
-    Not necessarily all there are: at most `MAX_SYMMETRIES`, found within about `seconds`; only the identity
+    Not necessarily all there are: at most `MAX_SYMMETRIES`, found within about `SECONDS`; only the identity
     where the circuit is larger than `MAX_INPUTS`.
     """
     found = _known.get(game)
@@ -61,7 +64,7 @@ def fluent_symmetries(game: CompiledGame, *, seconds: float = 2.0) -> NDArray[np
     circuit = build(ground(game.program))
     if circuit.literal_count <= MAX_INPUTS:
         place = {term: f for f, term in enumerate(fluents)}
-        for permutation in automorphisms(circuit, time.monotonic() + seconds):
+        for permutation in automorphisms(circuit, time.monotonic() + SECONDS):
             built = circuit.terms.fluents
             image = [place.get(built[permutation[1 + f] - 1], -1) for f, t in enumerate(built) if t in place]
             if min(image, default=0) >= 0:

@@ -6,7 +6,7 @@ move; the tree of histories is unrolled from this graph by index arithmetic alon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from ggp.game import RANDOM_ROLE, Role, has_percepts
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver.kernels.expand import UNKNOWN
-from ggp.solver.limits import Progress, SolverLimits, UnsolvableError
+from ggp.solver.limits import SolverLimits, UnsolvableError
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import StateSpace
 
@@ -69,9 +69,7 @@ class StateGraph:
         return len(self.payoff)
 
 
-def make_state_graph(
-    game: CompiledGame, limits: SolverLimits | None = None, report: Callable[[Progress], None] | None = None
-) -> StateGraph:
+def make_state_graph(game: CompiledGame, limits: SolverLimits | None = None) -> StateGraph:
     """Enumerate the states of a game of one or two agents, and what agents see on the way.
 
     Raises UnsolvableError for other games and SolverLimitError.
@@ -79,7 +77,7 @@ def make_state_graph(
     agents = tuple(role for role in game.roles if role != RANDOM_ROLE)
     if not 1 <= len(agents) <= 2:
         raise UnsolvableError(f"{len(agents)} roles besides `random`: equilibria are found for two")
-    space = reachable_states(game, limits, report=report)
+    space = reachable_states(game, limits)
     move_count = np.concatenate([chunk.move_count for chunk in space.chunks]).astype(np.int64)
     degree = move_count.prod(axis=1)
     first_edge = slice_offsets(degree)
