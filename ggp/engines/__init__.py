@@ -7,4 +7,5 @@ side_tables      circuits made of a game's gates, with machine code of their own
 batches          successors and playouts in batches, and states from facts, of a game of any engine
 single_state     kernels for one state at a time
 reasoner         the interpreted game: exact, slow, the oracle of the others
+prolog           the game under SWI-Prolog (extra), with its child process (`prolog_process`)
 """
