@@ -3,6 +3,7 @@
 import re
 import shlex
 from functools import cache
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -89,9 +90,18 @@ def test_console_commands_succeed(page: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     for program, *arguments in commands_of(page):
         assert program == "ggp"
+        arguments, redirected = _split_redirection(arguments)
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, f"{arguments}: {result.output}"
         assert result.output.strip()
+        for file in redirected:
+            Path(file).write_bytes(result.stdout_bytes)
+
+
+def _split_redirection(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """A command before and after `>`."""
+    at = arguments.index(">") if ">" in arguments else len(arguments)
+    return arguments[:at], arguments[at + 1 :]
 
 
 PYTHON_PAGES = [page for page in PAGES if page not in TESTED_ELSEWHERE and blocks(page, "python")]
