@@ -521,7 +521,15 @@ def test_long_sheet_is_edited_without_colors_and_the_verdict_asks_for_correct_ru
     page.fill("#rules", "(role white)\n(init (cell 1 1 ?x))")
     expect(page.locator("#paint .variable")).to_have_text("?x")
     expect(page.locator("#uncolored")).to_be_hidden()
-    expect(page.locator("#detail")).to_have_text("Correct the mistakes first.", timeout=WAIT_MS)
+    verdicts = page.locator("#sentence"), page.locator("#detail")
+    for rules, headline, what in (
+        ("(role white)\n(init (cell 1 1 ?x))", "Not proven", "Correct the errors first"),
+        ("(role white)\n(init (cell 1 1 b))", "Not finished", "Write what is missing"),
+        ("; nothing\n", "No rules yet", "Begin with a (role …) for each player"),
+    ):
+        page.fill("#rules", rules)
+        for place, text in zip(verdicts, (headline, what), strict=True):
+            expect(place).to_contain_text(text, timeout=WAIT_MS)
 
 
 def test_mistakes_come_before_what_is_still_to_be_written(page, address):
@@ -652,6 +660,11 @@ def test_moves_can_be_made_with_the_keyboard_alone(page, address):
 def test_search_suggests_titles_and_sizes_are_together(page, address):
     expect(page.locator("#featured .game")).to_have_count(8)
     expect(page.locator("#featured svg.board").nth(7)).to_be_visible(timeout=WAIT_MS)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 2)[-2:]))
+    page.reload()
+    expect(page.locator("#featured svg.board").nth(7)).to_be_visible()
+    assert ["hex_7x7", "scene"] not in asked  # the page brings it along
     assert page.locator("#featured .piece, #featured .wall, #featured .disc").count() > 50  # mid-match
     hex_card = page.locator("#games li", has=page.locator('[data-game="hex_7x7"]'))
     expect(hex_card.locator("[data-game]")).to_have_count(5)
