@@ -587,7 +587,7 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         if (session := self.sessions.find(name)) is not None:
             return session
-        raise _UnknownBrowserError
+        raise _UnknownBrowserError(is_page=not request.path.startswith("/api/"))
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
@@ -608,10 +608,10 @@ class _UnknownBrowserError(_AccessError):
 
     way = '<script type="module" src="/static/return.js"></script>'
 
-    def __init__(self) -> None:
-        super().__init__(
-            text="open the address with the token that the server printed at the start; then this one works"
-        )
+    def __init__(self, is_page: bool) -> None:
+        address = "open the address with the token that the server printed at the start"
+        text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
+        super().__init__(text=text)
 
 
 class _InvitedError(_AccessError):

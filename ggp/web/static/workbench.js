@@ -5,6 +5,7 @@ import { askSeats, titleOf } from "./setup.js";
 
 const PAUSE_MS = 350, PROOF_PAUSE_MS = 900;
 const CHANGE = /^; *(change .*)$/i; // the line after such a comment has its own field
+const OPENING = "opening …";
 const MISSING = "GDL214"; // no rules for a keyword: still to be written
 let timer = 0;
 let proofTimer = 0;
@@ -208,7 +209,8 @@ function save() {
 }
 
 async function open(body) {
-  status("opening …");
+  if (find("status").textContent === OPENING) return; // a second click
+  status(OPENING);
   try {
     const { id } = await request("/api/matches", body);
     location.href = `/match/${id}`;
