@@ -80,8 +80,9 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            app = WebServer(access, of_session, stores, kept=matches_folder()).make_app()
-            asyncio.run(_until_terminated(run_app(app, access, report_ready)))
+            server = WebServer(access, of_session, stores, kept=matches_folder())
+            serving = run_app(server.make_app(), access, report_ready, server.draw_featured)
+            asyncio.run(_until_terminated(serving))
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}"

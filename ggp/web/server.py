@@ -22,10 +22,11 @@ import json
 import logging
 import math
 import mimetypes
+import os
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
@@ -136,13 +137,13 @@ class WebServer:
         self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
         self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
         self._pictures: dict[str, str] = {}
-        self._scenes: dict[str, Any] = {}
+        self._scenes: dict[str, asyncio.Task[Any]] = {}
         self._programs = ""
 
     def make_app(self) -> web.Application:
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
         app.cleanup_ctx.append(self.run_sweeper)
-        app.router.add_get("/", page("games"))
+        app.router.add_get("/", self.front)
         app.router.add_get("/match/{id}", self.match_page)
         app.router.add_get("/match/{id}/explanation", self.explanation)
         app.router.add_get("/workbench", page("workbench"))
@@ -309,15 +310,37 @@ class WebServer:
             self._pictures[name] = found
         return web.Response(text=self._pictures[name], content_type="image/svg+xml")
 
+    async def front(self, request: web.Request) -> web.StreamResponse:
+        """The front page, with the pictures that are drawn already."""
+        drawn = {name: task.result() for name, task in self._scenes.items() if _has_succeeded(task)}
+        return _page("games", json.dumps({name: drawn[name] for name in featured_scenes() if name in drawn}))
+
     async def scene(self, request: web.Request) -> web.Response:
         """The board in the middle of a match, drawn as in matches."""
         name, session = request.match_info["name"], self._session(request)
-        if name not in self._scenes:
-            text = await asyncio.to_thread(read_rules, name)
-            moves = featured_scenes().get(name)
-            found = await self.sessions.ask_sheets(session, "scene", text, _PICTURE_SECONDS, moves=moves)
-            self._scenes[name] = found
-        return web.json_response(self._scenes[name])
+        return web.json_response(await asyncio.shield(self._scene(name, session, _PICTURE_SECONDS)))
+
+    def _scene(self, name: str, session: Session, seconds: float) -> asyncio.Task[Any]:
+        """The picture of a game, which is drawn once unless that fails."""
+
+        async def draw() -> Any:
+            text, moves = await asyncio.to_thread(read_rules, name), featured_scenes().get(name)
+            return await self.sessions.ask_sheets(session, "scene", text, seconds, moves=moves)
+
+        known = self._scenes.get(name)
+        if known is None or (known.done() and not _has_succeeded(known)):
+            self._scenes[name] = known = asyncio.create_task(draw())
+        return known
+
+    async def draw_featured(self) -> None:
+        """Draw the pictures of the front page before a browser asks for it: the imports take seconds."""
+        session = Session("", 0.0)
+        try:
+            drawings = [self._scene(name, session, self.limits.answer_seconds) for name in featured_scenes()]
+            await asyncio.gather(*drawings, return_exceptions=True)
+        finally:
+            with contextlib.suppress(OSError):
+                await session.close()
 
     async def prepare(self, request: web.Request) -> web.Response:
         """Load a bundled game in the process that waits: its match will probably be opened."""
@@ -564,7 +587,7 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         if (session := self.sessions.find(name)) is not None:
             return session
-        raise _UnknownBrowserError
+        raise _UnknownBrowserError(is_page=not request.path.startswith("/api/"))
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
@@ -585,10 +608,10 @@ class _UnknownBrowserError(_AccessError):
 
     way = '<script type="module" src="/static/return.js"></script>'
 
-    def __init__(self) -> None:
-        super().__init__(
-            text="open the address with the token that the server printed at the start; then this one works"
-        )
+    def __init__(self, is_page: bool) -> None:
+        address = "open the address with the token that the server printed at the start"
+        text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
+        super().__init__(text=text)
 
 
 class _InvitedError(_AccessError):
@@ -606,6 +629,10 @@ def _require_seat(session: Session, request: web.Request) -> None:
     is_owners = request.path.rpartition("/")[2] in _OWNERS_ONLY
     if request.match_info.get("id") not in session.seats or is_owners:
         raise _InvitedError(list(session.seats)[-1])
+
+
+def _has_succeeded(task: asyncio.Task[Any]) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is None
 
 
 def _summary(match: OpenMatch) -> dict[str, Any]:
@@ -659,9 +686,17 @@ async def static_file(request: web.Request) -> web.StreamResponse:
 
 def static_version() -> str:
     """A name of all present files of `static`: no page mixes scripts from before and after an update."""
+    with os.scandir(STATIC) as entries:
+        found = [(entry.path, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in entries]
+    return _version_of(tuple(sorted(found)))
+
+
+@lru_cache(maxsize=4)
+def _version_of(files: tuple[tuple[str, int, int], ...]) -> str:
+    """A digest of the files at these paths, with their times and sizes."""
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(STATIC.iterdir()):
-        digest.update(path.read_bytes())
+    for path, *_ in files:
+        digest.update(Path(path).read_bytes())
     return digest.hexdigest()
 
 
@@ -790,8 +825,13 @@ def _error(request: web.BaseRequest, status: int, text: str, way: str = _START) 
     return web.Response(text=filled, status=status, content_type="text/html")
 
 
-async def run_app(app: web.Application, access: Access, on_ready: Callable[[], None]) -> None:
-    """Serve `app` until cancelled. Raises OSError if the port is taken."""
+async def run_app(
+    app: web.Application,
+    access: Access,
+    on_ready: Callable[[], None],
+    prepare: Callable[[], Awaitable[None]] | None = None,
+) -> None:
+    """Serve `app` until cancelled; `prepare` runs beside it. Raises OSError if the port is taken."""
     runner = web.AppRunner(app, shutdown_timeout=1.0)
     connections = app[CONNECTIONS] = Connections()
     await runner.setup()
@@ -805,6 +845,7 @@ async def run_app(app: web.Application, access: Access, on_ready: Callable[[], N
             loop = asyncio.get_running_loop()
             protocol = partial(_Protocol, runner.server, loop=loop, auto_decompress=False)
             tasks = [connections.accept(each, protocol) for each in sockets]
-            await asyncio.gather(connections.end_silent(), *tasks)
+            beside = [] if prepare is None else [prepare()]
+            await asyncio.gather(connections.end_silent(), *tasks, *beside)
     finally:
         await runner.cleanup()

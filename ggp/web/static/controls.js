@@ -4,6 +4,8 @@ import { capital, element, find, whyNot } from "./page.js";
 const SURE_MS = 4000;
 let clocks = { left: {}, running: [], since: 0 };
 let sureTimer = 0;
+let isOpening = false; // the next match is on its way
+addEventListener("pageshow", () => { isOpening = false; }); // also when the browser comes back to this page
 
 const minutes = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
@@ -12,7 +14,7 @@ function showClocks() {
   find("clocks").replaceChildren(...Object.entries(clocks.left).map(([role, left]) => {
     const isRunning = clocks.running.includes(role);
     const now = Math.max(0, left - (isRunning ? spent : 0));
-    return element("span", { class: `${isRunning ? "running" : ""} ${now < 20 ? "short" : ""}` }, `${role} ${minutes(now)}`);
+    return element("span", { class: `${isRunning ? "running" : ""} ${now < 20 ? "short" : ""}` }, element("b", {}, role), ` ${minutes(now)}`);
   }));
 }
 
@@ -48,7 +50,10 @@ export function connect(ask, acting) {
   find("decline").addEventListener("click", () => ask("decline"));
   for (const [name, isSwapped] of [["again", false], ["swap", true]]) {
     find(name).addEventListener("click", async () => {
+      if (isOpening) return; // each further match would end an older one, this one too
+      isOpening = true;
       const opened = await ask("again", { is_swapped: isSwapped });
+      isOpening = Boolean(opened);
       if (opened) location.href = `/match/${opened.id}`;
     });
   }

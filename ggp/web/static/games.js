@@ -84,7 +84,7 @@ const watcher = new IntersectionObserver((entries) => {
     showScene(target);
   }
 }, { rootMargin: "200px" });
-const scenes = new Map();
+const scenes = new Map(Object.entries(JSON.parse(find("opening")?.textContent ?? "{}"))); // those that the page brought along
 
 function scene(game) {
   const place = element("span", { class: "picture", "data-of": game.name, "aria-hidden": "true" });
@@ -158,8 +158,7 @@ async function showGoing() {
 document.addEventListener("back", () => { if (games.length) find("message").textContent = ""; else location.reload(); });
 
 try {
-  await showGoing();
-  games = await request("/api/games");
+  [games] = await Promise.all([request("/api/games"), showGoing()]);
   const featured = games.filter((game) => game.featured !== null).sort((one, other) => one.featured - other.featured);
   find("featured").replaceChildren(...featured.map((game) => card([game])));
   showGames();

@@ -28,6 +28,7 @@ let explored = null; // the position on the board, if it is not the last one: it
 let isTurned = null; // whether the board is turned; null: as the only person sits
 let linePlays = 0; // the best line that plays, by number; a later one or any other position ends it
 const LINE_MS = 900;
+const LATE_MS = 4000;
 const AGAIN_MS = 2000; // between attempts to reach a server that was started again
 const LONGEST_ADDRESS = 6000;
 let review = null; // what searches expected at every choice: entries, number of steps
@@ -144,7 +145,9 @@ async function play(move) {
   find("filter").value = "";
   if (!isLive()) return branch(move);
   isSent = true;
+  const late = setTimeout(() => problem("The program has not answered yet. The move is made when it does."), LATE_MS);
   if (await ask("play", { step: live.step, role: live.person, move }) === null) isSent = false;
+  clearTimeout(late);
 }
 
 function showChoice() {
@@ -187,7 +190,7 @@ function howText(next, moves, entry) {
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
-  return next.size ? "Click a marked place on the board, or choose under Your moves." : "Choose under Your moves.";
+  return next.size ? "Click a marked place, or choose under Your moves." : "Choose under Your moves.";
 }
 
 // --- the state on the board ---
@@ -613,9 +616,9 @@ async function followAgain() {
     follow();
   } catch (error) {
     if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
-    if (error.status) {
+    if (error.status && !find("reload")) {
       problem("The program was started again: reload this page, or open the address that it prints, and the match goes on here. ");
-      find("problem").append(element("button", { type: "button", onclick: () => location.reload() }, "Reload"));
+      find("problem").append(element("button", { id: "reload", type: "button", onclick: () => location.reload() }, "Reload"));
     }
     setTimeout(followAgain, AGAIN_MS);
   }
@@ -714,7 +717,7 @@ function showInvitations() {
     history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
     const text = `${location.origin}${path}`;
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
-    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}The address admits another browser on this machine to this match, for a day; here you play ${seatHere}.`),
+    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}For a day the address admits another browser on this machine; here you play ${seatHere}.`),
       isCopied ? "" : element("input", { type: "text", readonly: true, value: text, "aria-label": `address for ${role}`, onfocus: ({ target }) => target.select() }));
   } }, `Invite ${role}`)));
 }

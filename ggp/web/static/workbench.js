@@ -1,10 +1,11 @@
 // The workbench: a rule sheet on the left; what is proven, the findings and the initial state on the right.
 import { Editor } from "./editor.js";
-import { element, find, request, showState, whyNot } from "./page.js";
+import { capital, element, find, request, showState, whyNot } from "./page.js";
 import { askSeats, titleOf } from "./setup.js";
 
 const PAUSE_MS = 350, PROOF_PAUSE_MS = 900;
 const CHANGE = /^; *(change .*)$/i; // the line after such a comment has its own field
+const OPENING = "opening …";
 const MISSING = "GDL214"; // no rules for a keyword: still to be written
 let timer = 0;
 let proofTimer = 0;
@@ -64,7 +65,7 @@ async function check() {
     find("explain").hidden = !result.explained.length;
     by.replaceChildren(...result.explained.map((name) => element("option", { selected: name === chosen }, name)));
     status("");
-    if (isProving && result.has_errors && !find("conclusion").hidden) conclusion("Not proven", "Correct the mistakes first.");
+    if (isProving && result.has_errors && !find("conclusion").hidden) conclusion(...whatIsLeft(result.findings));
     if (isProving && !result.has_errors && concluded !== editor.text) proofTimer = setTimeout(conclude, PROOF_PAUSE_MS);
   } catch (error) {
     if (number !== latest) return;
@@ -72,6 +73,7 @@ async function check() {
     find("state").replaceChildren();
     find("moves").replaceChildren();
     for (const name of ["play", "prove"]) whyNot(name, error.message);
+    if (!find("conclusion").hidden) conclusion("Not proven", `${capital(error.message)}.`);
     find("explain").hidden = true;
     status("");
   }
@@ -84,6 +86,13 @@ function conclusion(sentence, detail, kind = "") {
   find("sentence").textContent = sentence;
   find("sentence").className = kind;
   find("detail").textContent = detail;
+}
+
+/** What to do before a sheet can be proven: headline and sentence. */
+function whatIsLeft(findings) {
+  if (!editor.text.replace(/;.*/g, "").trim()) return ["No rules yet", "Begin with a (role …) for each player, or choose a sheet under Start from."];
+  const isUnfinished = findings.every((each) => each.severity !== "error" || each.code === MISSING);
+  return isUnfinished ? ["Not finished", "Write what is missing: the findings below say it."] : ["Not proven", "Correct the errors first: the findings below say where."];
 }
 
 /** Who wins with best play, with a match that shows it. */
@@ -130,7 +139,7 @@ function changed() {
   }
   showChange();
   proving += 1;
-  if (isProving && !find("conclusion").hidden) conclusion("…", "The rules have changed.", "faint");
+  if (isProving && !find("conclusion").hidden) conclusion("…", "The rules have changed: they are checked and proven again in a moment.", "faint");
   else find("conclusion").hidden = true;
   find("proof-box").hidden = find("witness").hidden = true;
   clearTimeout(timer);
@@ -200,7 +209,8 @@ function save() {
 }
 
 async function open(body) {
-  status("opening …");
+  if (find("status").textContent === OPENING) return; // a second click
+  status(OPENING);
   try {
     const { id } = await request("/api/matches", body);
     location.href = `/match/${id}`;

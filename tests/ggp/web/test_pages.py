@@ -19,6 +19,7 @@ from aiohttp.test_utils import unused_port
 from ggp.tournament.store import Store
 from ggp.web.access import Access
 from ggp.web.published import write_pages
+from ggp.web.server import STATIC
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="needs the extra e2e")
 CHROMIUM = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
@@ -200,6 +201,25 @@ def test_second_of_two_fast_clicks_is_ignored(page, address):
     expect(step_of(page)).to_have_text("2 of 2")
 
 
+@pytest.mark.parametrize("width", [1280, 360])
+def test_long_and_odd_names_are_shown_as_text_and_fit(page, address, width):
+    page.set_viewport_size({"width": width, "height": 740})
+    rules = (STATIC / "small.kif").read_text(encoding="utf-8").split("\n", 1)[1]
+    for title, white, black in (
+        ("<script>alert(1)</script>", "<img/src=x/onerror=alert>", "b" * 200),
+        ("L" * 300, "🐧", "לבן"),
+    ):
+        sheet = f"; {title}\n{rules.replace('white', white).replace('black', black)}"
+        body = {"rules": sheet, "seats": ["person", "person"], "clock_seconds": 300}
+        opened = page.request.post(f"{address}/api/matches", data=body, headers={"Origin": address})
+        page.goto(f"{address}/match/{opened.json()['id']}")
+        expect(page.locator("#status")).to_have_text(f"{white}, it is your move")
+        click_cells(page, "0,0", "1,1", "0,1", "2,2", "0,2")
+        expect(page.locator("#status")).to_contain_text("wins")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.locator("script:not([src]):not(#opening), #title *, #status *, #log img").count() == 0
+
+
 def test_hanoi_is_solved_by_clicks(page, address):
     def moves(discs, start, target, spare):
         if not discs:
@@ -280,6 +300,8 @@ def test_match_fits_the_window_without_scrolling_or_jumps(page, address, size):
     page.evaluate("window.shift = 0")
     click_cells(page, "0,0", "1,0", "2,2")
     assert page.evaluate("window.shift") < 0.02
+    cut = "each => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight"
+    assert [page.locator(each).evaluate(cut) for each in ("#title", "#how")] == [False, False]
     needed = ["#status", "#state svg", "#step", "#undo", "#hint"]
     needed += [] if width == 360 else ["#log", "#think", "#candidates", "#effort"]
     for selector in needed:
@@ -330,8 +352,11 @@ def test_lost_match_is_reviewed_and_played_again(page, address):
     assert len(lost) == min(3, page.locator("#log .lost").count())  # the worst ones
     page.reload()
     expect(page.locator("#mistakes button").first).to_be_visible()
-    page.click("#again")
+    matches = "fetch('/api/matches').then(each => each.json()).then(each => each.length)"
+    before = page.evaluate(matches)
+    page.evaluate("for (let each = 0; each < 20; each++) document.getElementById('again').click()")
     expect(step_of(page)).to_have_text("0 of 0", timeout=WAIT_MS)
+    assert page.evaluate(matches) <= before + 1
 
 
 def test_single_person_is_told_whether_they_won_and_how_to_play(page, address):
@@ -521,7 +546,15 @@ def test_long_sheet_is_edited_without_colors_and_the_verdict_asks_for_correct_ru
     page.fill("#rules", "(role white)\n(init (cell 1 1 ?x))")
     expect(page.locator("#paint .variable")).to_have_text("?x")
     expect(page.locator("#uncolored")).to_be_hidden()
-    expect(page.locator("#detail")).to_have_text("Correct the mistakes first.", timeout=WAIT_MS)
+    verdicts = page.locator("#sentence"), page.locator("#detail")
+    for rules, headline, what in (
+        ("(role white)\n(init (cell 1 1 ?x))", "Not proven", "Correct the errors first"),
+        ("(role white)\n(init (cell 1 1 b))", "Not finished", "Write what is missing"),
+        ("; nothing\n", "No rules yet", "Begin with a (role …) for each player"),
+    ):
+        page.fill("#rules", rules)
+        for place, text in zip(verdicts, (headline, what), strict=True):
+            expect(place).to_contain_text(text, timeout=WAIT_MS)
 
 
 def test_mistakes_come_before_what_is_still_to_be_written(page, address):
@@ -597,10 +630,15 @@ def test_two_persons_play_in_two_browsers(browser, page, address):
     page.click("#files summary")
     page.click("text=Invite o")
     expect(page.locator("#invite")).to_have_text(
-        "Copied. The address admits another browser on this machine; here you play x."
+        "Copied. For a day the address admits another browser on this machine; here you play x."
     )
     beside.goto(page.evaluate("navigator.clipboard.readText()"))  # without the token that the server printed
+    expect(beside.locator("#status")).to_have_text("x thinking …")
     assert beside.url.endswith("?seat=o")
+    assert beside.locator("#nav a").count() == 0
+    beside.goto(f"{address}/")
+    expect(beside.locator("[role=alert]")).to_contain_text("invited to one match")
+    beside.click("text=Your match")
     click_cells(page, "0,0")
     expect(page.locator("#state .can")).to_have_count(0)
     expect(beside.locator("#status")).to_have_text("O, it is your move")
@@ -652,6 +690,11 @@ def test_moves_can_be_made_with_the_keyboard_alone(page, address):
 def test_search_suggests_titles_and_sizes_are_together(page, address):
     expect(page.locator("#featured .game")).to_have_count(8)
     expect(page.locator("#featured svg.board").nth(7)).to_be_visible(timeout=WAIT_MS)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 2)[-2:]))
+    page.reload()
+    expect(page.locator("#featured svg.board").nth(7)).to_be_visible()
+    assert ["hex_7x7", "scene"] not in asked  # the page brings it along
     assert page.locator("#featured .piece, #featured .wall, #featured .disc").count() > 50  # mid-match
     hex_card = page.locator("#games li", has=page.locator('[data-game="hex_7x7"]'))
     expect(hex_card.locator("[data-game]")).to_have_count(5)

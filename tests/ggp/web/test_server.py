@@ -296,6 +296,30 @@ async def test_browser_gets_a_page_for_an_error_and_programs_get_json(client, se
 
 
 @with_server()
+async def test_front_page_brings_the_pictures_that_are_drawn_and_failed_ones_are_drawn_again(
+    client, server, monkeypatch
+):
+    asked = []
+
+    async def draw(session, do, rules, seconds, moves):
+        asked.append(do)
+        if len(asked) == 1:
+            raise ChildError("killed")
+        return {"board": f"<svg>{len(moves)}</svg>"}
+
+    monkeypatch.setattr(server.sessions, "ask_sheets", draw)
+    assert "{}" in re.findall('id="opening">(.*?)</script>', await (await client.get("/")).text())
+    await server.draw_featured()
+    (opening,) = re.findall('id="opening">(.*?)</script>', await (await client.get("/")).text())
+    drawn = json.loads(opening)
+    assert (len(drawn), drawn["hex_7x7"]["board"][:5]) == (7, "<svg>")
+    assert (await client.get("/api/games/hex_7x7/scene")).status == 200
+    assert len(asked) == 8
+    await server.draw_featured()
+    assert len(asked) == 9
+
+
+@with_server()
 async def test_mistake_of_the_server_is_logged_and_answered(client, server, monkeypatch, caplog):
     monkeypatch.setattr(server.sessions, "ask_sheets", lambda *given: 1 / 0)
     status, reply = await post(client, "/api/sheet/check", {"rules": "x"})
