@@ -58,11 +58,11 @@ def read_comment(text: str) -> SheetComment:
         elif key:
             fields[key] += f" {words}"
         else:
-            paragraphs[-1] = f"{paragraphs[-1]} {words}".strip()
+            paragraphs[-1] = f"{paragraphs[-1]}\n{words}".strip()
     first, *rules = list(filter(None, paragraphs)) or [""]
-    title, _, rest = first.partition(". ")
-    rules = [rest, *rules] if rest else rules
-    return SheetComment(title.removesuffix("."), tuple(rules), fields, tuple(notations))
+    title, *rest = re.split(r"\. |\n", first, maxsplit=1)
+    texts = tuple(text.replace("\n", " ") for text in (*rest, *rules))
+    return SheetComment(title.removesuffix("."), texts, fields, tuple(notations))
 
 
 def _comment_lines(text: str) -> list[str]:

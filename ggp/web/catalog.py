@@ -23,6 +23,7 @@ _DETAIL = re.compile(
     r"| (?:on|for|of) (?:a |the )?(?:board|grid|rhombus|small|English|dark|three\b)"
     r"| with (?:one|two|four|five|the|heaps|gold|\d)| from \d|, one round"
 )
+_TITLE_CHARACTERS = 40
 _ARTICLE = re.compile(r"^(?:The game of the |The |A )")
 
 
@@ -62,9 +63,13 @@ def short_title(title: str) -> str:
     'Amazons'
     >>> short_title("Rock, paper, scissors, one round"), short_title("Nim with heaps of 1, 3, 5 and 7")
     ('Rock, paper, scissors', 'Nim')
+    >>> short_title("Penguins who push each other from a floe that melts")
+    'Penguins who push each other from a…'
     """
     text = _ARTICLE.sub("", _DETAIL.split(title)[0].strip())
-    return text[:1].upper() + text[1:40]
+    if len(text) > _TITLE_CHARACTERS:
+        text = f"{text[:_TITLE_CHARACTERS].rpartition(' ')[0] or text[:_TITLE_CHARACTERS]}…"
+    return text[:1].upper() + text[1:]
 
 
 def family_of(name: str, short: str) -> str:

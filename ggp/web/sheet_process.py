@@ -36,9 +36,11 @@ from ggp.game import GameError
 from ggp.processes.child_end import Parent, serve
 from ggp.validation.output import SheetReport, to_json
 from ggp.validation.sheet import validate
+from ggp.web.catalog import short_title
 from ggp.web.conclusion import conclude
 from ggp.web.explained import explained, fitting
-from ggp.web.match_view import state_view
+from ggp.web.match_history import MatchHistory
+from ggp.web.match_view import box_owners, state_view
 
 _FINDING_LIMIT = 200
 _NICENESS = 2
@@ -56,7 +58,7 @@ def check(rules: str) -> dict[str, Any]:
     text = rules + "\n"
     report = validate(text, select=(ALL,))
     result: dict[str, Any] = {
-        "title": read_comment(rules).title,
+        "title": short_title(read_comment(rules).title),
         "findings": _findings(report),
         "has_errors": report.has_errors,
         "roles": [],
@@ -119,25 +121,22 @@ def scene(rules: str, moves: list[list[str]] | None = None) -> dict[str, Any]:
 
     Random matches are cut after a while, and their first half is played.
     """
-    game = load(rules + "\n", engine="reasoner", name="sheet")
-    states = [game.initial_state()]
+    history = MatchHistory(load(rules + "\n", engine="reasoner", name="sheet"))
+    game = history.game
     given = None if moves is None else [tuple(map(parse_term, row)) for row in moves]
     rng, deadline = random.Random(1), time.monotonic() + _SCENE_SECONDS
     for step in range(_SCENE_STEPS if given is None else len(given)):
-        state = states[-1]
-        if given is None and (game.is_terminal(state) or time.monotonic() > deadline):
+        if given is None and (history.is_over or time.monotonic() > deadline):
             break
-        row = (
-            [rng.choice(game.legal_moves(state, role)) for role in game.roles]
-            if given is None
-            else given[step]
+        history.play(
+            [rng.choice(history.legal(role)) for role in game.roles] if given is None else given[step]
         )
-        states.append(game.next_state(state, row))
     is_cut = given is None and len(game.roles) > 1
-    state = states[len(states) // 2] if is_cut else states[-1 if given else 0]
-    facts = game.facts(state)
-    picture = find_picture(game.program, game.facts(states[0]))
-    view = state_view(picture, facts, None, is_over=game.is_terminal(state))
+    step = (len(history.steps) + 1) // 2 if is_cut else len(given or ())
+    facts = history.facts(step)
+    picture = find_picture(game.program, history.facts(0))
+    is_over, owners = game.is_terminal(history.state(step)), box_owners(history, picture, step)
+    view = state_view(picture, facts, None, is_over=is_over, owners=owners)
     return {"board": view["board"], "lines": view["lines"], "facts": view["facts"][:_PICTURE_LINES]}
 
 

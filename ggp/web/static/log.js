@@ -1,6 +1,6 @@
 // The moves made: a column for every player, a row for every round.
 import { pathOf, showArrow } from "./board.js";
-import { element, find, inkOf } from "./page.js";
+import { colorOf, element, find, inkOf } from "./page.js";
 
 const WAITS = "waits"; // the text of a move that does nothing
 
@@ -33,9 +33,10 @@ export function showMoves({ match, roles, first, at, noteAt, open }) {
   const shown = [...order, ...players.filter((place) => players.length < 3 && !order.includes(place))];
   const box = log.parentNode;
   const name = (place) => roles[place] === "random" ? "chance" : roles[place];
+  const inColor = (node, place) => { node.style.setProperty("--own", colorOf(roles[place], roles)); return node; };
   box.querySelector(".log-head")?.remove();
   log.before(element("div", { class: "log-head", "aria-hidden": "true" }, element("span", { class: "number" }),
-    ...shown.map((place) => element("span", { class: `by-${inkOf(roles[place], roles)}` }, name(place)))));
+    ...shown.map((place) => inColor(element("span", { class: `by-${inkOf(roles[place], roles)}` }, name(place)), place))));
   for (const node of [log, log.previousSibling]) node.style.setProperty("--columns", shown.length);
   log.replaceChildren(...rows.map((row, number) => element("li", {}, element("span", { class: "number" }, String(number + 1)),
     ...shown.map((place) => cellOf(row.filter((move) => move.place === place)[0], place)))));
@@ -47,7 +48,7 @@ export function showMoves({ match, roles, first, at, noteAt, open }) {
       type: "button", title: match.terms[move.step - 1][place] ?? "", "data-step": move.step, class: `by-${inkOf(roles[place], roles)}${move.step === at ? " here" : ""}`,
       "aria-current": move.step === at ? "step" : null, onclick: () => open(move.step), ...pointing(pathOf(match.trails[move.step - 1][place] ?? "")),
     }, move.text);
-    return element("span", {}, button, note ? element("span", { class: note.kind ?? "lost", title: note.title }, note.text) : "");
+    return element("span", {}, inColor(button, place), note ? element("span", { class: note.kind ?? "lost", title: note.title }, note.text) : "");
   }
   const here = log.querySelector(".here");
   if (here) log.scrollTop = here.offsetTop - log.offsetTop - log.clientHeight / 2;

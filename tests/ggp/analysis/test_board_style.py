@@ -82,3 +82,5 @@ def test_heads_of_tron_stay_when_the_rules_forget_them():
     kept = picture.kept(before, after)
     assert list(map(str, kept)) == ["(cell 1 1 red)", "(crashed red)", "(cyclist red 1 1)"]
     assert picture.kept(before, before) == tuple(before)
+    other = parse_term("(cyclist blue 4 4)")
+    assert picture.kept([*before, other], [*after, other]) == (*after, other, before[1])  # one crash

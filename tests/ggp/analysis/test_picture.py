@@ -114,6 +114,18 @@ def test_sheet_comment_of_bundled_games():
     assert comment.fields["value"].startswith("second role wins")
 
 
+@pytest.mark.parametrize(
+    ("text", "title", "rules"),
+    [
+        ("; Melting ice. Two penguins\n; push.\n;\n; roles: a, b\n", "Melting ice", "Two penguins push."),
+        ("; Melting ice\n; Two penguins\n; push.\n", "Melting ice", "Two penguins push."),
+    ],
+)
+def test_title_is_the_first_line_up_to_a_full_stop(text, title, rules):
+    comment = read_comment(f"{text}(role a)")
+    assert (comment.title, comment.rules) == (title, (rules,))
+
+
 def test_sheet_comment_of_other_authors():
     text = ";;;;;;;;;\n;; Tic Tac Toe \x1b[31m\n;;;;;;;;;\n\n(role x) ; first\n"
     assert read_comment(text).title == "Tic Tac Toe [31m"

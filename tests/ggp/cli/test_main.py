@@ -334,6 +334,20 @@ def test_match_asks_the_human_player(ggp, monkeypatch):
     assert "human" in out
 
 
+def test_match_shows_moves_in_notation_or_terms_and_takes_either(ggp, monkeypatch):
+    answers = iter(["b2", "mark 3 3", "(mark 2 1)", "quit"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    _, out, _ = ggp("match", "tictactoe", "human", "legal", "--engine", "reasoner")
+    shown = ["x b2", "o a1", "x c3", "o a2", "x b1"]
+    assert [line.split()[1:] for line in out.splitlines() if re.match(" +[0-9]   [xo] ", line)] == [
+        each.split() for each in [*shown, "o a3"]
+    ]
+    answers = iter(["mark 2 2", "quit"])
+    _, out, _ = ggp("match", "tictactoe", "human", "legal", "--engine", "reasoner", "--notation", "kif")
+    assert "x (mark 2 2)" in out
+    assert "o (mark 1 1)" in out
+
+
 def test_match_ends_when_the_human_player_leaves(ggp, monkeypatch):
     def closed(prompt):
         raise EOFError

@@ -94,6 +94,10 @@ def test_moves_are_written_and_typed_in_notation_and_in_kif(page, address):
     expect(page.locator("#log li")).to_have_count(1)
     expect(page.locator("#log button")).to_have_text(["a2×b3", re.compile("a3.b2")])
     expect(page.locator("#log button").first).to_have_attribute("title", "(move 1 2 2 3)")
+    disc = "each => getComputedStyle(each, '::before').backgroundColor"
+    white, black = page.locator("#log button").evaluate_all(f"all => all.map({disc})")
+    assert white != black
+    assert page.locator(".log-head span").evaluate_all(f"all => all.map({disc})")[1:] == [white, black]
 
 
 def test_keys_lead_through_the_moves_and_arrows_show_them(page, address):
@@ -158,6 +162,9 @@ def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     page.mouse.move(*middle(page, "0,2"))
     page.mouse.move(*middle(page, "1,2"))
     expect(page.locator("#state .dragged")).to_have_count(1)
+    box = page.locator("#state .dragged").bounding_box()
+    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    assert at == pytest.approx(middle(page, "1,2"), abs=3)
     expect(page.locator("#state .next")).to_have_count(1)
     assert page.evaluate("document.querySelector('#state svg').lastElementChild.classList.contains('marks')")
     expect(page.locator("#state .marks .ring.is-chosen")).to_have_count(1)
@@ -202,6 +209,35 @@ def test_best_line_plays_on_the_board(page, address):
     page.click("#think")
     page.click("#line")
     expect(page.locator("#status")).to_contain_text("Your own line, 2 after step 0")
+
+
+def test_nothing_jumps_when_a_piece_is_chosen_or_the_match_ends(page, address):
+    open_game(page, address, "breakthrough_4x4", PERSONS)
+    places = [page.locator(each) for each in ("#log-box", "#state", "#step", "#undo", "#thought")]
+    expect(page.locator("#moves button")).to_have_count(6)
+    before = [each.bounding_box() for each in places]
+    cell(page, "0,1").click()
+    expect(page.locator("#moves button")).to_have_count(1)
+    assert [each.bounding_box() for each in places] == before
+    cell(page, "1,2").click()
+    expect(page.locator("#moves button")).to_have_count(7)
+    assert [each.bounding_box() for each in places] == before
+    page.click("#resign")
+    page.click("#resign")
+    expect(page.locator("#status")).to_have_text("Black resigns: white wins")
+    assert [each.bounding_box() for each in places] == before
+
+
+def test_chances_of_captures_stand_on_a_plate_and_the_bar_beside_the_board(page, address):
+    open_game(page, address, "breakthrough_4x4", PERSONS)
+    page.click("#think")
+    plate = page.locator("#state .full.has-value .value-back").first
+    expect(plate).to_be_visible(timeout=WAIT_MS)
+    outer, inner = plate.bounding_box(), page.locator("#state .full.has-value .value").first.bounding_box()
+    assert outer["x"] <= inner["x"]
+    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+    bar, board = page.locator("#bar").bounding_box(), page.locator("#state svg.board").bounding_box()
+    assert bar["x"] + bar["width"] <= board["x"]
 
 
 def test_openings_are_explored_down_a_line_and_back(page, address):
@@ -249,6 +285,12 @@ def test_boards_look_like_the_games(page, address):
     expect(page.locator("#how")).to_have_text("c3 is taken: choose an empty place.")
     open_game(page, address, "checkers", PERSONS)
     expect(page.locator("#state .dark.full")).to_have_count(24)
+    open_game(page, address, "goofspiel", PERSONS)
+    expect(page.locator("#state .card-face")).to_have_text([*"12345", *"12345"])
+    expect(page.locator("#state .chip")).to_have_text(["0", "0"])
+    open_game(page, address, "peg", ["person"])
+    expect(page.locator("#state .hollow")).to_have_count(33)
+    expect(page.locator("#state .peg")).to_have_count(32)
     open_game(page, address, "othello_4x4", PERSONS)
     expect(page.locator(".tally")).to_have_text("discsblack 2white 2")
     board, tally = page.locator("#state svg.board").bounding_box(), page.locator(".tally").bounding_box()
@@ -261,6 +303,10 @@ def test_boards_look_like_the_games(page, address):
 def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, address, name):
     open_game(page, address, name, ["person", "random"])
     status = page.locator("#status")
+    drawn = {"kuhn_poker": (".card-face.back", 1, ".card-face", 2), "liars_dice": (".die", 2, ".die", 2)}
+    unseen, count, seen, all_seen = drawn.get(name, ("#state svg", 0, "#state svg", 1))
+    expect(status).to_contain_text("your move", timeout=WAIT_MS)
+    expect(page.locator(unseen)).to_have_count(count)  # a hand, and the deck's back
     for _ in range(40):
         expect(status).to_have_text(re.compile("your move|wins?|lose|Draw"), timeout=WAIT_MS)
         if "your move" not in status.inner_text():
@@ -272,6 +318,7 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
         expect(page.locator("#state")).not_to_have_text(before)
     expect(page.locator("#state")).not_to_contain_text("What you know")
     expect(page.locator("#goals")).to_contain_text(re.compile(r"\d"))
+    expect(page.locator(seen)).to_have_count(all_seen)
     expect(page.locator("#log button").nth(1)).to_be_visible()
     if name != "dark_hex_3x3":  # there the chain is marked
         expect(page.locator(".because")).to_have_text(re.compile(r"^(You|Second) .*Turned over: .*\."))

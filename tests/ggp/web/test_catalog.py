@@ -26,6 +26,11 @@ def test_scene_shows_the_middle_of_a_match(name):
     assert view["board"] != scene(read_rules(name), [])["board"]
 
 
+def test_boxes_in_a_scene_belong_to_those_who_closed_them():
+    board = scene(read_rules("dotsandboxes"), featured_scenes()["dotsandboxes"])["board"]
+    assert board.count('class="box owned') == board.count('class="box') > 0
+
+
 def test_scene_without_moves_is_of_a_random_match():
     assert scene(read_rules("tictactoe"))["board"].count(" full") > 1
 

@@ -48,6 +48,27 @@ BLOCKED = """
 """Stones are put on 3x3 places, none next to another; who cannot do so loses."""
 
 
+CAPTURED = """
+(role white) (role black) (init (control white)) (index 1) (index 2) (index 3) (succ 1 2) (succ 2 3)
+(init (cell 1 1 white)) (init (cell 2 2 black)) (filled 1 1) (filled 2 2)
+(<= (init (cell ?x ?y empty)) (index ?x) (index ?y) (not (filled ?x ?y)))
+(<= (legal ?p (move ?x ?y ?u ?v)) (true (control ?p)) (true (cell ?x ?y ?p)) (ahead ?p ?x ?u) (ahead ?p ?y ?v))
+(<= (ahead white ?x ?u) (succ ?x ?u)) (<= (ahead black ?x ?u) (succ ?u ?x))
+(<= (legal ?p noop) (role ?p) (not (true (control ?p))))
+(<= (next (cell ?u ?v ?p)) (does ?p (move ?_x ?_y ?u ?v)))
+(<= (next (cell ?x ?y empty)) (does ?_p (move ?x ?y ?_u ?_v)))
+(<= (next (cell ?x ?y ?c)) (true (cell ?x ?y ?c)) (not (left ?x ?y)) (not (entered ?x ?y)))
+(<= (left ?x ?y) (does ?_p (move ?x ?y ?_u ?_v))) (<= (entered ?u ?v) (does ?_p (move ?_x ?_y ?u ?v)))
+(<= (next (control white)) (true (control black))) (<= (next (control black)) (true (control white)))
+(<= (stands ?p) (true (cell ?_x ?_y ?p)))
+(<= terminal (role ?p) (not (stands ?p)))
+(<= (goal ?p 100) (role ?p) (role ?q) (distinct ?p ?q) (not (stands ?q)))
+(<= (goal ?p 0) (role ?p) (not (stands ?p)))
+(<= (goal ?p 50) (role ?p) (stands white) (stands black))
+"""
+"""Two pieces move along the diagonal; the first move captures."""
+
+
 class Page:
     """What a page makes of the events of a match: `state` as it stands after each, all others as they are."""
 
@@ -408,6 +429,25 @@ def test_no_piece_is_marked_as_the_winner_where_a_role_has_no_move_left():
     assert match.snapshot()["because"] == "Black has no move left."
     assert "cell light full" in match.snapshot()["board"]
     assert " won" not in match.snapshot()["board"]
+
+
+def test_cell_of_the_last_capture_is_marked():
+    match = new_match()
+    match.open(CAPTURED, "captured", ["person", "person"], 1.0, seed=1)
+    run_on(match)  # the only move captures the only piece of black
+    shown = match.snapshot()
+    assert shown["goals"] == [100, 0]
+    assert re.findall('class="cell[^"]* won[^"]*" data-cell="([^"]+)"', shown["board"]) == ["1,1"]
+
+
+@pytest.mark.parametrize(("seed", "outcome"), [(0, "draw"), (2, "blue wins")])
+def test_heads_and_walls_of_tron_stay_on_the_board_at_the_end(seed, outcome):
+    match, rng = open_match("tron"), random.Random(seed)
+    while not (shown := match.snapshot())["is_over"]:
+        play(match, shown["person"], rng.choice(shown["moves"]))
+    assert shown["outcome"] == outcome
+    assert shown["board"].count('class="piece top"') == 2
+    assert shown["board"].count('class="piece trail"') > 2
 
 
 def test_colored_edges_of_a_board_lie_within_its_picture():

@@ -324,6 +324,10 @@ def test_lost_match_is_reviewed_and_played_again(page, address):
     expect(page.locator("#how")).to_contain_text("the search prefers")
     assert page.locator("#state .hinted").count() == page.locator("#state .played").count() == 1
     assert page.locator("#chart path").count() == 2
+    listed = re.findall(r"from (\d+) to (\d+) %", page.locator("#mistakes").inner_text())
+    lost = [int(before) - int(after) for before, after in listed]
+    assert lost == sorted(lost, reverse=True)
+    assert len(lost) == min(3, page.locator("#log .lost").count())  # the worst ones
     page.reload()
     expect(page.locator("#mistakes button").first).to_be_visible()
     page.click("#again")
@@ -465,6 +469,10 @@ def test_editor_colors_matches_completes_renames_saves_and_opens(page, address, 
     expect(rules).to_have_value(text)
     page.keyboard.press("Control+z")
     expect(rules).to_have_value(text.replace("pile", "heap"))
+    rules.fill(text)
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" fi")
+    expect(page.locator("#complete li")).to_have_text(["first"])  # a constant
     rules.fill(text)
     rules.evaluate("each => each.setSelectionRange(47, 47)")  # a variable: in its rule alone
     page.click("#renaming")
@@ -651,6 +659,19 @@ def test_search_suggests_titles_and_sizes_are_together(page, address):
     expect(page.locator("#setup-sizes button")).to_have_text(["3×3", "4×4", "5×5", "7×7", "11×11"])
     page.get_by_role("button", name="4×4", exact=True).click()
     expect(page.locator("#setup-title")).to_have_text("Hex 4×4")
+    more = page.locator("#more-list")
+    expect(more).to_be_hidden()
+    page.click("#more summary")
+    expect(more).to_contain_text("kindturn-taking, zero-sum")
+    assert "zero-sum" not in page.locator("#games").inner_text()
+    seats = page.locator("#seats select")
+    seats.first.select_option("mcts")
+    expect(page.locator("#options-list dt").filter(has_text="simulations")).to_have_count(1)
+    seats.first.select_option("person")
+    seats.nth(1).select_option("over HTTP")
+    page.locator("#seats input").nth(1).fill("127.0.0.1:1")
+    page.click("#start")
+    expect(page.locator("#setup-error")).to_contain_text("http://127.0.0.1:1: no player is listening there")
     page.click("#cancel")
     page.fill("#words", "chekers")
     page.get_by_role("button", name="Checkers", exact=True).click()

@@ -2,13 +2,18 @@
 
 import asyncio
 import json
+import os
+import time
 
 import pytest
 
+import ggp
 from ggp.engines.loading import find_own_rules
+from ggp.web.agent_process import AgentProcess
 from ggp.web.changes import merged
+from ggp.web.sessions import SessionLimits
 from ggp.web.sheet_process import check
-from tests.ggp.web.test_server import BEARER, log_in, post, with_server
+from tests.ggp.web.test_server import BEARER, log_in, opened, post, with_server
 
 pytestmark = pytest.mark.slow
 
@@ -120,6 +125,41 @@ def test_a_variable_that_occurs_once_is_told_in_the_workbench():
     )
     assert "GDL304" in [finding["code"] for finding in result["findings"]]
     assert not result["has_errors"]
+
+
+def test_title_of_a_sheet_is_short():
+    assert len(check(f"; {60 * 'word '}. More.\n(role x)")["title"]) <= 41
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities here")
+def test_searches_leave_the_processor_to_the_page():
+    agents = AgentProcess(SIMPLE, 1, lambda finding: None, 1024)
+    agents.start()
+    child = agents._child
+    assert child is not None
+    assert child.pid is not None
+    own, end = os.getpriority(os.PRIO_PROCESS, 0), time.monotonic() + 60
+    while os.getpriority(os.PRIO_PROCESS, child.pid) <= own:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    child.close()
+
+
+def test_replay_keeps_its_address_after_a_restart(tmp_path):
+    async def visit():
+        record = ggp.play_match(
+            ggp.load("tictactoe", engine="reasoner"), [ggp.make_player("legal")] * 2, ggp.MatchTerms(seed=1)
+        ).to_json()
+        async with opened(limits=SessionLimits(), kept=tmp_path) as (client, _):
+            await log_in(client)
+            status, replayed = await post(client, "/api/matches", {"record": record})
+            assert status == 200
+        async with opened(limits=SessionLimits(), kept=tmp_path) as (client, _):
+            await log_in(client)
+            about = await (await client.get(f"/api/matches/{replayed['id']}")).json()
+            assert (about["is_replay"], about["name"]) == (True, "tictactoe")
+
+    asyncio.run(visit())
 
 
 def test_a_role_without_moves_is_told_besides_warnings():

@@ -414,6 +414,12 @@ async def test_idle_session_ends(client, server):
         assert (session.name in server.sessions._sessions) == is_open
 
 
+def test_pages_make_no_sound():
+    """Sounds would have to be off by default: there are none."""
+    files = [path for path in STATIC.iterdir() if path.suffix in (".js", ".html")]
+    assert not [path.name for path in files if re.search("Audio|<audio", path.read_text(encoding="utf-8"))]
+
+
 @with_server()
 async def test_list_has_every_bundled_game(client, server):
     games = await (await client.get("/api/games")).json()
