@@ -113,7 +113,7 @@ def _turns(tables: CircuitTables, clock: list[int], *, is_exact: bool) -> Turns 
     return Turns(
         literal=np.array(clock, np.int32)[order],
         first=np.searchsorted(owner[order], np.arange(tables.role_count + 1)).astype(np.int32),
-        is_exact=is_exact,
+        is_exact=int(is_exact),
         of_move=of_move,
         waiting=np.array(waiting, np.int32),
     )

@@ -47,20 +47,20 @@ class Turns(NamedTuple):
 
     literal    int32[*]: of constants or fluents, at most one of which holds; empty if roles do not take turns
     first      int32[R+1]: where those of each role begin; where a later one holds, all roles wait
-    is_exact   whether one always holds; else all wait where none does
+    is_exact   1 if one always holds, else 0: all wait where none does (a number, as kernels' memory holds words)
     of_move    int32[M]: the literal under which a move of the role whose turn it is may be legal; FALSE: none
     waiting    int32[R]: the move that is the only legal one of a role that waits; NO_MOVE if it never waits
     """
 
     literal: Int32Array
     first: Int32Array
-    is_exact: bool
+    is_exact: int
     of_move: Int32Array
     waiting: Int32Array
 
 
 NO_MOVE = -1
-NO_TURNS = Turns(*(np.zeros(0, np.int32),) * 2, False, *(np.zeros(0, np.int32),) * 2)
+NO_TURNS = Turns(*(np.zeros(0, np.int32),) * 2, 0, *(np.zeros(0, np.int32),) * 2)
 
 
 class Layout(NamedTuple):
