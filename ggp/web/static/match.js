@@ -773,7 +773,7 @@ try {
   showTable({ about, point: pointAt });
   showPath([], {});
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
-  find("bar").hidden = find("thought").hidden;
+  find("bar").hidden = find("thought").hidden || about.is_hidden;
   showInvitations();
   if (about.is_invited) find("nav").replaceChildren();
   if (about.is_live) {
