@@ -562,6 +562,7 @@ function receive(event) {
   else if (event.event === "review") takeReview(event);
   else if (event.event === "failed") {
     if (review) review.isRunning = false;
+    if (preparing?.is_yours) { watchPhase(null); find("bar-text").textContent = ""; }
     problem(`${event.role}: ${event.text}`);
     showChart();
   }

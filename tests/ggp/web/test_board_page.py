@@ -152,7 +152,7 @@ def test_board_is_turned_to_the_player_and_by_the_button(page, address):
 
 def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     open_game(page, address, "breakthrough_4x4", PERSONS)
-    expect(page.locator("#status")).to_contain_text("white")
+    expect(page.locator("#status")).to_contain_text("White")
     cell(page, "0,0").click()
     expect(page.locator("#how")).to_have_text("White on a1 has no move now. Only captures are possible.")
     expect(page.locator("#state .ring.is-wrong")).to_have_count(1)
