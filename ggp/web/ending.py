@@ -11,12 +11,12 @@ from gdl.terms import Term, Variable
 from ggp.analysis.board_style import owner_of
 from ggp.analysis.figures import is_card, words_of
 from ggp.analysis.fluent_domains import fluent_domains
-from ggp.analysis.goal_support import deciding_facts, goal_conditions
+from ggp.analysis.goal_support import deciding_facts, goal_conditions, goal_support
 from ggp.analysis.notation import IDLE
 from ggp.analysis.picture import Picture
 from ggp.game import RANDOM_ROLE, GameError, Role, hides_information
 from ggp.web.match_history import MatchHistory
-from ggp.web.reasons import Reasoning, capital, has, reason
+from ggp.web.reasons import Reasoning, capital, draw_reason, has, reason
 
 _VERB = re.compile(
     "accept|answer|ask|attack|bet|bid|buy|call|challenge|check|choose|claim|cut|discard|doubt|drop|"
@@ -48,15 +48,15 @@ def explanation(history: MatchHistory, picture: Picture, you: Role | None = None
     def name(role: object) -> str:
         return "you" if you is not None and str(role) == str(you) else str(role)
 
-    support = deciding(history, picture)
-    goals = [
-        (goal, role) for role, goal in _goals(history).items() if role != RANDOM_ROLE and goal is not None
-    ]
-    winner = max(goals, key=lambda each: each[0], default=(0, None))[1]
     why = _reveal(history, picture, name) or _loss(history, picture, name)
-    if why or winner is None or not support:
+    goals = {role: goal for role, goal in _goals(history).items() if role != RANDOM_ROLE and goal is not None}
+    if why or not goals:
         return why
-    return reason(Reasoning(history, picture, support, winner, name))
+    best, support = max(goals, key=lambda role: goals[role]), deciding(history, picture)
+    if list(goals.values()).count(goals[best]) > 1 or not goals[best]:
+        support = goal_support(history.game.program, history.facts(), best, goals[best])
+        return draw_reason(Reasoning(history, picture, support, best, name))
+    return reason(Reasoning(history, picture, support, best, name)) if support else ""
 
 
 def _goals(history: MatchHistory) -> dict[Role, int | None]:

@@ -27,7 +27,7 @@ _COUNTED_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Reasoning:
-    """A match that one role has won, and what supports its goal.
+    """A match that is over, a role, and what supports its goal.
 
     support   facts of the end, facts that have ended, and terms `(not …)` for what was never true
     name      how a role is called, "you" for the only person
@@ -104,6 +104,11 @@ def reason(found: Reasoning) -> str:
     """
     shapes = (_joined, _row, _reached, _gone, _counted, _shares, _deed, _arrived, _counter, _neutral)
     return capital(next(filter(None, (shape(found) for shape in shapes)), ""))
+
+
+def draw_reason(found: Reasoning) -> str:
+    """The sentence for a match that no role has won alone; "" if there is nothing to say."""
+    return capital(next(filter(None, (shape(found) for shape in (_deed, _limit))), ""))
 
 
 # --- on the board -----------------------------------------------------------------------------------
@@ -266,6 +271,16 @@ def _counter(found: Reasoning) -> str:
         return ""
     (fact,) = found.off_board
     return f"the {figure.label(fact.name)} is {arguments_of(fact)[0]}."
+
+
+def _limit(found: Reasoning) -> str:
+    """A counter at the number that ends the match."""
+    for figure in found.picture.figures:
+        for fact in found.history.facts() if isinstance(figure, Counters) else ():
+            value = str(arguments_of(fact)[0]) if figure.takes(fact) else ""
+            if isinstance(figure, Counters) and value and figure.limits.get(fact.name) == value:
+                return f"{figure.label(fact.name)}: {value} of {value}."
+    return ""
 
 
 def _neutral(found: Reasoning) -> str:

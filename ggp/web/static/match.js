@@ -565,6 +565,7 @@ function receive(event) {
   else if (event.event === "review") takeReview(event);
   else if (event.event === "failed") {
     if (review) review.isRunning = false;
+    if (preparing?.is_yours) { watchPhase(null); find("bar-text").textContent = ""; }
     problem(`${event.role}: ${event.text}`);
     showChart();
   }
@@ -776,7 +777,7 @@ try {
   showTable({ about, point: pointAt });
   showPath([], {});
   if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
-  find("bar").hidden = find("thought").hidden;
+  find("bar").hidden = find("thought").hidden || about.is_hidden;
   showInvitations();
   if (about.is_invited) find("nav").replaceChildren();
   if (about.is_live) {

@@ -143,3 +143,4 @@ def test_captured_pieces_and_discs_are_counted():
     man, king = map(parse_term, ("(cell 2 6 black_man)", "(cell 2 6 black_king)"))
     assert picture.text([*(fact for fact in left if fact != man), king])[-1] == "pieces lost  white ○"
     assert "discs  black 3  white 3" in drawn("othello_4x4", ["(place 1 2)", "noop"], ["noop", "(place 1 1)"])
+    assert "turns without progress 0 of 40" in drawn("checkers")

@@ -140,6 +140,7 @@ def test_keys_lead_through_the_moves_and_arrows_show_them(page, address):
 def test_board_is_turned_to_the_player_and_by_the_button(page, address):
     open_game(page, address, "checkers", ["random", "person"])
     expect(page.locator("#status")).to_contain_text("Black, it is your move")
+    expect(page.locator(".log-head")).to_have_text("blackwhite")
     assert middle(page, "0,0")[1] < middle(page, "1,7")[1]  # black sits at row 8
     page.click("#flip")
     assert middle(page, "0,0")[1] > middle(page, "1,7")[1]
@@ -151,7 +152,7 @@ def test_board_is_turned_to_the_player_and_by_the_button(page, address):
 
 def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     open_game(page, address, "breakthrough_4x4", PERSONS)
-    expect(page.locator("#status")).to_contain_text("white")
+    expect(page.locator("#status")).to_contain_text("White")
     cell(page, "0,0").click()
     expect(page.locator("#how")).to_have_text("White on a1 has no move now. Only captures are possible.")
     expect(page.locator("#state .ring.is-wrong")).to_have_count(1)
@@ -173,6 +174,7 @@ def test_pieces_follow_the_pointer_and_wrong_clicks_say_why(page, address):
     cell(page, "0,2").click()
     cell(page, "3,0").click()
     expect(page.locator("#how")).to_have_text("a3 cannot go to d1: choose a marked place.")
+    expect(page.locator("#state .ring.is-chosen")).to_have_count(1)  # it stays picked
 
 
 def test_seat_that_no_person_has_is_refused_in_words_and_forgotten(page, address):
@@ -192,6 +194,7 @@ def test_analysis_opens_no_line_while_another_player_is_to_move(page, address):
     open_game(page, address, "connectfour", ["person", "mcts"], seconds=60)
     cell(page, "0,0").click()
     expect(page.locator("#thought-title")).to_have_text("Search of black", timeout=WAIT_MS)
+    expect(page.locator("#bar-text")).to_have_text(re.compile(r"Black \(mcts\) gives itself \d+ %"))
     row = page.locator("#candidates button").first
     row.dispatch_event("click")  # reports replace the rows too fast for the mouse of this test
     page.wait_for_timeout(300)
@@ -268,7 +271,9 @@ def test_what_decides_is_marked_and_the_result_names_every_role(page, address):
     click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
     expect(page.locator("#state .won")).to_have_count(3)
     expect(page.locator("#status")).to_have_text("X wins")
+    expect(page.locator("#because")).to_have_text("X has three in a row: a1, a2, a3.")
     expect(page.locator("#goals")).to_have_text("x 100o 0")
+    expect(page.locator("#choice")).to_be_hidden()
     assert (
         float(page.evaluate("parseFloat(getComputedStyle(document.getElementById('status')).fontSize)")) > 20
     )
@@ -312,6 +317,8 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
         if "your move" not in status.inner_text():
             break
         expect(page.locator("#state")).to_contain_text("What you know")
+        if name != "dark_hex_3x3":
+            expect(page.locator(".hands")).to_contain_text(re.compile("^your (card|roll)"))
         assert "deal" not in page.locator("#log").inner_text()
         before = page.locator("#state").text_content()
         page.locator("#moves button").first.click()
@@ -320,8 +327,9 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
     expect(page.locator("#goals")).to_contain_text(re.compile(r"\d"))
     expect(page.locator(seen)).to_have_count(all_seen)
     expect(page.locator("#log button").nth(1)).to_be_visible()
-    if name != "dark_hex_3x3":  # there the chain is marked
-        expect(page.locator(".because")).to_have_text(re.compile(r"^(You|Second) .*Turned over: .*\."))
+    said = r"joined .* sides" if name == "dark_hex_3x3" else r"^(You|Second) .*Turned over: .*\."
+    expect(page.locator("#because")).to_have_text(re.compile(said))
+    expect(page.locator("#state details[open]")).to_have_count(0)
 
 
 def test_position_is_explained_in_a_new_tab_and_stepped_through_by_keys(page, address):

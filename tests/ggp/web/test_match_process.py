@@ -10,6 +10,7 @@ import pytest
 
 import ggp
 from gdl.syntax.parser import parse_term
+from ggp.analysis.picture import find_picture
 from ggp.game import GameError
 from ggp.match.player import PlayerError
 from ggp.players.options import option_tables
@@ -18,7 +19,9 @@ from ggp.search.option_table import rows_of
 from ggp.web import shown_match
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes, merged
+from ggp.web.ending import explanation
 from ggp.web.explained import explained
+from ggp.web.match_history import MatchHistory
 from ggp.web.match_process import MISTAKES
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
@@ -258,6 +261,18 @@ def test_review_searches_every_choice_and_an_analysis_pauses_it():
     assert match.snapshot()["review"] is None
 
 
+def test_both_of_two_mistakes_in_a_row_are_found():
+    match = open_match("tictactoe", moves=WIN_OF_X)
+    match.review()
+    for value in (90.0, 90.0, 90.0, 10.0, 100.0):
+        finish_search(match, "(mark 3 3)", value)
+    found = match.snapshot()["review"]["mistakes"]
+    assert found == match.page.events[-2]["mistakes"]
+    assert [(each["step"], each["role"], each["after"], each["lost"]) for each in found] == [
+        (0, "x", 10.0, 80), (1, "o", 10.0, 80), (3, "o", 0.0, 10)
+    ]  # fmt: skip
+
+
 def test_review_shares_its_time_from_the_request_on_and_again_after_a_pause(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("ggp.web.match_review.time.monotonic", lambda: now[0])
@@ -404,6 +419,65 @@ def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
     assert json.loads(match.record())["moves"]
     with pytest.raises(RequestError, match="no move of yours"):
         match.undo()
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "sentence"),
+    [
+        ("hex_5x5", 1, "Red has joined its sides, left and right."),
+        ("tictactoe", 0, "X has three in a row: a1, b1, c1."),
+        ("connectfour_4x4", 1, "Red has four in a row."),
+        ("breakthrough_4x4", 0, "Black has reached the far row, at c1."),
+        ("minichess", 0, "Black has no king left."),
+        ("othello_4x4", 1, "White has 12 discs, black 4."),
+        ("dotsandboxes", 0, "Score: first 3, second 6."),
+        ("rockpaperscissors", 1, "Shown: left paper, right scissors."),
+        ("tron", 0, "Red crashed."),
+        ("dicerace", 1, "Red has reached 10 with a and b."),
+        ("halving", 0, "The number is 0."),
+        ("maze", 0, "Step: 40 of 40."),
+        ("battleship", 0, "What decides is marked on the board."),
+        ("blocker", 0, "Decided by what never came true: crossed."),
+    ],
+)
+def test_end_is_explained_by_the_shape_of_what_decides(name, seed, sentence):
+    game, rng = ggp.load(name, engine="reasoner"), random.Random(seed)
+    history = MatchHistory(game)
+    while not history.is_over:
+        history.play([rng.choice(history.legal(role)) for role in game.roles])
+    picture = find_picture(game.program, history.facts(0))
+    assert explanation(history, picture) == sentence
+    spoken = (
+        sentence.replace("Red has", "You have").replace("joined its", "joined your").replace("Red c", "You c")
+    )
+    if sentence.startswith("Red"):
+        assert explanation(history, picture, game.roles[0]) == spoken
+
+
+def test_end_of_a_bid_says_whether_it_was_right():
+    game = ggp.load("liars_dice", engine="reasoner")
+    first = game.roles[0]
+    for dice, word, loser in (("2 2", "right", "second"), ("2 1", "wrong", "you")):
+        history = MatchHistory(game)
+        for moves in (
+            ("noop", "noop", f"(dice {dice})"),
+            ("(bid 2 2)", "noop", "noop"),
+            ("noop", "doubt", "noop"),
+        ):
+            history.play([parse_term(move) for move in moves])
+        said = explanation(history, find_picture(game.program, history.facts(0)), first)
+        loses = "lose" if loser == "you" else "loses"
+        assert said.startswith("You bid 2 of face 2, second doubts. Turned over: you have die 2, second")
+        assert said.endswith(f" So your bid 2 of face 2 was {word}, and {loser} {loses}.")
+
+
+def test_forced_move_is_never_offered_as_a_choice():
+    match = new_match()
+    match.open(read_rules("liars_dice"), "liars_dice", ["person", "random"], 1.0, seed=1)
+    assert (match.snapshot()["person"], match.snapshot()["moves"]) == (None, [])
+    run_on(match)
+    assert match.snapshot()["person"] == "first"
+    assert "noop" not in match.snapshot()["moves"]
 
 
 def test_role_that_has_no_move_left_is_named_at_the_end():

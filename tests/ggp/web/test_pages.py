@@ -883,6 +883,11 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     examine("past", "#state svg")
     page.click('[data-cell="2,2"]')
     examine("line", "#variants button")
+    open_game(page, address, "liars_dice", ["person", "random"])
+    examine("hidden", "#state .die")
+    open_game(page, address, "tictactoe", ["person", "person"])
+    click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
+    examine("over", "#because:not(:empty)")
     page.goto(f"{address}/workbench")
     page.locator("#rules").fill("(role a")
     examine("workbench", "#findings .error small")
@@ -890,7 +895,17 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     examine("tournament", "table tbody tr")
     context.close()
     assert not any(found.values()), found
-    assert list(found) == ["games", "seats", "match", "past", "line", "workbench", "tournament"]
+    assert list(found) == [
+        "games",
+        "seats",
+        "match",
+        "past",
+        "line",
+        "hidden",
+        "over",
+        "workbench",
+        "tournament",
+    ]
 
 
 @contextlib.contextmanager
