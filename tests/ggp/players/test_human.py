@@ -15,6 +15,7 @@ import ggp.players.human as human
 from gdl.syntax.parser import parse_term
 from gdl.terms import Symbol
 from ggp.analysis.notation import Notation
+from ggp.analysis.state_view import show
 from ggp.engines.loading import load
 from ggp.match.player import MatchQuitError
 from ggp.match.referee import play_match
@@ -117,6 +118,15 @@ def test_hint_names_a_move(monkeypatch):
     monkeypatch.setattr(human, "HINT_SECONDS", 0.1)
     _, shown = played(Nim(3), ["hint", "3"])
     assert any(line.startswith("hint: take 3, expects") for line in shown)
+
+
+def test_hint_is_written_in_notation(monkeypatch):
+    monkeypatch.setattr(human, "HINT_SECONDS", 0.1)
+    game = load("tictactoe", engine="reasoner")
+    notation = show(game).picture.notation
+    assert re.match(
+        "hint: [abc][123], expects", human.hint_text(game, game.initial_state(), game.roles[0], notation)
+    )
 
 
 def test_hint_is_refused_if_information_is_hidden():
