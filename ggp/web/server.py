@@ -58,6 +58,7 @@ _FAREWELL_SECONDS = 2.0
 _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
+_BOARD = '<div id="state">'
 """Mark in the page of a match: what the page would ask for first."""
 _START = '<a href="/">Start page</a>'
 """Where the page of an error leads to."""
@@ -459,9 +460,13 @@ class WebServer:
         await self._revive(request)
         match = self._find(request)
         state, digest = match.whole_state()
-        about = json.dumps(self._about(request, match))
+        about = self._about(request, match)
+        if not state:
+            return _page("match")
+        persons = {role for role, seat in zip(about["roles"], about["seats"], strict=True) if seat == PERSON}
+        board = "" if persons & {*about["turned"]} else match.state.get("board") or ""
         return _page(
-            "match", f'{{"about": {about}, "state": {state}, "digest": "{digest}"}}' if state else ""
+            "match", f'{{"about": {json.dumps(about)}, "state": {state}, "digest": "{digest}"}}', board
         )
 
     async def invite(self, request: web.Request) -> web.Response:
@@ -700,12 +705,17 @@ def _version_of(files: tuple[tuple[str, int, int], ...]) -> str:
     return digest.hexdigest()
 
 
-def _page(name: str, opening: str = "") -> web.Response:
-    """A page of `static`; opening: JSON for its script, which needs not ask for it then."""
+def _page(name: str, opening: str = "", board: str = "") -> web.Response:
+    """A page of `static`.
+
+    opening   JSON for its script, which needs not ask for it then
+    board     SVG that is seen before the script has come
+    """
     # In a script "</script" ends the data early, and "<!--<script" keeps it open beyond its end.
     data = opening.replace("<", "\\u003c")
     script = f'<script type="application/json" id="opening">{data}</script>' if opening else ""
-    return web.Response(text=_markup(name).replace(_OPENING, script), content_type="text/html")
+    text = _markup(name).replace(_BOARD, f"{_BOARD}{board}").replace(_OPENING, script)
+    return web.Response(text=text, content_type="text/html")
 
 
 def _markup(name: str) -> str:

@@ -122,15 +122,21 @@ async def test_scripts_have_the_version_of_their_page(client, server, monkeypatc
 @with_server()
 async def test_page_of_a_match_has_its_first_state(client, server):
     session = await server.sessions.begin()
-    match = OpenMatch("m", about={"short": "</script>"}, state={"event": "state", "step": 3})
+    about = {"short": "</script>", "roles": ["x", "o"], "seats": ["person", "mcts"], "turned": ["o"]}
+    match = OpenMatch(
+        "m", about=about, state={"event": "state", "step": 3, "board": "<svg id='drawn'></svg>"}
+    )
     session.matches["m"] = match
     text = await (await client.get("/match/m")).text()
+    assert "<svg id='drawn'>" in text  # seen before the script has come
     assert "</script>" not in text[text.index('id="opening">') :].split("</script>", 1)[0]
     opening = json.loads(re.findall('id="opening">(.*?)</script>', text)[0])
     assert (opening["about"], opening["state"]) == (match.about, match.state)
     assert match.follow(opening["digest"]).empty()
-    match.state = {"event": "state", "step": 4}
+    match.state = {**match.state, "step": 4}
     assert json.loads(match.follow(opening["digest"]).get_nowait()) == match.state
+    about["seats"].reverse()  # the script turns the board
+    assert "<svg id='drawn'>" not in await (await client.get("/match/m")).text()
 
 
 def pass_in(reply):
