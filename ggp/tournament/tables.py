@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -146,12 +145,7 @@ def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
 
 def points_between(results: Results, condition: str) -> dict[tuple[str, str], float]:
     """(a, b) → points of `a` against `b` over all games."""
-    points: dict[tuple[str, str], float] = defaultdict(float)
-    for (of_condition, _, a, b), score in results.pairs.items():
-        if of_condition == condition:
-            points[a, b] += score.points
-            points[b, a] += score.count - score.points
-    return dict(points)
+    return {pair: score.points for pair, score in scores_between(results, condition).items()}
 
 
 def ratings(results: Results, condition: str) -> list[Rating]:
