@@ -22,22 +22,20 @@ _PARTIAL = ".part"
 
 def user_cache_folder() -> Path | None:
     """The folder of our caches in the user's cache folder; None if there is no home folder."""
-    return _user_folder("LOCALAPPDATA", "~/Library/Caches", "XDG_CACHE_HOME", "~/.cache")
+    return _user_folder("~/Library/Caches", "XDG_CACHE_HOME", "~/.cache")
 
 
 def user_data_folder() -> Path | None:
     """The folder of results that users keep; None if there is no home folder."""
-    return _user_folder("APPDATA", "~/Library/Application Support", "XDG_DATA_HOME", "~/.local/share")
+    return _user_folder("~/Library/Application Support", "XDG_DATA_HOME", "~/.local/share")
 
 
-def _user_folder(windows: str, mac: str, xdg: str, default: str) -> Path | None:
-    """Our folder in one of the user's: an environment variable on Windows, else a folder.
+def _user_folder(mac: str, xdg: str, default: str) -> Path | None:
+    """Our folder in one of the user's.
 
     A relative path in the variable `xdg` is ignored, as the XDG base directory specification demands.
     """
-    if sys.platform == "win32":
-        base = os.environ.get(windows)
-    elif sys.platform == "darwin":
+    if sys.platform == "darwin":
         base = os.path.expanduser(mac)
     else:
         chosen = os.environ.get(xdg, "")
@@ -57,8 +55,6 @@ def require_private_folder(folder: Path) -> None:
     Compiled code is executed without checks: in a folder writable by others, they could run theirs.
     """
     make_private_folder(folder)
-    if sys.platform == "win32":
-        return
     found = folder.stat()
     if found.st_uid != os.getuid():
         raise PermissionError(errno.EPERM, "folder of another user", str(folder))
@@ -134,9 +130,8 @@ def _partial_file(target: Path) -> Path | None:
         raise
     with suppress(FileNotFoundError):
         found = target.stat()
-        if hasattr(os, "chown"):
-            with suppress(PermissionError):
-                os.chown(partial, found.st_uid, found.st_gid)
+        with suppress(PermissionError):
+            os.chown(partial, found.st_uid, found.st_gid)
         partial.chmod(stat.S_IMODE(found.st_mode))
     return partial
 

@@ -167,7 +167,7 @@ def _dropped_ctrl_c_raised_again() -> Iterator[None]:
     before = sys.unraisablehook
 
     def raise_again(unraisable: sys.UnraisableHookArgs) -> None:
-        if issubclass(unraisable.exc_type, KeyboardInterrupt) and hasattr(signal, "pthread_kill"):
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
             main_thread = threading.main_thread().ident or 0
             threading.Timer(CTRL_C_AGAIN_SECONDS, signal.pthread_kill, [main_thread, signal.SIGINT]).start()
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -157,6 +156,5 @@ def _say(line: str) -> None:
 async def _cancelled_by_signals(match: Coroutine[Any, Any, MatchRecord]) -> None:
     task = asyncio.ensure_future(match)
     for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):
-            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     await task

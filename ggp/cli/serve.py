@@ -92,8 +92,7 @@ def command(
 async def _until_terminated(serving: Coroutine[Any, Any, None]) -> None:
     """Serve until cancelled; SIGTERM ends the server like Ctrl-C, so that open matches are kept."""
     task = asyncio.ensure_future(serving)
-    with contextlib.suppress(NotImplementedError):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await task
 
 

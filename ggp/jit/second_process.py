@@ -7,6 +7,7 @@ other process does, and creates the file DONE. LOCK is the descriptor of a lock 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import runpy
 import signal
@@ -23,11 +24,6 @@ from numba.core import event
 from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
 from ggp.jit.kernel_cache import KernelCache
 from ggp.processes.isolation import isolated_command, isolated_environment
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 BACKGROUND_NICENESS = 10
 _LOCK_BYTES = b" " * 4096
@@ -67,7 +63,7 @@ class SecondProcess:
     def leave(self) -> bool:
         """Let it outlive this process, with low priority, unless it is over or waits for another process that
         compiles the same kernels; return whether it does."""
-        if self.is_over or not self._is_first or not hasattr(os, "setpriority"):
+        if self.is_over or not self._is_first:
             self.kill()
             return False
         with suppress(OSError):
@@ -84,8 +80,6 @@ class SecondProcess:
 
 def _lock(file: BinaryIO | int, *, may_wait: bool) -> bool:
     """Lock `file` until its last descriptor in any process is closed; return whether that succeeded."""
-    if fcntl is None:
-        return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX if may_wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:  # locked by another process, or a file system without locks
@@ -143,9 +137,8 @@ def compiled_beside(
 
 def _run(lock: int, done: Path, module: str, arguments: list[str]) -> None:
     """The main function of the second process, which its parent ends, not the terminal."""
-    for each in ("SIGINT", "SIGHUP"):
-        if hasattr(signal, each):
-            signal.signal(getattr(signal, each), signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     _lock(lock, may_wait=True)
     if done.exists():
         return

@@ -211,14 +211,12 @@ def _prepare_terminal() -> None:
         if "libedit" not in (readline.__doc__ or ""):  # which has other key bindings
             readline.parse_and_bind(r'"\C-x\C-l": clear-screen')
             readline.parse_and_bind(r'"\C-l": "\C-x\C-l\C-a\C-k\C-v\C-l\C-m"')
-    with contextlib.suppress(ImportError):
-        import termios
+    import termios
 
-        def drop() -> None:
-            with contextlib.suppress(OSError, ValueError, termios.error):  # the terminal is gone
-                termios.tcflush(sys.stdin, termios.TCIFLUSH)
-
-        atexit.register(drop)
+    @atexit.register
+    def drop() -> None:
+        with contextlib.suppress(OSError, ValueError, termios.error):  # the terminal is gone
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def hint_text(game: Game[Any], state: Hashable, role: Role, notation: Notation) -> str:

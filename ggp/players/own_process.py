@@ -126,7 +126,7 @@ class _Agent:
 def _has_children() -> bool:
     try:
         return os.waitpid(-1, os.WNOHANG) == (0, 0)
-    except (OSError, AttributeError):
+    except OSError:
         return False
 
 

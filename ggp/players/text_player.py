@@ -204,7 +204,4 @@ class _Reading(threading.Thread):
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill the process, and all of its session that still run."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+        os.killpg(process.pid, signal.SIGKILL)

@@ -248,10 +248,7 @@ class Child:
         """Kill the process and its descendants without waiting."""
         self._is_killed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if hasattr(os, "killpg"):
-                os.killpg(self._process.pid, signal.SIGKILL)  # also once it has ended: its children may live
-            else:
-                self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)  # also once it has ended: its children may live
 
     def close(self) -> None:
         """Kill the process, and wait for its end."""

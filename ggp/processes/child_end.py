@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import queue
+import resource
 import select
 import signal
 import sys
@@ -131,7 +132,7 @@ def guard_group() -> None:
 
     Code that never releases the interpreter lock, and its children, would outlive the parent.
     """
-    if not hasattr(os, "fork") or os.getpgrp() != os.getpid():
+    if os.getpgrp() != os.getpid():
         return
     between = os.fork()
     if between:  # the guard is not a child of this process, which may wait for its own children
@@ -152,10 +153,6 @@ def guard_group() -> None:
 
 def limit_memory(mebibytes: int) -> None:
     """Make allocations beyond `mebibytes` fail, where the system supports it."""
-    try:
-        import resource
-    except ImportError:
-        return
     limit = mebibytes * 1024 * 1024
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

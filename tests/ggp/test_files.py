@@ -58,7 +58,6 @@ def test_a_failure_leaves_what_was_there(tmp_path, error):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of processes")
 def test_a_full_disk_leaves_what_was_there(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
@@ -149,7 +148,6 @@ def test_relative_cache_home_is_ignored(monkeypatch, tmp_path):
     assert user_cache_folder() == tmp_path / "mine" / "ggp-lanes"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs permission bits")
 def test_private_folder_is_closed_to_others(tmp_path):
     folder = tmp_path / "a" / "b"
     require_private_folder(folder)
@@ -159,7 +157,6 @@ def test_private_folder_is_closed_to_others(tmp_path):
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs permission bits")
 def test_private_folder_of_another_user_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("os.getuid", lambda: tmp_path.stat().st_uid + 1)
     with pytest.raises(PermissionError, match="another user"):

@@ -36,7 +36,6 @@ def test_what_is_saved_is_loaded(store):
     assert sorted(path.name for path in store.folder.iterdir()) == ["a", "b"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs permission bits")
 def test_the_folder_is_private(store):
     store.save("a", CONTENT)
     assert store.folder.stat().st_mode & 0o777 == 0o700
@@ -57,7 +56,6 @@ def test_a_damaged_file_is_removed_with_one_line_in_the_log(store, damage, caplo
     assert store.load("a") == CONTENT
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and symbolic links")
 @pytest.mark.parametrize(
     "make",
     [
@@ -95,7 +93,6 @@ def test_a_folder_that_cannot_be_made_is_one_warning(tmp_path, caplog):
     assert f"{tmp_path / 'file'}: cannot be written" in caplog.text
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of processes")
 def test_a_full_disk_is_one_warning(tmp_path):
     script = f"""
 from pathlib import Path

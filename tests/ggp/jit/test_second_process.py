@@ -60,7 +60,6 @@ def slow_module(modules, tmp_path):
     return tmp_path / "end"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
 def test_two_processes_do_not_compile_the_same(slow_module, tmp_path):
     first = begin_second_process("waits", folder=tmp_path, cores=2)
     until((tmp_path / "written").exists)
@@ -72,7 +71,6 @@ def test_two_processes_do_not_compile_the_same(slow_module, tmp_path):
     assert (tmp_path / "written").read_text() == "[]"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs locks of files")
 def test_one_that_waits_for_another_is_not_left(slow_module, tmp_path):
     first = begin_second_process("waits", folder=tmp_path, cores=2)
     other = begin_second_process("waits", folder=tmp_path, cores=2)
@@ -89,7 +87,6 @@ print(begin_second_process("waits", folder=Path({folder!r}), cores=2).leave())
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs priorities")
 def test_one_that_is_left_finishes_after_its_parent(slow_module, tmp_path):
     script = LEAVES.format(folder=str(tmp_path))
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
