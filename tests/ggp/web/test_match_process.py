@@ -553,9 +553,10 @@ def test_moves_by_direction_have_arrows_and_prepared_rules_are_opened():
     assert match.snapshot()["trails"] == [["1,3;1,4", "6,4;5,4"]]
 
 
-def test_explanation_of_a_sheet_says_what_has_been_proven_of_it():
+def test_explanation_of_a_sheet_says_what_has_been_proven_of_it(monkeypatch):
     from ggp.web.sheet_process import _Proofs
 
+    monkeypatch.setattr("ggp.web.conclusion._SECONDS", 600.0)  # kernels may have to be compiled
     proofs, rules = _Proofs(), read_rules("breakthrough_4x4")
     given = {"name": "sheet", "facts": None, "by": "alphabeta"}
     assert "is proven" not in proofs.explain(rules, **given)["page"]
