@@ -428,8 +428,8 @@ function playerOf(role) {
 function ownOpinion({ role, report }) {
   const value = report.goal ?? report.expectation;
   if (value === null || report.goal !== null) return value === null ? "" : opinion({ role, report }, about);
-  const player = playerOf(role);
-  return `${capital(role)}${player ? ` (${player})` : ""} gives itself ${chance(value, about)}`;
+  const player = playerOf(role).replace("computer, ", "");
+  return `${capital(role)}${player ? ` (${player})` : ""} expects ${chance(value, about)}`;
 }
 
 /** What the last search up to this position expected, as far as it is known without an analysis. */

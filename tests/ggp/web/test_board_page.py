@@ -194,7 +194,7 @@ def test_analysis_opens_no_line_while_another_player_is_to_move(page, address):
     open_game(page, address, "connectfour", ["person", "mcts"], seconds=60)
     cell(page, "0,0").click()
     expect(page.locator("#thought-title")).to_have_text("Search of black", timeout=WAIT_MS)
-    expect(page.locator("#bar-text")).to_have_text(re.compile(r"Black \(mcts\) gives itself \d+ %"))
+    expect(page.locator("#bar-text")).to_have_text(re.compile(r"Black \(mcts\) expects \d+ %"))
     row = page.locator("#candidates button").first
     row.dispatch_event("click")  # reports replace the rows too fast for the mouse of this test
     page.wait_for_timeout(300)
