@@ -156,7 +156,10 @@ function showChoice() {
   const items = moves.slice(0, LISTED).map((move) =>
     element("li", {}, element("button", { type: "button", class: move.move === best ? "best" : "", title: move.move, onclick: () => play(move.move), ...pointing(move.arrow) }, move.text)));
   if (moves.length > LISTED) items.push(element("li", { class: "faint" }, `… and ${(moves.length - LISTED).toLocaleString("en")} more: filter them, or click on the board`));
-  find("moves").replaceChildren(...items);
+  const isEnd = isLive() && live.is_over;
+  find("choice-title").textContent = isEnd ? "The match is over" : isLive() || !explored?.role ? "Your moves" : `Moves of ${explored.role}`;
+  find("filter").hidden = isEnd;
+  find("moves").replaceChildren(...(isEnd ? [element("li", { class: "faint" }, "Step back to see earlier positions and to try other lines.")] : items));
   const clickable = offered().filter((move) => fits(move, clicks)).map((move) => move.path[clicks.length] ?? []);
   const next = new Set(clickable.flat());
   const single = new Set(clickable.filter((cells) => cells.length === 1).flat()); // others are columns to drop into
@@ -179,6 +182,7 @@ function showChoice() {
   find("how").classList.remove("wrong");
   find("how").textContent = howText(next, moves, entry);
   find("how").title = find("how").textContent;
+  find("how").classList.toggle("because", isLive() && live.is_over);
   find("how").classList.toggle("idle", !persons().length && !review);
 }
 
@@ -186,7 +190,7 @@ function showChoice() {
 function howText(next, moves, entry) {
   if (entry && entry.best !== entry.played) return `${capital(entry.role)} played ${entry.played_text} (red); the search prefers ${entry.best_text} (green).`;
   if (entry) return `${capital(entry.role)} played ${entry.played_text}, as the search would.`;
-  if (isLive() && live.is_over) return "";
+  if (isLive() && live.is_over) return live.because;
   if (!isLive()) return explored?.moves.length ? `Choose a move of ${explored.role} to try another line: the match stays as it is.` : "";
   if (!live.person || !live.moves.length) return "";
   if (clicks.length) return next.size ? "Now click the destination, or choose under Your moves. Escape cancels." : `${moves.length} moves end here: choose one under Your moves.`;
@@ -266,7 +270,6 @@ function showGoals() {
   const isShown = isLive() && live.is_over && Boolean(live.goals?.length);
   find("goals").hidden = !isShown;
   find("status").classList.toggle("result", isLive() && live.is_over);
-  find("because").textContent = isLive() && live.is_over ? live.because : "";
   if (!isShown) return;
   find("goals").replaceChildren(...about.roles.flatMap((role, index) => role === "random" ? [] :
     [element("span", {}, element("b", { class: `by-${inkOf(role, about.roles)}` }, role), ` ${live.goals[index] ?? "–"}`)]));
@@ -425,8 +428,8 @@ function playerOf(role) {
 function ownOpinion({ role, report }) {
   const value = report.goal ?? report.expectation;
   if (value === null || report.goal !== null) return value === null ? "" : opinion({ role, report }, about);
-  const player = playerOf(role);
-  return `${capital(role)}${player ? ` (${player})` : ""} gives itself ${chance(value, about)}`;
+  const player = playerOf(role).replace("computer, ", "");
+  return `${capital(role)}${player ? ` (${player})` : ""} expects ${chance(value, about)}`;
 }
 
 /** What the last search up to this position expected, as far as it is known without an analysis. */
@@ -550,7 +553,7 @@ function receive(event) {
     if (seatHere && event.person && event.person !== seatHere) Object.assign(live, { moves: [], person: null, waiting: [event.person] });
     if (event.review || !review?.isRunning) review = event.review ?? null;
     find("undo").hidden = find("hint").hidden = !persons().length;
-    find("choice").hidden = !persons().length || event.is_over;
+    find("choice").hidden = !persons().length;
     document.body.classList.toggle("over", event.is_over);
     showControls(event, about, persons(), live.person);
     find("steps").hidden = about.is_blind;

@@ -194,7 +194,7 @@ def test_analysis_opens_no_line_while_another_player_is_to_move(page, address):
     open_game(page, address, "connectfour", ["person", "mcts"], seconds=60)
     cell(page, "0,0").click()
     expect(page.locator("#thought-title")).to_have_text("Search of black", timeout=WAIT_MS)
-    expect(page.locator("#bar-text")).to_have_text(re.compile(r"Black \(mcts\) gives itself \d+ %"))
+    expect(page.locator("#bar-text")).to_have_text(re.compile(r"Black \(mcts\) expects \d+ %"))
     row = page.locator("#candidates button").first
     row.dispatch_event("click")  # reports replace the rows too fast for the mouse of this test
     page.wait_for_timeout(300)
@@ -271,9 +271,10 @@ def test_what_decides_is_marked_and_the_result_names_every_role(page, address):
     click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
     expect(page.locator("#state .won")).to_have_count(3)
     expect(page.locator("#status")).to_have_text("X wins")
-    expect(page.locator("#because")).to_have_text("X has three in a row: a1, a2, a3.")
+    expect(page.locator("#how")).to_have_text("X has three in a row: a1, a2, a3.")
     expect(page.locator("#goals")).to_have_text("x 100o 0")
-    expect(page.locator("#choice")).to_be_hidden()
+    expect(page.locator("#choice")).to_contain_text("The match is over")
+    expect(page.locator("#moves")).to_contain_text("Step back")  # no empty box
     assert (
         float(page.evaluate("parseFloat(getComputedStyle(document.getElementById('status')).fontSize)")) > 20
     )
@@ -328,7 +329,7 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
     expect(page.locator(seen)).to_have_count(all_seen)
     expect(page.locator("#log button").nth(1)).to_be_visible()
     said = r"joined .* sides" if name == "dark_hex_3x3" else r"^(You|Second) .*Turned over: .*\."
-    expect(page.locator("#because")).to_have_text(re.compile(said))
+    expect(page.locator("#how")).to_have_text(re.compile(said))
     expect(page.locator("#state details[open]")).to_have_count(0)
 
 
