@@ -1,5 +1,6 @@
 // What a search thinks of a position, in words: chances, tries, the best line, and numbers on the board.
 import { COLORS, capital, element, find } from "./page.js";
+import { termsOf } from "./variants.js";
 
 const ROWS = 6;
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
@@ -66,7 +67,7 @@ export function showTable({ event, about, book, hint, count = 0, open, point }) 
 
 /** The line on the board after the match: a way back, and a button for each of its moves; `nodes`: of the tree of variants. */
 export function showPath(nodes, { back, open }) {
-  const steps = nodes.map((node, index) => element("button", { type: "button", class: "plain", "aria-current": index === nodes.length - 1 ? "step" : null, onclick: () => open(node) }, node.text));
+  const steps = nodes.map((node, index) => element("button", { type: "button", class: "plain", title: termsOf(node), "aria-current": index === nodes.length - 1 ? "step" : null, onclick: () => open(node) }, node.text));
   find("path").replaceChildren(...(nodes.length ? [element("button", { type: "button", class: "plain", "aria-label": "back in the line", onclick: back }, "‹ back"), ...steps]
     : [element("span", { class: "faint" }, "Openings: click a move to go on")]));
   find("path").scrollLeft = find("path").scrollWidth;

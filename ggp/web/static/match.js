@@ -49,12 +49,13 @@ function keptSeat(named) {
 let isKept = false; // a problem that stays until the next request
 const problem = (text) => { find("problem").textContent = text; };
 
+/** The answer to a request, true if there is nothing to say; null if it failed. */
 async function ask(what, body = {}, headers = {}) {
   isKept = false;
   try {
     const answer = await request(`${api}/${what}`, body, headers);
     problem("");
-    return answer;
+    return answer ?? true;
   } catch (error) {
     if (error.status === 404) end("This match has ended.");
     else if (error.status === 410) end(error.message);
@@ -476,7 +477,7 @@ function showMistakes() {
   const own = persons();
   const isOther = (each) => own.length === 1 && each.role !== own[0];
   const items = found().sort((one, other) => isOther(one) - isOther(other)).slice(0, MISTAKES).map((each) => element("li", {},
-    element("button", { type: "button", onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${each.played_text}`),
+    element("button", { type: "button", title: each.played, onclick: () => goTo(each.step) }, `Move ${each.step + 1}, ${each.played_text}`),
     ` took ${capital(each.role)}'s chances from ${Math.round(each.value)} to ${Math.round(each.after)} %; the search prefers ${each.best_text}.`));
   const first = review?.entries.find((entry) => own.length !== 1 || entry.role === own[0]);
   if (review?.is_done && !items.length && first) {

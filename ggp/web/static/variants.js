@@ -1,6 +1,9 @@
 // Lines of one's own beside the match: a tree of variants, each node a joint move after its parent.
 import { element } from "./page.js";
 
+/** The moves of a node in KIF. */
+export const termsOf = (node) => node.moves.filter((move) => move !== "noop").join(" + ");
+
 /** A tree that is kept for `name` as long as the browser's tab lives. */
 export class Variants {
   constructor(name) {
@@ -48,7 +51,7 @@ export class Variants {
   /** The tree as nested lists; `open(node)` shows one. */
   markup(open) {
     const item = (node, number) => element("span", {},
-      element("button", { type: "button", class: node === this.here ? "here" : "", onclick: () => open(node) }, `${number}. ${node.text}`), " "); // the blank is for readers and copies
+      element("button", { type: "button", title: termsOf(node), class: node === this.here ? "here" : "", onclick: () => open(node) }, `${number}. ${node.text}`), " "); // the blank is for readers and copies
     const lists = (nodes, number) => {
       const [main, ...others] = nodes;
       if (!main) return [];

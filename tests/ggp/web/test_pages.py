@@ -199,6 +199,12 @@ def test_second_of_two_fast_clicks_is_ignored(page, address):
     expect(page.locator("#variants")).to_be_hidden()
     page.click('[data-cell="1,1"]')
     expect(step_of(page)).to_have_text("2 of 2")
+    sent = []
+    page.route("**/play", lambda route: (sent.append(route.request.url), route.fulfill(json=None)))
+    for cell in ("1,2", "2,2"):  # the second before the board shows the first
+        page.click(f'[data-cell="{cell}"]')
+        page.wait_for_timeout(150)
+    assert len(sent) == 1
 
 
 @pytest.mark.parametrize("width", [1280, 360])
@@ -276,6 +282,8 @@ def test_other_line_is_tried_from_a_past_position_and_left_again(page, address):
     page.click("#back")
     page.click('[data-cell="2,0"]')  # another answer
     expect(page.locator("#variants button")).to_have_count(3)
+    expect(page.locator("#variants button").first).to_have_attribute("title", "(mark 2 2)")
+    expect(page.locator("#path button").last).to_have_attribute("title", "(mark 3 1)")
     page.locator("#variants button").first.click()
     expect(page.locator("#state .piece")).to_have_count(1)
     page.click("#leave")
