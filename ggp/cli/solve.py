@@ -37,8 +37,6 @@ SEARCHES = "alphabeta", "branch-and-bound"
 METHODS = (AUTO, RETROGRADE, CORRELATED, CFR, ORACLE, *SEARCHES)
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
-TABLE_SHARE = 8
-"""A search gets 1/TABLE_SHARE of the memory for its transposition table: more hardly helps."""
 ESTIMATE_ERROR = 4
 """Factor by which an estimate of the number of states may be too large."""
 STATES_BEFORE_ESTIMATE = 5_000_000
@@ -262,9 +260,10 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSol
                 raise
             text = f"{error}; using {fallback} for the value of the initial state alone"
             click.echo(f"{game.name}: {text} (cannot be resumed if interrupted)", err=True)
-    mebibytes = options.limits["memory"] // TABLE_SHARE
     with progress_of(search_text) as show:
-        return find_root_value(game, mebibytes=mebibytes, deadline=options.deadline, report=show)
+        return find_root_value(
+            game, mebibytes=options.limits["memory"], deadline=options.deadline, report=show
+        )
 
 
 def _solve_coalition(game: CompiledGame, roles: str, limits: SolverLimits) -> CoalitionSolution:

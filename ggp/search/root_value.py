@@ -26,6 +26,9 @@ from ggp.solver import SolverLimitError, UnsolvableError
 ALPHABETA, BRANCH_AND_BOUND = "alphabeta", "branch-and-bound"
 REPORT_SECONDS = 0.5
 JOIN_SECONDS = 0.05
+PROOF_NUMBERS_SHARE, ALPHABETA_SHARE = 2, 8
+"""The share of the memory for the transposition table, as a divisor. The table of proof numbers grows as it
+fills up, the old one next to the new; alpha-beta maps all of its own at once, and more hardly helps it."""
 MOVES_SECONDS = 5.0
 """Without a deadline the other moves get this much time, or as much as the proof took."""
 
@@ -87,13 +90,13 @@ def search_method(game: CompiledGame) -> str | None:
 def find_root_value(
     game: CompiledGame,
     *,
-    mebibytes: int = 256,
+    mebibytes: int = 2048,
     deadline: float | None = None,
     report: Callable[[RootProgress], None] | None = None,
 ) -> RootValue:
     """Search until the value of the initial state is proven; then for all moves that keep it.
 
-    mebibytes   for the transposition table
+    mebibytes   of memory
     report      called about twice a second
     deadline    time.monotonic() seconds
     Raises UnsolvableError for other kinds of games, SolverLimitError after the deadline.
@@ -124,9 +127,9 @@ class _RootSearch:
         self.report = report
         self.mebibytes = mebibytes
         self.search: AlphaBeta | ProofNumberSearch = (
-            ProofNumberSearch(game, mebibytes=mebibytes)
+            ProofNumberSearch(game, mebibytes=max(1, mebibytes // PROOF_NUMBERS_SHARE))
             if is_provable(game)
-            else AlphaBeta(game, mebibytes=mebibytes)
+            else self._alphabeta()
         )
         self.rollouts = NestedRollouts(game) if method == BRANCH_AND_BOUND else None
         self.start = time.monotonic()
@@ -190,11 +193,14 @@ class _RootSearch:
                 if isinstance(self.search, AlphaBeta):
                     raise
                 self._given_up = str(error)
-                self.search = AlphaBeta(self.game, mebibytes=self.mebibytes)
+                self.search = self._alphabeta()
                 self._result = self.search.search(state, self._budget())
         except AlphaBetaError as error:
             self._error = error
         self._is_over.set()
+
+    def _alphabeta(self) -> AlphaBeta:
+        return AlphaBeta(self.game, mebibytes=max(1, self.mebibytes // ALPHABETA_SHARE))
 
     def _roll_out(self) -> None:
         assert self.rollouts is not None

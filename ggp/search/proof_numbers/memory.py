@@ -14,7 +14,7 @@ from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.goal_distance import order_formula
-from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
+from ggp.search.alphabeta.kernels.distance import TOGETHER, GoalFormula, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
 from ggp.search.alphabeta.memory import most_legal
 from ggp.search.alphabeta.symmetry import identity_image
@@ -27,6 +27,8 @@ PLACES = 4096
 """Children on the stack of one walker, besides those of its widest node."""
 MIN_WALKERS, MAX_WALKERS = 16, 64
 _HUGE_PAGE = 1 << 21
+MAX_LINE = 6
+"""Facts that a goal may take if children are ordered by threats; to connect two sides takes more."""
 
 
 def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
@@ -41,7 +43,7 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
     maker = _child_memory(game, code)
     option[c.WALKERS] = walkers
     # Where facts that stay rule out others, a board fills up and every line ends before long.
-    option[c.ORDERED] = walkers // 2 if len(maker.formula.blocker) else 0
+    option[c.ORDERED] = walkers if len(maker.formula.blocker) else 0
     return SearchMemory(
         maker=maker,
         table=table,
@@ -85,6 +87,8 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
     tables, circuits = game.lane_tables, (*(immediate_wins(game) or (None, None)), goal_bounds(game))
     note = make_rows(c.NOTE_PLANES, WORDS)
     formula = order_formula(game) or no_formula()
+    parts = len(formula.leaf) + len(formula.is_any)
+    counted = parts if 0 < most_facts(formula) <= MAX_LINE else 0
     sides = [
         no_circuit(tables, WORDS) if each is None else side_circuit(each.tables, WORDS) for each in circuits
     ]
@@ -107,9 +111,25 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
         other_wins=sides[1],
         bounds=sides[2],
         formula=formula,
-        degree=make_rows(max(1, len(formula.leaf) + len(formula.is_any)), TOGETHER),
+        degree=make_rows(max(1, parts), TOGETHER),
         distance=np.zeros(LANES, np.int32),
+        holds=make_rows(counted, WORDS),
+        decisive=make_rows(counted, WORDS),
     )
+
+
+def most_facts(formula: GoalFormula) -> int:
+    """The number of facts in the longest way to reach a goal that a role wants; 0 without a formula.
+
+    >>> import ggp
+    >>> [most_facts(order_formula(ggp.load(name))) for name in ("tictactoe", "connectfour")]
+    [3, 4]
+    """
+    facts = [1] * len(formula.leaf)
+    for g, is_any in enumerate(formula.is_any):
+        inputs = [facts[i] for i in formula.input[formula.first_input[g] : formula.first_input[g + 1]]]
+        facts.append(max(inputs) if is_any else sum(inputs))
+    return max((facts[wanted] for wanted in formula.wanted if wanted >= 0), default=0)
 
 
 def bucket_count(table: Words, words: int) -> int:

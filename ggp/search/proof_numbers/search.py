@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move, hides_information
@@ -103,7 +104,7 @@ class ProofNumberSearch:
         self.nodes = self.leaves = 0
         low, high, moves = 0, len(self.goals) - 1, dict[bool, Move | None]()
         while low < high:
-            middle = (low + high + 1) // 2
+            middle = (low + high) // 2 + 1
             answer = self.answer(state, self.goals[middle], budget)
             if answer is None:
                 seconds = time.perf_counter() - start
@@ -193,12 +194,13 @@ class ProofNumberSearch:
         memory = self._memory
         words = memory.maker.code.word_count
         entries = len(memory.table) // (words + 1)
-        larger = TABLE_GROWTH * self._mebibytes
-        if memory.counter[c.STORED] < FULL * entries or larger > self._most_mebibytes or is_stopped():
+        larger = min(TABLE_GROWTH * self._mebibytes, self._most_mebibytes)
+        if memory.counter[c.STORED] < FULL * entries or larger <= self._mebibytes or is_stopped():
             return
-        try:
+        table = memory.table
+        with suppress(MemoryError, OSError):
             table = make_table(larger, words)
-        except (MemoryError, OSError):
+        if len(table) == len(memory.table):  # or the next power of two would be too large
             self._most_mebibytes = self._mebibytes
             return
         memory.counter[c.STORED] = copy_entries(memory.table, table, words)

@@ -34,7 +34,7 @@ LONG = 200.0
 def test_search_proves_known_values(name, method, values):
     game = load(name, "lanes")
     reports = []
-    found = find_root_value(game, mebibytes=16, deadline=time.monotonic() + LONG, report=reports.append)
+    found = find_root_value(game, mebibytes=128, deadline=time.monotonic() + LONG, report=reports.append)
     assert (found.method, found.values) == (method, values)
     assert search_method(game) == method
     if found.mover is not None:
@@ -66,7 +66,7 @@ def test_where_states_repeat_alpha_beta_takes_over_and_the_report_says_so(capsys
 def test_moves_for_which_there_is_no_time_are_named(monkeypatch):
     monkeypatch.setattr(BestMovesSearch, "run", lambda self, budget=None: None)
     game = load("tictactoe", "lanes")
-    found = find_root_value(game, mebibytes=4)
+    found = find_root_value(game, mebibytes=32)
     assert len(found.best_moves) == 1
     assert {*found.best_moves, *found.unsettled} == set(game.legal_moves(game.initial_state(), found.mover))
     assert "undecided in time: " + ", ".join(map(str, found.unsettled)) in root_text(found)
@@ -93,7 +93,7 @@ def test_search_of_best_moves_ends_with_its_deadline():
 def test_search_refuses_what_it_cannot_prove_and_says_how_far_it_came(name, error, said):
     deadline = time.monotonic() + 0.3 if said else None
     with pytest.raises(error, match=said):
-        find_root_value(load(name, "lanes"), mebibytes=4, deadline=deadline)
+        find_root_value(load(name, "lanes"), mebibytes=32, deadline=deadline)
 
 
 def solve_command(capsys, *arguments):

@@ -36,7 +36,7 @@ NOTE_PLANES = 16
 COUNT_PLANES = NOTE_PLANES - COUNT_BIT
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
-# ORDERED: how many of the walkers, the first ones, go in the order of the goal distance.
+# ORDERED: how many of the walkers, the first ones, go in the order of the scores.
 OPTIONS = 5
 GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED = range(OPTIONS)
 
@@ -74,6 +74,8 @@ class ChildMemory(NamedTuple):
     formula: GoalFormula  # the order of children
     degree: Rows  # its parts, a row of TOGETHER words each
     distance: Int32Array  # int32[L]: the scores of states in lanes
+    holds: Rows  # a row per part of the formula, where threats are counted instead; else none
+    decisive: Rows  # the same
 
 
 class SearchMemory(NamedTuple):

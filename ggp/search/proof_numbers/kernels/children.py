@@ -39,6 +39,7 @@ from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_
 from ggp.search.alphabeta.kernels.side_circuit import is_used, settle_in
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import ChildMemory, Ints
+from ggp.search.proof_numbers.kernels.threats import THREAT_PLANES, THREAT_WORTH, count_threats
 
 
 @inlined
@@ -217,12 +218,22 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
 
 @piece
 def score_states(maker: ChildMemory, count: Index) -> None:
-    """distance[i] = hundredths of a goal for role 0 in state i of `count`, by the goal distance.
+    """distance[i] = hundredths of a goal for role 0 in state i of `count`, 0..10000.
 
-    The states' keys are in `keys`, that of state i in bit i & 63 of word i >> 6.
+    By the goal distance, or if threats are counted: more than half for who has more of them.
+
+    The states' keys are in `keys`, that of state i in bit i & 63 of word i >> 6. Notes are overwritten.
     """
     _transpose_keys(maker)
     decode_planes(maker.code, maker.keys, maker.child)
+    if maker.decisive.shape[0] > 0:
+        count_threats(maker.formula, maker.child, maker.holds, maker.decisive, maker.note)
+        transpose_rows(maker.note, 0, c.NOTE_PLANES)
+        for i in range(count):
+            both = np.int64(maker.note_of[note_place(((i & 63) << 3) | (i >> 6))])
+            more = (both & ((1 << THREAT_PLANES) - 1)) - (both >> THREAT_PLANES)
+            maker.distance[i] = 5000 + THREAT_WORTH * more
+        return
     for first in range(0, count, TOGETHER):
         set_degrees(maker.formula, maker.child, maker.degree, np.int64(first))
         for i in range(first, min(first + TOGETHER, count)):

@@ -13,7 +13,7 @@ searches on before its node is complete. They climb in turn, a node at a time, s
 reads next is on its way to the cache meanwhile.
 
 The first option[ORDERED] walkers know no limits: they stay below a child until it is answered, and take the
-children in the order of the goal distance, as alpha-beta with a null window does. Until the best one is
+children in the order of the scores, as alpha-beta with a null window does. Until the best one is
 answered they all follow it ("young brothers wait", Feldmann 1993); then those with the fewest others below
 come first (as in ABDADA, Weill 1996). All walkers use what any of them has answered.
 
@@ -50,6 +50,8 @@ _CHECK_EVERY = 32
 """Nodes after which a walker looks whether others have answered what it is below."""
 _RANK_BITS = 16
 """For a child's number among its node's, next to one of its proof numbers."""
+_ASIDE_BITS = 14
+"""For how far from the middle a child is, next to its score."""
 
 
 @inlined
@@ -364,12 +366,17 @@ def _put_open(memory: SearchMemory, f: Index, count: Index) -> Any:
 
 @inlined
 def _take_scores(memory: SearchMemory, f: Index) -> None:
-    """Replace the lanes of a node's open children by their scores for its mover."""
+    """Replace the lanes of a node's open children by their scores for its mover.
+
+    Among equals those in the middle come first: moves are listed in the order of the board.
+    """
     is_second = _is_second(memory.note[memory.place[f]])
-    for child in range(memory.first[f], memory.first[f] + memory.children[f]):
+    first, count = memory.first[f], memory.children[f]
+    for child in range(first, first + count):
         if memory.score[child] >= 0:
             score = memory.maker.distance[memory.score[child]]
-            memory.score[child] = 10000 - score if is_second else score
+            aside = abs(2 * (child - first) - count + 1)
+            memory.score[child] = ((10000 - score if is_second else score) + 1 << _ASIDE_BITS) - aside
 
 
 @inlined

@@ -15,9 +15,12 @@ from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import Budget
 from ggp.search.proof_numbers.kernels import arrays as c
+from ggp.search.proof_numbers.kernels.threats import THREAT_WORTH
+from ggp.search.proof_numbers.kernels.walkers import walk
+from ggp.search.proof_numbers.memory import bucket_count, make_table
 from ggp.search.proof_numbers.search import FIRST_MEBIBYTES, ProofNumberSearch, is_provable
 from ggp.solver import solve
-from tests.ggp.search.alphabeta.positions import random_states
+from tests.ggp.search.alphabeta.positions import after, random_states
 from tests.oracles.naive_values import naive_value
 
 LONG = 200.0
@@ -83,14 +86,47 @@ def test_leaves_are_the_children_that_are_decided(heap, nodes, leaves):
 
 
 @pytest.mark.parametrize(
-    ("name", "share"), [("connectfour_4x4", 2), ("hex_3x3", 2), ("breakthrough_4x4", None)]
+    ("name", "fills_up"), [("connectfour_4x4", True), ("hex_3x3", True), ("breakthrough_4x4", False)]
 )
-def test_half_of_the_walkers_go_in_order_where_boards_fill_up(name, share):
+def test_walkers_go_in_order_where_boards_fill_up(name, fills_up):
     option = ProofNumberSearch(load(name, "lanes"), mebibytes=1)._memory.option
-    assert option[c.ORDERED] == (option[c.WALKERS] // share if share else 0)
+    assert option[c.ORDERED] == fills_up * option[c.WALKERS]
 
 
-@pytest.mark.parametrize("ordered", [0, 1, 64])
+def plain_threats(game, state, role):
+    """The discs, one at a time in any empty cell, that would win for a role."""
+    held, fluents = game.unpack(state), [str(fluent) for fluent in game.terms.fluents]
+    taken = {str(fact).rsplit(" ", 1)[0] for fact in game.facts(state)}
+    found = 0
+    for f, fluent in enumerate(fluents):
+        if fluent.startswith("(cell") and fluent.rsplit(" ", 1)[0] not in taken:
+            more = held.copy()
+            more[f] = True
+            found += game.goal(game.pack(more), game.roles[role]) == 100
+    return found
+
+
+@pytest.mark.parametrize("name", ["connectfour_4x4", "connectfour"])
+def test_children_are_ordered_by_threats_and_from_the_middle(name):
+    game = load(name, "lanes")
+    search, compared = ProofNumberSearch(game, mebibytes=1), 0
+    for state in random_states(game, 60):
+        search._put_root(state, 100)
+        memory = search._memory
+        walk(memory, 1)
+        mover, moves = search._mover(state)
+        scores = memory.score[memory.first[0] :][: len(moves)].tolist()
+        aside = [abs(2 * k - len(moves) + 1) for k in range(len(moves))]
+        for score, far, move in zip(scores, aside, moves, strict=True):
+            if score > 0:  # the child and another one are open
+                child = after(game, state, move)
+                own, other = plain_threats(game, child, mover), plain_threats(game, child, 1 - mover)
+                assert score == (5001 + THREAT_WORTH * (own - other) << 14) - far
+                compared += own + other > 0
+    assert compared > 10
+
+
+@pytest.mark.parametrize("ordered", [0, 1, 32])
 def test_any_number_of_walkers_in_order_finds_the_value_with_a_move_that_keeps_it(ordered):
     """The move too: walkers still below the child that answers must not make it look worse than another."""
     game = load("connectfour_4x4", "lanes")
@@ -152,14 +188,17 @@ def test_budgets_end_a_search_at_once():
     assert time.monotonic() - begin < 5
 
 
-def test_a_table_that_grows_keeps_what_it_knows():
+def test_a_table_that_grows_to_the_limit_keeps_what_it_knows():
     game = load("connectfour_4x4", "lanes")
     state = game.initial_state()
     search = ProofNumberSearch(game, mebibytes=1)
-    search._most_mebibytes = 64
     assert search.search(state).goal == 50
     first = search.nodes
-    assert search._mebibytes == 1 or search._memory.counter[c.STORED] > 0
+    search._most_mebibytes = 3  # of which a power of two is used
+    for _ in range(2):
+        search._memory.counter[c.STORED] = 1 << 20
+        search._enlarge_table(lambda: False)
+        assert search._memory.buckets == bucket_count(make_table(2, 1), 1) == 2 << 14
     assert search.search(state).nodes < first / 2
 
 
@@ -167,6 +206,8 @@ def test_symmetric_states_share_an_entry_and_values_stay():
     game = load("connectfour_4x4", "lanes")
     assert len(fluent_symmetries(game)) == 2
     plain, folded = (ProofNumberSearch(game, mebibytes=16) for _ in range(2))
+    for search in (plain, folded):
+        search._memory.option[c.ORDERED] = 0  # in order they need few states
     folded._mebibytes = FIRST_MEBIBYTES + 1
     folded._fold()
     assert len(folded._memory.maker.following) == 2
