@@ -153,7 +153,7 @@ def _with_meaning(ands: _Ands, given: list[int], meaning: Mapping[int, tuple[int
     Of negated ones with the same second literal x, such as moves of one role, AND ~(a & x) & ~(b & x) .. is
     ~((a | b | ..) & x).
     """
-    literals = [x for y in given if not y & 1 for x in meaning[y >> 1]]
+    literals = [ands.both(*meaning[y >> 1]) for y in given if not y & 1]
     negated: dict[int, list[int]] = {}
     for a, x in [meaning[y >> 1] for y in given if y & 1]:
         negated.setdefault(x, []).append(a ^ 1)

@@ -148,6 +148,7 @@ class _Enumeration:
         self.chunk_states = 1 << 10
         self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, game.exclusive)
         self.words = self.code.word_count
+        self.bits = len(self.code.first_source) - 1 if code_at is None else 64
         game.native.begin(game.words)
         self.expansion = make_expansion(tables, self.code, game.words)
         self.passes, self.inserted = Slices(), Slices()
@@ -269,7 +270,7 @@ class _Enumeration:
         """Expand some passes of lanes in the chunk of states first .. end-1; return whether it is done."""
         counter = self.expansion.counter
         counter[PASSES] = self.passes.size
-        space = SpaceArrays(KeyTable(self.table, self.keys, self.words), self.edge, self.goal)
+        space = SpaceArrays(KeyTable(self.table, self.keys, self.words, self.bits), self.edge, self.goal)
         given = self.tables, self.code, self.game.tables.first_move, self.expansion, space
         start = time.perf_counter()
         with announced_compilation() if not first and self.passes.size == 1 else nullcontext():

@@ -1,12 +1,15 @@
 """The key table: from keys to state numbers, in batches.
 
 States are numbered in the order of their discovery; `keys` holds the key of each. A slot of the table is 0,
-or a tag, the upper half of a state's hash made odd, above the state's number + 1, so that hardly any key is
-compared (one more cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at
-once; it fills from its first slot on, then the next bucket takes what belongs in it. A batch first prefetches
-buckets, then keys, and only then looks them up: dozens of cache misses are under way at once. Most keys are
-found in their bucket, without a branch; the others are looked up and numbered one after another. The full key
-is always compared, so equal hashes never merge two states.
+or a tag, part of a state's hash, above the state's number + 1, so that hardly any key is compared (one more
+cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at once; it fills from
+its first slot on, then the next bucket takes what belongs in it, with tags that say so. A batch first
+prefetches buckets, then keys, and only then looks them up: dozens of cache misses are under way at once. Most
+keys are found in their bucket, without a branch; the others are looked up and numbered one after another.
+
+Equal hashes never merge two states: the full key is compared, or it is so short that bucket and tag together
+are a permutation of its bits, and nothing is left to compare (*quotienting*: Knuth, The Art of Computer
+Programming 3, exercise 6.4-13).
 
 Letters: N states, D words per key, B keys of a batch, S slots (a power of two, at least BUCKET).
 """
@@ -25,6 +28,8 @@ Words = NDArray[np.uint64]
 ABSENT = -1
 _LOW = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
+_TAG_BITS = 31
+"""Of a hash; the lowest bit of a tag says that its state is in the bucket where it belongs."""
 _BATCH = 256
 BUCKET = 8
 
@@ -40,8 +45,7 @@ def make_key_table(slots: int) -> Words:
 
 @inlined
 def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
-    """64-bit hash of the key that begins at word `place`. Multiply and shift, as in MurmurHash3. For the
-    tables of the solver, alpha-beta and the tree search."""
+    """64-bit hash of the key that begins at word `place`. Multiply and shift, as in MurmurHash3."""
     mixed = np.uint64(0x9E3779B97F4A7C15)
     for d in range(words):
         mixed = (mixed ^ keys[place + d]) * np.uint64(0xFF51AFD7ED558CCD)
@@ -51,9 +55,37 @@ def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
 
 
 @inlined
-def entry_of(mixed: np.uint64, number: Index) -> np.uint64:
-    """What the table holds of state `number`."""
-    return (_tag_of(mixed) << _HALF) | np.uint64(number + 1)
+def _exact_bits(table: Words) -> Index:
+    """Bits of the longest keys that bucket and tag tell apart."""
+    return lowest_bit(np.uint64(table.shape[0] // BUCKET)) + _TAG_BITS
+
+
+@inlined
+def _hash_in(table: Words, keys: Words, place: Index, words: Index) -> np.uint64:
+    """The hash of a key: its bucket in the lower half, its tag in the upper one."""
+    if words > 1:
+        return hash_of(keys, place, words)
+    bits = np.uint64(_exact_bits(table))
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    # Each step permutes the numbers of so many bits; of longer keys the upper bits are mixed in first.
+    mixed: np.uint64 = (keys[place] ^ (keys[place] >> bits) * np.uint64(0x9E3779B97F4A7C15)) & mask
+    mixed = mixed * np.uint64(0xFF51AFD7ED558CCD) & mask
+    mixed = (mixed ^ (mixed >> (bits >> np.uint64(1)))) * np.uint64(0xC4CEB9FE1A85EC53) & mask
+    return (mixed << np.uint64(33)) | (mixed >> np.uint64(_TAG_BITS)) * np.uint64(BUCKET)
+
+
+@inlined
+def entry_of(table: Words, slot: Index, mixed: np.uint64, number: Index) -> np.uint64:
+    """What `slot` of the table holds of state `number`."""
+    is_home = slot & -BUCKET == _bucket_of(table, mixed)
+    tag = _tag_of(mixed) if is_home else _displaced(_tag_of(mixed))
+    return (tag << _HALF) | np.uint64(number + 1)
+
+
+@inlined
+def _displaced(tag: np.uint64) -> np.uint64:
+    """The tag of a state in a later bucket than its own: even, not 0."""
+    return (tag ^ np.uint64(1)) | np.uint64(2)
 
 
 @inlined
@@ -87,6 +119,7 @@ def slot_of(table: Words, keys: Words, words: Index, reached: Words, place: Inde
         if slot >= 0:
             return slot
         bucket = (bucket + BUCKET) & (table.shape[0] - 1)
+        tag = _displaced(tag | np.uint64(1))
 
 
 @inlined
@@ -110,11 +143,18 @@ def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
     """Hash the keys first .. end-1 of `reached` into mixed[0 ..] and prefetch their lookups."""
-    for i in range(first, end):
-        mixed[i - first] = hash_of(reached, words * i, words)
-        prefetch(table, _bucket_of(table, mixed[i - first]))
+    _prefetch_buckets(table, words, reached, first, end, mixed)
     for i in range(first, end):
         prefetch(keys, words * _candidate(table, mixed[i - first]))
+
+
+@inlined
+def _prefetch_buckets(
+    table: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
+) -> None:
+    for i in range(first, end):
+        mixed[i - first] = _hash_in(table, reached, words * i, words)
+        prefetch(table, _bucket_of(table, mixed[i - first]))
 
 
 class KeyTable(NamedTuple):
@@ -123,11 +163,13 @@ class KeyTable(NamedTuple):
     table        uint64[S]
     keys         uint64[N*D]
     word_count   D
+    bits         of a key, if known to be less than 64: all others are 0
     """
 
     table: Words
     keys: Words
     word_count: int
+    bits: int = 64
 
 
 @inlined
@@ -148,36 +190,44 @@ def number_states(
     mixed         uint64[B], scratch
     edge          edge[first_edge + i] = number of key i
     """
-    table = known.table
-    keys = known.keys
-    words = known.word_count
+    table, keys, words = known.table, known.keys, known.word_count
+    is_exact = words == 1 and known.bits <= _exact_bits(table)
     for first in range(0, count, _BATCH):
         end = min(count, first + _BATCH)
-        prefetch_batch(table, keys, words, reached, first, end, mixed)
+        if is_exact:
+            _prefetch_buckets(table, words, reached, first, end, mixed)
+        else:
+            prefetch_batch(table, keys, words, reached, first, end, mixed)
         # Afterwards `mixed` lists the keys that are not the first candidates of their buckets; where such a
         # bucket is full, the next one is on its way.
         missing = np.int64(0)
         for i in range(first, end):
-            state = _candidate(table, mixed[i - first])
-            differing = np.uint64(0)
-            for d in range(words):
-                differing |= keys[words * state + d] ^ reached[words * i + d]
-            edge[first_edge + i] = np.uint32(state)
-            is_missing = (differing != np.uint64(0)) | (state >= state_count)
             bucket = _bucket_of(table, mixed[i - first])
+            if is_exact:
+                same = upper_halves_equal(table, bucket, _tag_of(mixed[i - first]))
+                entry = table[bucket + (lowest_bit(same) & (BUCKET - 1))]
+                edge[first_edge + i] = np.uint32((entry & _LOW) - np.uint64(1))
+                is_missing = same == np.uint64(0)
+            else:
+                state = _candidate(table, mixed[i - first])
+                differing = np.uint64(0)
+                for d in range(words):
+                    differing |= keys[words * state + d] ^ reached[words * i + d]
+                edge[first_edge + i] = np.uint32(state)
+                is_missing = (differing != np.uint64(0)) | (state >= state_count)
             is_full = table[bucket + BUCKET - 1] != np.uint64(0)
             prefetch(table, bucket + BUCKET * np.int64(is_missing & is_full))
             mixed[missing] = np.uint64(i)
             missing += np.int64(is_missing)
         for j in range(missing):
             place = words * np.int64(mixed[j])
-            h = hash_of(reached, place, words)
+            h = _hash_in(table, reached, place, words)
             slot = slot_of(table, keys, words, reached, place, h)
             entry = table[slot]
             if entry == np.uint64(0):
                 for d in range(words):
                     keys[words * state_count + d] = reached[place + d]
-                entry = entry_of(h, state_count)
+                entry = entry_of(table, slot, h, state_count)
                 state_count += 1
                 table[slot] = entry
             edge[first_edge + np.int64(mixed[j])] = np.uint32((entry & _LOW) - np.uint64(1))
@@ -190,20 +240,20 @@ def insert_states(table: Words, keys: Words, words: int, first: int, end: int) -
     ahead = 24
     for state in range(first, end):
         if state + ahead < end:
-            prefetch(table, _bucket_of(table, hash_of(keys, words * (state + ahead), words)))
-        h = hash_of(keys, words * state, words)
+            prefetch(table, _bucket_of(table, _hash_in(table, keys, words * (state + ahead), words)))
+        h = _hash_in(table, keys, words * state, words)
         bucket = _bucket_of(table, h)
         slot = _empty_slot(table, bucket)
         while slot < 0:
             bucket = (bucket + BUCKET) & (table.shape[0] - 1)
             slot = _empty_slot(table, bucket)
-        table[slot] = entry_of(h, state)
+        table[slot] = entry_of(table, slot, h, state)
 
 
 @kernel
 def find_states(table: Words, keys: Words, words: int, wanted: Words, number: NDArray[np.int64]) -> None:
     """number[i] = the state with key i of `wanted` (uint64[B*D]), or ABSENT."""
     for i in range(number.shape[0]):
-        slot = slot_of(table, keys, words, wanted, words * i, hash_of(wanted, words * i, words))
+        slot = slot_of(table, keys, words, wanted, words * i, _hash_in(table, wanted, words * i, words))
         entry = table[slot]
         number[i] = np.int64(entry & _LOW) - 1 if entry != np.uint64(0) else ABSENT

@@ -37,7 +37,7 @@ def no_known_goals() -> KnownGoals:
 def known_goal(known: KnownGoals, words: Index, reached: Words, place: Index, mixed: np.uint64) -> Index:
     """The goal in the state whose key begins at word `place` of `reached`, or UNKNOWN_GOAL.
 
-    mixed   the hash of the key
+    mixed   the hash of the key, by `prefetch_batch`
     """
     slot = slot_of(known.table, known.keys, words, reached, place, mixed)
     entry = known.table[slot]

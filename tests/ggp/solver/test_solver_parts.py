@@ -62,12 +62,13 @@ def number_all(known, reached, count, mixed, edge):
     return number_states(known, 0, reached, count, mixed, edge, 0)
 
 
-@pytest.mark.parametrize("words", [1, 3])
-def test_states_are_numbered_in_the_order_in_which_they_are_reached(words):
+@pytest.mark.parametrize(("words", "bits"), [(1, 8), (1, 64), (3, 64)])
+def test_states_are_numbered_in_the_order_in_which_they_are_reached(words, bits):
     """A table that is almost full: many buckets are, and keys come twice in a batch."""
     rng = np.random.default_rng(words)
     reached = rng.integers(0, 30 if words > 1 else 230, (2000, words)).astype(np.uint64)
-    known = KeyTable(make_key_table(256 if words == 1 else 4096), np.zeros(2000 * words, np.uint64), words)
+    table = make_key_table(256 if words == 1 else 4096)
+    known = KeyTable(table, np.zeros(2000 * words, np.uint64), words, bits)
     edge = np.empty(2000, np.uint32)
     count = number_all(known, reached.reshape(-1), 2000, np.empty(2000, np.uint64), edge)
     numbers = {}

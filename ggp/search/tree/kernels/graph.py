@@ -85,7 +85,7 @@ def enter_key(arrays: SearchArrays, tree: Tree, planes: StatePlanes) -> None:
 def _enter_expansion(table: Words, tree: Tree, words: Index, number: Index) -> None:
     mixed = hash_of(tree.key, words * number, words)
     slot = slot_of(table, tree.key, words, tree.key, words * number, mixed)
-    table[slot] = entry_of(mixed, number)
+    table[slot] = entry_of(table, slot, mixed, number)
 
 
 @piece
