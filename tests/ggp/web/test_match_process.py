@@ -436,7 +436,6 @@ def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
         ("dicerace", 1, "Red has reached 10 with a and b."),
         ("halving", 0, "The number is 0."),
         ("maze", 0, "Step: 40 of 40."),
-        ("battleship", 0, "What decides is marked on the board."),
         ("blocker", 0, "Decided by what never came true: crossed."),
     ],
 )
