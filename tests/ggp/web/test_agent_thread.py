@@ -52,7 +52,7 @@ def line_and_goals(name, moves=()):
     for row in moves:
         state = game.next_state(state, [ggp.parse_term(each) for each in row])
     role = next(each for each in game.roles if len(game.legal_moves(state, each)) > 1)
-    found = best_play(game, state, role, 60.0)
+    found = best_play(game, state, role, 600.0)  # kernels may have to be compiled
     for row in found.line:
         state = game.next_state(state, row)
     assert game.is_terminal(state)
@@ -79,7 +79,7 @@ def test_analysis_of_a_solved_position_has_a_line_and_every_move():
     moves = [("(mark 1 1)", "noop"), ("noop", "(mark 1 2)")]
     joint_moves = tuple(tuple(map(ggp.parse_term, row)) for row in moves)
     thread.put(Task(0, Symbol("x"), "mcts:book=off", 60.0, joint_moves, (), is_analysis=True))
-    while (finding := findings.get(timeout=120)).move is None:
+    while (finding := findings.get(timeout=600)).move is None:
         assert not finding.error
     report = finding.report
     assert (report["goal"], len(report["line"]), len(report["moves"])) == (100, 5, 7)
