@@ -5,6 +5,7 @@ import queue
 import ggp
 from gdl.syntax.parser import parse
 from gdl.terms import Symbol
+from ggp.players.advisors.proof import load_proofs
 from ggp.players.simple import LegalPlayer
 from ggp.search.report import SearchReport
 from ggp.web import agent_thread
@@ -74,6 +75,7 @@ def test_line_of_a_position_too_large_to_solve_is_proven_move_by_move(monkeypatc
 
 
 def test_analysis_of_a_solved_position_has_a_line_and_every_move():
+    load_proofs(ggp.load("tictactoe"))  # without these kernels the line is that of the tree
     findings = queue.Queue()
     thread = AgentThread(parse(read_rules("tictactoe")), 1, findings.put)
     moves = [("(mark 1 1)", "noop"), ("noop", "(mark 1 2)")]
