@@ -16,7 +16,6 @@ import json
 import os
 import secrets
 import stat
-import sys
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
@@ -146,7 +145,7 @@ def _kept_secret(path: Path, new: str) -> str:
     """The text of a private file; `new`, which is written there, if there is none or others may read it."""
     with suppress(FileNotFoundError, UnicodeDecodeError):
         found, text = path.lstat(), path.read_text(encoding="ascii")
-        is_private = sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+        is_private = found.st_uid == os.getuid() and not found.st_mode & 0o077
         if stat.S_ISREG(found.st_mode) and is_private and len(text) == len(new):
             return text
     make_private_folder(path.parent)

@@ -48,7 +48,7 @@ def best_play(
 
     >>> import ggp
     >>> game = ggp.load("nim")
-    >>> found = best_play(game, game.initial_state(), game.roles[1], 60)
+    >>> found = best_play(game, game.initial_state(), game.roles[1], 600)
     >>> len(found.line), found.goals
     (16, {})
     """

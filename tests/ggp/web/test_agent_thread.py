@@ -5,6 +5,7 @@ import queue
 import ggp
 from gdl.syntax.parser import parse
 from gdl.terms import Symbol
+from ggp.players.advisors.proof import load_proofs
 from ggp.players.simple import LegalPlayer
 from ggp.search.report import SearchReport
 from ggp.web import agent_thread
@@ -52,7 +53,7 @@ def line_and_goals(name, moves=()):
     for row in moves:
         state = game.next_state(state, [ggp.parse_term(each) for each in row])
     role = next(each for each in game.roles if len(game.legal_moves(state, each)) > 1)
-    found = best_play(game, state, role, 60.0)
+    found = best_play(game, state, role, 600.0)  # kernels may have to be compiled
     for row in found.line:
         state = game.next_state(state, row)
     assert game.is_terminal(state)
@@ -74,12 +75,13 @@ def test_line_of_a_position_too_large_to_solve_is_proven_move_by_move(monkeypatc
 
 
 def test_analysis_of_a_solved_position_has_a_line_and_every_move():
+    load_proofs(ggp.load("tictactoe"))  # without these kernels the line is that of the tree
     findings = queue.Queue()
     thread = AgentThread(parse(read_rules("tictactoe")), 1, findings.put)
     moves = [("(mark 1 1)", "noop"), ("noop", "(mark 1 2)")]
     joint_moves = tuple(tuple(map(ggp.parse_term, row)) for row in moves)
     thread.put(Task(0, Symbol("x"), "mcts:book=off", 60.0, joint_moves, (), is_analysis=True))
-    while (finding := findings.get(timeout=120)).move is None:
+    while (finding := findings.get(timeout=600)).move is None:
         assert not finding.error
     report = finding.report
     assert (report["goal"], len(report["line"]), len(report["moves"])) == (100, 5, 7)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import re
 import secrets
 import shutil
@@ -237,7 +236,6 @@ def test_browser_comes_back_after_a_restart_by_its_pass_alone(token, tmp_path, m
     asyncio.run(visit())
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
 def test_key_of_passes_is_made_once_and_again_if_others_may_read_it(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     first = kept_key(None)
