@@ -63,6 +63,7 @@ class Exploration:
     def view(self, step: int, line: Sequence[Sequence[str]]) -> dict[str, Any]:
         """The position as data for the page: the state, and what each role may choose.
 
+        goals     of all roles at the end; None before
         choices   role, moves and paths (see `legal_moves_view`) of every role with a choice, chance included
         forced    the moves of the others
         book      what the opening book kept for the game knows of a role's move here; None without one
@@ -70,11 +71,13 @@ class Exploration:
         history = self.reach(step, line)
         last, roles = len(history.steps), history.game.roles
         legal = {} if history.is_over else {role: history.legal(role) for role in roles}
+        goals = history.goals() if history.is_over else None
         return {
             "step": last,
             **shown_state(history, self._picture, last),
             "is_over": history.is_over,
-            "outcome": outcome_text(list(map(str, roles)), history.goals()) if history.is_over else "",
+            "goals": goals,
+            "outcome": outcome_text(list(map(str, roles)), goals) if history.is_over else "",
             "line": moves_view(history, self._picture, None)["history"][step:],
             "choices": [
                 {"role": str(role), **legal_moves_view(self._picture, moves, history.facts())}

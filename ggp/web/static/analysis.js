@@ -1,5 +1,5 @@
 // What a search thinks of a position, in words: chances, tries, the best line, and numbers on the board.
-import { COLORS, capital, element, find } from "./page.js";
+import { capital, colorOf, element, find } from "./page.js";
 import { termsOf } from "./variants.js";
 
 const ROWS = 6;
@@ -41,8 +41,8 @@ function resultBar(counts, about) {
   const text = second ? `of random games ${first} wins ${won}, draws ${drawn}, loses ${lost}` : `random games: ${won} with 100, ${drawn} between, ${lost} with 0`;
   const bar = element("span", { class: "results", role: "img", "aria-label": text, title: capital(text) }, ...["won", "drawn", "lost"].map((kind) => element("span", { class: kind })));
   [...bar.children].forEach((part, index) => { part.style.flexGrow = counts[index]; });
-  bar.style.setProperty("--first", COLORS[first] ?? "");
-  bar.style.setProperty("--second", COLORS[second] ?? "");
+  bar.style.setProperty("--first", colorOf(first, about.roles));
+  bar.style.setProperty("--second", colorOf(second, about.roles));
   return bar;
 }
 
@@ -69,7 +69,7 @@ export function showTable({ event, about, book, hint, count = 0, open, point }) 
 export function showPath(nodes, { back, open }) {
   const steps = nodes.map((node, index) => element("button", { type: "button", class: "plain", title: termsOf(node), "aria-current": index === nodes.length - 1 ? "step" : null, onclick: () => open(node) }, node.text));
   find("path").replaceChildren(...(nodes.length ? [element("button", { type: "button", class: "plain", "aria-label": "back in the line", onclick: back }, "‹ back"), ...steps]
-    : [element("span", { class: "faint" }, "Openings: click a move to go on")]));
+    : [element("span", { class: "faint" }, "Click a move to go on")]));
   find("path").scrollLeft = find("path").scrollWidth;
 }
 
@@ -77,8 +77,8 @@ export function showPath(nodes, { back, open }) {
 export function showBar(event, about) {
   const [first, second] = players(about);
   const bar = find("bar"), value = event && (event.report.goal ?? event.report.expectation);
-  bar.style.setProperty("--first", COLORS[first] ?? "");
-  bar.style.setProperty("--second", COLORS[second] ?? "");
+  bar.style.setProperty("--first", colorOf(first, about.roles));
+  bar.style.setProperty("--second", colorOf(second, about.roles));
   bar.setAttribute("aria-label", `${first}'s chances`);
   if (value === null || value === undefined) return; // what was known last stays
   bar.classList.remove("none");

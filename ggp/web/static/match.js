@@ -405,8 +405,8 @@ function showThought(event) {
   if (!event && !isStudying && isLive() && live.waiting.length) return;
   const at = event && (event.step === live.step || event.line?.length ? "" : `, step ${event.step}`);
   find("thought-title").textContent = !event ? "Analysis" : event.is_yours ? `Analysis${at}` : `Search of ${event.role}`;
-  const last = event ?? lastExpected();
-  find("bar-text").textContent = !event && isStudying ? "thinking …" : !last ? "" : last.is_yours ? opinion(last, about) : ownOpinion(last);
+  const last = event ?? ended() ?? lastExpected();
+  find("bar-text").textContent = !event && last?.outcome ? capital(last.outcome) : !event && isStudying ? "thinking …" : !last ? "" : last.is_yours ? opinion(last, about) : ownOpinion(last);
   showBar(last, about);
   if (last) find("bar").title = find("bar-text").textContent;
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
@@ -431,6 +431,13 @@ function ownOpinion({ role, report }) {
   if (value === null || report.goal !== null) return value === null ? "" : opinion({ role, report }, about);
   const player = playerOf(role).replace("computer, ", "");
   return `${capital(role)}${player ? ` (${player})` : ""} expects ${chance(value, about)}`;
+}
+
+/** The result as the bar shows it, where the match or a line of one's own is over. */
+function ended() {
+  const { is_over: isOver, goals, outcome } = (isLive() ? live : explored) ?? {};
+  const place = about.roles.findIndex((role) => role !== "random");
+  return isOver && goals?.[place] != null ? { role: about.roles[place], report: { goal: goals[place], expectation: null }, outcome } : null;
 }
 
 /** What the last search up to this position expected, as far as it is known without an analysis. */
@@ -490,7 +497,7 @@ function showReview() {
   const can = !about.is_hidden && !about.is_live && live.step > 0 && (live.is_over || about.is_replay);
   const isRunning = Boolean(review?.isRunning);
   find("review").hidden = !can || Boolean(review?.is_done);
-  find("review").disabled = isRunning;
+  whyNot("review", isRunning && "the review runs");
   const last = review?.entries.at(-1);
   find("review-text").textContent = isRunning && last ? `position ${last.step + 1} of ${review.of}` : isRunning ? "the search gets ready …" : "";
   const thinkers = about.roles.filter((role, place) => live.values.some((row) => row[place] != null));

@@ -112,7 +112,7 @@ const INKS = { blue: 0, red: 1, green: 2, yellow: 3, white: -1, black: -1 };
 /** The number of the ink of a role, by its name if that is a color; -1: plain. */
 export const inkOf = (name, roles) => INKS[name] ?? (roles.includes(name) ? roles.indexOf(name) % 6 : 5);
 
-export const COLORS = { white: "#fdfdfb", black: "#2b2d33", red: "#d43d3d", blue: "#3a6fd4", green: "#3c9a50", yellow: "#e0b83a" };
+const COLORS = { white: "#fdfdfb", black: "#2b2d33", red: "#d43d3d", blue: "#3a6fd4", green: "#3c9a50", yellow: "#e0b83a" };
 
 /** The color of a role as CSS; "" without a role. */
 export const colorOf = (role, roles) => role ? COLORS[role] ?? `var(--ink-${inkOf(role, roles)})` : "";

@@ -63,6 +63,7 @@ async function showOptions() {
   const kinds = [...new Set([...find("seats").querySelectorAll("select")].map((each) => each.value))].filter((kind) => kind in ADVANCED && kind !== REMOTE);
   find("options-help").hidden = !kinds.length;
   if (!kinds.length) return;
+  if (!players) find("options-list").replaceChildren(element("dt", {}, "reading …"));
   players ??= await request("/api/players").catch(() => ({}));
   find("options-list").replaceChildren(...kinds.filter((kind) => players[kind]).flatMap((kind) => [element("dt", { class: "kind" }, kind), element("dd", {}, players[kind].help),
     ...players[kind].options.flatMap((row) => [element("dt", {}, row.name), element("dd", {}, `${row.help} (${row.range ? `${row.range}; ` : ""}${row.default})`)])]));

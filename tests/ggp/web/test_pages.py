@@ -292,6 +292,13 @@ def test_other_line_is_tried_from_a_past_position_and_left_again(page, address):
     expect(page.locator("#status")).to_have_text("O, it is your move")
     page.click('[data-cell="1,1"]')
     expect(step_of(page)).to_have_text("4 of 4")
+    page.click("#back")
+    for count, cell in enumerate(("2,0", "0,2"), start=1):
+        page.click(f'[data-cell="{cell}"]')
+        expect(page.locator("#status")).to_contain_text(f"Your own line, {count} after step 3")
+    expect(page.locator("#status")).to_contain_text("x wins")
+    expect(page.locator("#bar-text")).to_have_text("X wins")
+    expect(page.locator("#bar")).to_have_attribute("aria-valuenow", "100")
 
 
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 720), (360, 740)])
