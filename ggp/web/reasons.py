@@ -108,7 +108,7 @@ def reason(found: Reasoning) -> str:
 
 def draw_reason(found: Reasoning) -> str:
     """The sentence for a match that no role has won alone; "" if there is nothing to say."""
-    return capital(next(filter(None, (shape(found) for shape in (_deed, _limit))), ""))
+    return capital(next(filter(None, (shape(found) for shape in (_deed, _limit, _full))), ""))
 
 
 # --- on the board -----------------------------------------------------------------------------------
@@ -281,6 +281,19 @@ def _limit(found: Reasoning) -> str:
             if isinstance(figure, Counters) and value and figure.limits.get(fact.name) == value:
                 return f"{figure.label(fact.name)}: {value} of {value}."
     return ""
+
+
+def _full(found: Reasoning) -> str:
+    """Pieces of the roles on every cell."""
+    board = found.picture.board
+    if board is None:
+        return ""
+    owners = [
+        owner_of(content, found.roles)
+        for content in _pieces(board, frozenset(found.history.facts())).values()
+    ]
+    cells = len(board.column_names) * len(board.row_names) - len(board.holes | board.outside)
+    return "The board is full." if len(owners) == cells and all(owners) else ""
 
 
 def _neutral(found: Reasoning) -> str:

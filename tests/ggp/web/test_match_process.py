@@ -427,6 +427,7 @@ def test_everything_is_turned_over_at_the_end_of_a_match_with_hidden_cards():
         ("hex_5x5", 1, "Red has joined its sides, left and right."),
         ("tictactoe", 0, "X has three in a row: a1, b1, c1."),
         ("connectfour_4x4", 1, "Red has four in a row."),
+        ("connectfour_4x4", 0, "The board is full."),
         ("breakthrough_4x4", 0, "Black has reached the far row, at c1."),
         ("minichess", 0, "Black has no king left."),
         ("othello_4x4", 1, "White has 12 discs, black 4."),
