@@ -228,7 +228,7 @@ export class Editor {
     else if (["Enter", "ArrowLeft", "ArrowRight", "Home", "End"].includes(event.key)) this.close();
   }
 
-  /** Asks for a new name for the word at the caret, and replaces it: variables in their rule only. */
+  /** Asks for a new name for the word at the caret, one that is not taken, and replaces it: variables in their rule only. */
   rename() {
     if (this.isPlain) return "this sheet is too long to rename in";
     const word = this.word();
@@ -237,6 +237,10 @@ export class Editor {
     const dialog = find("rename"), field = find("new-name");
     find("old-name").textContent = word.text;
     field.value = word.text;
+    const taken = new Set([...KEYWORDS, ...tokens(this.text.slice(from, to)).map(({ text }) => text)]);
+    taken.delete(word.text);
+    field.oninput = () => field.setCustomValidity(taken.has(field.value.trim()) ? `${field.value.trim()} means something else here` : "");
+    field.oninput();
     let name = "";
     dialog.querySelector("form").onsubmit = () => { name = field.value.trim(); };
     dialog.onclose = () => { // not before: behind an open dialog nothing has the focus

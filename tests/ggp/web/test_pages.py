@@ -503,6 +503,8 @@ def test_editor_colors_matches_completes_renames_saves_and_opens(page, address, 
     page.keyboard.press("Tab")
     assert rules.input_value().endswith("(b ?x)) (heap")
     page.keyboard.press("F2")
+    page.fill("#new-name", "legal")  # taken, so the dialog stays
+    page.keyboard.press("Enter")
     page.fill("#new-name", "pile")
     page.keyboard.press("Enter")
     text = "(role first)\n(init (pile 7))\n(<= (legal first ?x) (true (pile ?x)))\n"
