@@ -32,6 +32,8 @@ def find_turns(tables: CircuitTables) -> Turns:
     >>> [find_turns(ggp.load(name).tables).literal.size for name in ("tictactoe", "goofspiel")]
     [2, 0]
     """
+    if not np.diff(tables.first_move).all():  # a role that never has a move
+        return NO_TURNS
     if tables.role_count == 1:
         return _turns(tables, [TRUE_LITERAL], is_exact=True) or NO_TURNS
     found = (_turns(tables, clock, is_exact=True) for clock in _clocks(tables))

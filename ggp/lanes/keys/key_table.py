@@ -67,7 +67,7 @@ def _hash_in(table: Words, keys: Words, place: Index, words: Index) -> np.uint64
         return hash_of(keys, place, words)
     bits = np.uint64(_exact_bits(table))
     mask = (np.uint64(1) << bits) - np.uint64(1)
-    # Each step permutes the numbers of so many bits; of longer keys the upper bits are mixed in first.
+    # Each step permutes the numbers of `bits` bits; of longer keys the upper bits are mixed in first.
     mixed: np.uint64 = (keys[place] ^ (keys[place] >> bits) * np.uint64(0x9E3779B97F4A7C15)) & mask
     mixed = mixed * np.uint64(0xFF51AFD7ED558CCD) & mask
     mixed = (mixed ^ (mixed >> (bits >> np.uint64(1)))) * np.uint64(0xC4CEB9FE1A85EC53) & mask

@@ -126,9 +126,9 @@ def test_the_command_leaves_them_to_the_background(process, capsys):
 
 @pytest.mark.parametrize("fault", ["", INTERRUPTED])
 def test_nothing_is_left_after_ctrl_c(process, monkeypatch, fault):
-    monkeypatch.setattr(
-        match.Series, "play", lambda *given: [SimpleNamespace(fault=fault, is_completed=not fault)]
-    )
+    played = SimpleNamespace(fault=fault, is_completed=not fault)
+    monkeypatch.setattr(match, "play_match", lambda *given, **named: played)
+    monkeypatch.setattr(match, "result_view", str)
     late_proofs.begin_late_proofs(lambda: None)
     CliRunner().invoke(match.command, [str(find_own_rules("tictactoe")), "legal", "legal"])
     assert process.is_left == (not fault)
