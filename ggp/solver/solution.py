@@ -209,7 +209,8 @@ class _Valuation:
         """Values of states on cycles: what role 0 can force, else what endless play is worth."""
         if self.roles > 2 or (self.roles == 2 and self.sum is None):
             raise UnsolvableError(
-                f"{left:,} states lie on cycles: only games with a constant sum can be solved then"
+                f"play need not end, as {left:,} states lie on cycles: "
+                "only games with a constant sum of goals can be solved then"
             )
         self.cyclic = left
         fixed = (value[:, 0] != UNKNOWN).view(np.uint8)

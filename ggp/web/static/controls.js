@@ -61,7 +61,7 @@ export function connect(ask, acting) {
     const button = find("share");
     try {
       await navigator.clipboard.writeText(location.href);
-      button.textContent = "Copied";
+      button.textContent = "Copied, for browsers that are logged in";
     } catch {
       button.textContent = "The address is in the address bar";
     }
