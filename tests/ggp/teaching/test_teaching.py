@@ -224,13 +224,14 @@ def test_processes_play_as_this_one_does(game):
 @pytest.mark.slow
 def test_the_command_teaches_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr("ggp.cli.prepare.network.REPETITIONS", 0)
-    place = tmp_path / "net.json"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     arguments = ["prepare", "network", "tictactoe", "--minutes", "0"]
-    first = CliRunner().invoke(app, [*arguments, "-o", str(place)])
+    first = CliRunner().invoke(app, arguments)
     assert first.exit_code == 0, first.output
     assert "generation 1, " in first.output
+    (place,) = tmp_path.rglob("network.json")
     state = TeachingState.load(TeachingState.place_next_to(place), load("tictactoe", "lanes"))
     assert len(state.samples) > 1000
-    second = CliRunner().invoke(app, [*arguments, "-o", str(place)])
+    second = CliRunner().invoke(app, arguments)
     assert f"continuing from generation 1 with {len(state.samples):,} samples" in second.output
     assert "generation 2, " in second.output

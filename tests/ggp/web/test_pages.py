@@ -424,7 +424,9 @@ def test_agents_are_watched_and_an_earlier_position_stays_on_the_board(page, add
     assert page.locator("#choice").is_hidden()
     assert page.locator("#chart path").count() == 1
     page.reload()
-    expect(page.locator("#bar:not(.none)")).to_have_attribute("title", re.compile(r"^Black's chances \d+ %"))
+    expect(page.locator("#bar:not(.none)")).to_have_attribute("title", re.compile("wins$|^Draw$"))
+    page.click("#back")
+    expect(page.locator("#bar")).to_have_attribute("title", re.compile(r"^Black \(mcts.*\) expects \d+ %"))
 
 
 def test_piece_is_dragged_to_its_target(page, address):
