@@ -55,7 +55,7 @@ class Reasoning:
 
     @cached_property
     def off_board(self) -> list[Term]:
-        """The support beside the board, without the turn, in the order of its text."""
+        """The support that is not on the board, without the turn, in the order of its text."""
         board = self.picture.board
         found = (fact for fact in self.facts if board is None or not board.shows(fact))
         return sorted((fact for fact in found if not self.picture.is_turn(fact)), key=str)
@@ -190,7 +190,7 @@ def _counted(found: Reasoning) -> str:
     return f"{has(found.name(found.winner))} {count} discs, {rest}."
 
 
-# --- beside the board -------------------------------------------------------------------------------
+# --- off the board ----------------------------------------------------------------------------------
 
 
 def _figure(found: Reasoning, kind: type) -> object:
@@ -297,7 +297,7 @@ def _full(found: Reasoning) -> str:
 
 
 def _neutral(found: Reasoning) -> str:
-    """The facts beside the board as they are, or else that the others are marked on it."""
+    """The facts that are not on the board as they are, or else that the others are marked on it."""
     words = list(map(words_of, found.off_board))
     never = sorted(words_of(arguments_of(fact)[0]) for fact in found.support if fact.name == "not")
     if found.picture.board is None:  # on a board one sees what never came true

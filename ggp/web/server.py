@@ -841,7 +841,7 @@ async def run_app(
     on_ready: Callable[[], None],
     prepare: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Serve `app` until cancelled; `prepare` runs beside it. Raises OSError if the port is taken."""
+    """Serve `app` until cancelled; `prepare` runs at the same time. Raises OSError if the port is taken."""
     runner = web.AppRunner(app, shutdown_timeout=1.0)
     connections = app[CONNECTIONS] = Connections()
     await runner.setup()
@@ -855,7 +855,7 @@ async def run_app(
             loop = asyncio.get_running_loop()
             protocol = partial(_Protocol, runner.server, loop=loop, auto_decompress=False)
             tasks = [connections.accept(each, protocol) for each in sockets]
-            beside = [] if prepare is None else [prepare()]
-            await asyncio.gather(connections.end_silent(), *tasks, *beside)
+            preparing = [] if prepare is None else [prepare()]
+            await asyncio.gather(connections.end_silent(), *tasks, *preparing)
     finally:
         await runner.cleanup()

@@ -56,7 +56,7 @@ def hash_of(keys: Words, place: Index, words: Index) -> np.uint64:
 
 @inlined
 def _exact_bits(table: Words) -> Index:
-    """Bits of the longest keys that bucket and tag tell apart."""
+    """Maximum length, in bits, of keys that bucket and tag determine."""
     return lowest_bit(np.uint64(table.shape[0] // BUCKET)) + _TAG_BITS
 
 

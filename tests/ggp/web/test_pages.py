@@ -645,26 +645,26 @@ def test_no_view_is_wider_than_the_screen(page, address, width):
 def test_two_persons_play_in_two_browsers(browser, page, address):
     open_game(page, address, "tictactoe", ["person", "person"])
     other = browser.new_context()
-    beside = other.new_page()
+    invited = other.new_page()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.click("#files summary")
     page.click("text=Invite o")
     expect(page.locator("#invite")).to_have_text(
         "Copied. For a day the address admits another browser on this machine; here you play x."
     )
-    beside.goto(page.evaluate("navigator.clipboard.readText()"))  # without the token that the server printed
-    expect(beside.locator("#status")).to_have_text("X thinking …")
-    assert beside.url.endswith("?seat=o")
-    assert beside.locator("#nav a").count() == 0
-    beside.goto(f"{address}/")
-    expect(beside.locator("[role=alert]")).to_contain_text("invited to one match")
-    beside.click("text=Your match")
+    invited.goto(page.evaluate("navigator.clipboard.readText()"))  # without the token that the server printed
+    expect(invited.locator("#status")).to_have_text("X thinking …")
+    assert invited.url.endswith("?seat=o")
+    assert invited.locator("#nav a").count() == 0
+    invited.goto(f"{address}/")
+    expect(invited.locator("[role=alert]")).to_contain_text("invited to one match")
+    invited.click("text=Your match")
     click_cells(page, "0,0")
     expect(page.locator("#state .can")).to_have_count(0)
-    expect(beside.locator("#status")).to_have_text("O, it is your move")
-    beside.click('[data-cell="1,1"]')
+    expect(invited.locator("#status")).to_have_text("O, it is your move")
+    invited.click('[data-cell="1,1"]')
     expect(step_of(page)).to_have_text("2 of 2")
-    expect(beside.locator("#state .can")).to_have_count(0)
+    expect(invited.locator("#state .can")).to_have_count(0)
     expect(page.locator("#status")).to_have_text("X, it is your move")
     late = page.context.new_page()
     late.goto(page.url)
