@@ -42,8 +42,7 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
     option = np.zeros(c.OPTIONS, np.int64)
     maker = _child_memory(game, code)
     option[c.WALKERS] = walkers
-    # Where facts that stay rule out others, a board fills up and every line ends before long.
-    option[c.ORDERED] = walkers if len(maker.formula.blocker) else 0
+    option[c.ORDERED] = walkers if has_order(game) else 0
     return SearchMemory(
         maker=maker,
         table=table,
@@ -71,6 +70,18 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
         plies=PLIES,
         places=places,
     )
+
+
+def has_order(game: CompiledGame) -> bool:
+    """Whether walkers go depth first in the order of the goal: where facts that stay rule out others, a board
+    fills up and every line ends before long.
+
+    >>> import ggp
+    >>> [has_order(ggp.load(name)) for name in ("connectfour", "breakthrough")]
+    [True, False]
+    """
+    formula = order_formula(game)
+    return formula is not None and len(formula.blocker) > 0
 
 
 def _walker_count(game: CompiledGame) -> int:

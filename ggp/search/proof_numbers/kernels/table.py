@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index, prefetch
@@ -163,6 +164,17 @@ def store_entry(
     numbers = pack_numbers(proof, disproof, busy + more_busy)
     work = np.int64(max(work, earlier))
     memory.table[entry + words] = numbers | (np.uint64(work) << _WORK) | (_tag(memory) << _QUESTION)
+
+
+def answers_in(data: Words) -> NDArray[np.int64]:
+    """YES, NO or OPEN for each of some data, int64; for Python, not for kernels.
+
+    >>> data = np.array([INFINITE << 22, INFINITE, 1 | 1 << 22], np.uint64)
+    >>> answers_in(data).tolist() == [c.YES, c.NO, c.OPEN]
+    True
+    """
+    is_yes, is_no = data & _NUMBER == 0, (data >> _DISPROOF) & _NUMBER == 0
+    return np.where(is_yes, c.YES, np.where(is_no, c.NO, c.OPEN))
 
 
 @kernel

@@ -111,10 +111,10 @@ def test_children_are_ordered_by_threats_and_from_the_middle(name):
     game = load(name, "lanes")
     search, compared = ProofNumberSearch(game, mebibytes=1), 0
     for state in random_states(game, 60):
-        search._put_root(state, 100)
+        search.ask(state, 100)
         memory = search._memory
         walk(memory, 1)
-        mover, moves = search._mover(state)
+        mover, moves = search.mover, search.legal
         scores = memory.score[memory.first[0] :][: len(moves)].tolist()
         aside = [abs(2 * k - len(moves) + 1) for k in range(len(moves))]
         for score, far, move in zip(scores, aside, moves, strict=True):
