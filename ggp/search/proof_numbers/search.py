@@ -20,7 +20,8 @@ from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES
+from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES, OrderMemory
+from ggp.search.proof_numbers.kernels.in_order import begin_in_order, walk_in_order
 from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, copy_entries
 from ggp.search.proof_numbers.kernels.walkers import begin, walk
 from ggp.search.proof_numbers.memory import allocate_memory, bucket_count, make_table
@@ -78,8 +79,14 @@ class ProofNumberSearch:
     goal_sum   of both roles
     """
 
-    def __init__(self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES) -> None:
-        """mebibytes: of the table. Raises AlphaBetaError for games that are not provable in this way."""
+    def __init__(
+        self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES, is_ordered: bool | None = None
+    ) -> None:
+        """Raises AlphaBetaError for games that are not provable in this way.
+
+        mebibytes    of the table
+        is_ordered   whether walkers go in order instead of by proof numbers; by default as suits the game
+        """
         if not is_provable(game):
             raise AlphaBetaError("proof numbers need two roles in turn, a constant sum and few goals")
         self.game = game
@@ -88,11 +95,18 @@ class ProofNumberSearch:
         self.nodes = self.leaves = 0
         self._most_mebibytes = mebibytes
         self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
-        self._memory = allocate_memory(game, self._mebibytes)
+        self._memory = allocate_memory(game, self._mebibytes, is_ordered)
         self._is_interrupted = False
         self._ticks = 16
         with announced_compilation():
-            walk(self._memory, 0)
+            self._walk(0)
+
+    def _walk(self, ticks: int) -> None:
+        """Search for at most so many ticks."""
+        if isinstance(self._memory, OrderMemory):
+            walk_in_order(self._memory, ticks)
+        else:
+            walk(self._memory, ticks)
 
     def search(self, state: PackedState, budget: Budget = NO_LIMIT) -> SearchResult:
         """The value of a state that is not terminal, with a move that keeps it, by asking about goals.
@@ -138,7 +152,7 @@ class ProofNumberSearch:
         memory.option[c.NODE_LIMIT] = ENDLESS_NODES if budget.nodes is None else budget.nodes - already
         while not counter[c.ANSWER]:
             begun = time.perf_counter()
-            walk(self._memory, self._ticks)
+            self._walk(self._ticks)
             self.nodes = already + int(counter[c.NODES])
             self.leaves = evaluated + int(counter[c.LEAVES])
             if counter[c.FAULT]:
@@ -185,15 +199,21 @@ class ProofNumberSearch:
         memory.option[c.GOAL] = goal
         memory.option[c.QUESTION] = self.goals.index(goal)
         words = memory.maker.code.word_count
-        memory.key[:words] = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
+        key = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
         mover, self._legal = self._mover(state)
-        begin(memory, (mover << c.MOVER_BIT) | ((len(self._legal) - 1) << c.COUNT_BIT))
+        note = (mover << c.MOVER_BIT) | ((len(self._legal) - 1) << c.COUNT_BIT)
+        if isinstance(memory, OrderMemory):
+            memory.child[:words] = key
+            begin_in_order(memory, note)
+        else:
+            memory.key[:words] = key
+            begin(memory, note)
 
     def _enlarge_table(self, is_stopped: Callable[[], bool]) -> None:
         """Use a larger table once this one fills up."""
         memory = self._memory
-        words = memory.maker.code.word_count
-        entries = len(memory.table) // (words + 1)
+        words = memory.entry_words
+        entries = len(memory.table) // words
         larger = min(TABLE_GROWTH * self._mebibytes, self._most_mebibytes)
         if memory.counter[c.STORED] < FULL * entries or larger <= self._mebibytes or is_stopped():
             return
@@ -203,7 +223,7 @@ class ProofNumberSearch:
         if len(table) == len(memory.table):  # or the next power of two would be too large
             self._most_mebibytes = self._mebibytes
             return
-        memory.counter[c.STORED] = copy_entries(memory.table, table, words)
+        memory.counter[c.STORED] = copy_entries(memory.table, table, memory.maker.code.word_count, words)
         self._mebibytes = larger
         self._memory = memory._replace(table=table, buckets=bucket_count(table, words))
 
