@@ -303,7 +303,8 @@ class Walkers(ProofLine):
     search: ProofNumberSearch
 
     def __init__(self, game: CompiledGame, mebibytes: int) -> None:
-        super().__init__(ProofNumberSearch(game, mebibytes=min(FIRST_MEBIBYTES, mebibytes)), mebibytes)
+        first = min(FIRST_MEBIBYTES, mebibytes)
+        super().__init__(ProofNumberSearch(game, mebibytes=first, is_ordered=True), mebibytes)
 
     def leave(self) -> None:
         super().leave()
@@ -338,7 +339,7 @@ class Walkers(ProofLine):
             return True
         self._note_moves()
         if answer is None:
-            self.progress.note(self.nodes, search.open_children())
+            self.progress.note(self.nodes, search.way())
             return False
         if answer == (search.mover == 0):
             self._keeping = search.best_move

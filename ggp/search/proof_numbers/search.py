@@ -19,8 +19,9 @@ from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES
-from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, answers_in, copy_entries
+from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES, OrderMemory
+from ggp.search.proof_numbers.kernels.in_order import begin_in_order, closed_moves, walk_in_order, way_of
+from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, copy_entries
 from ggp.search.proof_numbers.kernels.walkers import begin, walk
 from ggp.search.proof_numbers.memory import allocate_memory, bucket_count, make_table
 from ggp.solver.slices import Slices
@@ -79,8 +80,14 @@ class ProofNumberSearch:
     mover      the role that chooses where the question was asked, and legal: its moves
     """
 
-    def __init__(self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES) -> None:
-        """mebibytes: of the table. Raises AlphaBetaError for games that are not provable in this way."""
+    def __init__(
+        self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES, is_ordered: bool | None = None
+    ) -> None:
+        """Raises AlphaBetaError for games that are not provable in this way.
+
+        mebibytes    of the table
+        is_ordered   whether walkers go in order instead of by proof numbers; by default as suits the game
+        """
         if not is_provable(game):
             raise AlphaBetaError("proof numbers need two roles in turn, a constant sum and few goals")
         self.game = game
@@ -89,14 +96,23 @@ class ProofNumberSearch:
         self.nodes = self.leaves = 0
         self._most_mebibytes = mebibytes
         self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
-        self._memory = allocate_memory(game, self._mebibytes)
+        self._memory = allocate_memory(game, self._mebibytes, is_ordered)
         self._is_interrupted = False
         self._ticks = 16
         self._copied = Slices()
         nothing = self._memory.table[:0]
         with announced_compilation():
-            walk(self._memory, 0)
-            copy_entries(nothing, nothing, self._memory.maker.code.word_count)
+            self._walk(0)
+            copy_entries(
+                nothing, self._memory.table, self._memory.maker.code.word_count, self._memory.entry_words
+            )
+
+    def _walk(self, ticks: int) -> None:
+        """Search for at most so many ticks."""
+        if isinstance(self._memory, OrderMemory):
+            walk_in_order(self._memory, ticks)
+        else:
+            walk(self._memory, ticks)
 
     def search(self, state: PackedState, budget: Budget = NO_LIMIT) -> SearchResult:
         """The value of a state that is not terminal, with a move that keeps it, by asking about goals.
@@ -157,9 +173,15 @@ class ProofNumberSearch:
         goal = min(each for each in self.goals if each >= goal)
         memory.option[[c.GOAL, c.QUESTION]] = goal, self.goals.index(goal)
         words = memory.maker.code.word_count
-        memory.key[:words] = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
+        key = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
         self.mover, self.legal = self.mover_of(state)
-        begin(memory, (self.mover << c.MOVER_BIT) | ((len(self.legal) - 1) << c.COUNT_BIT))
+        note = (self.mover << c.MOVER_BIT) | ((len(self.legal) - 1) << c.COUNT_BIT)
+        if isinstance(memory, OrderMemory):
+            memory.child[:words] = key
+            begin_in_order(memory, note)
+        else:
+            memory.key[:words] = key
+            begin(memory, note)
 
     def advance(self, nodes: int, passes: int = ENDLESS) -> bool | None:
         """Expand about `nodes` states more, in at most `passes` ticks; return the answer or None.
@@ -171,7 +193,7 @@ class ProofNumberSearch:
         counter[c.STOP] = 0
         before, evaluated = int(counter[c.NODES]), int(counter[c.LEAVES])
         self._memory.option[c.NODE_LIMIT] = before + nodes - 1
-        walk(self._memory, passes)
+        self._walk(passes)
         self.nodes += int(counter[c.NODES]) - before
         self.leaves += int(counter[c.LEAVES]) - evaluated
         if counter[c.FAULT]:
@@ -190,27 +212,20 @@ class ProofNumberSearch:
         return None if best < 0 else self.legal[best]
 
     def root_answers(self) -> dict[Move, bool]:
-        """The answers behind moves at the root, as far as the question under search has them."""
-        memory, found = self._memory, dict[Move, bool]()
-        for k in range(int(memory.option[c.WALKERS])):
-            root = k * memory.plies
-            first, made = int(memory.first[root]), int(memory.made[root])
-            answers = answers_in(memory.data[first : first + made]).tolist()
-            found |= {self.legal[i]: answer == c.YES for i, answer in enumerate(answers) if answer != c.OPEN}
-        return found
+        """The answers behind moves at the root, as far as the question under search has them; none where
+        walkers do not go in order."""
+        memory = self._memory
+        if not isinstance(memory, OrderMemory):
+            return {}
+        found = {self.legal[i]: self.mover == 1 for i in closed_moves(memory)}
+        best = self.best_move
+        return found if best is None else found | {best: self.mover == 0}
 
-    def open_children(self) -> list[tuple[int, int]]:
-        """For each state from the root to where the first walker is: how many children were not decided by
-        circuits, and how many of these are answered by now."""
-        memory, found = self._memory, list[tuple[int, int]]()
-        for ply in range(int(memory.ply[0]) + 1):
-            first, count = int(memory.first[ply]), int(memory.children[ply])
-            if memory.made[ply] < count:
-                break
-            is_open = (memory.note[first : first + count] >> c.DECIDED_BIT) & 1 == 0
-            answers = answers_in(memory.data[first : first + count][is_open])
-            found.append((len(answers), int((answers != c.OPEN).sum())))
-        return found
+    def way(self) -> list[tuple[int, int]]:
+        """For each state from the root to where the first walker is: how many children were open when all had
+        been made, and how many of these are answered by now. Walkers have to go in order."""
+        assert isinstance(self._memory, OrderMemory)
+        return way_of(self._memory)
 
     def interrupt(self) -> None:
         """Stop the question that another thread asks."""
@@ -234,7 +249,7 @@ class ProofNumberSearch:
     @property
     def table_slots(self) -> int:
         """The number of entries that the table holds."""
-        return len(self._memory.table) // (self._memory.maker.code.word_count + 1)
+        return len(self._memory.table) // self._memory.entry_words
 
     @property
     def table_fill(self) -> float:
@@ -247,20 +262,20 @@ class ProofNumberSearch:
         is_stopped   asked every few milliseconds; then the table stays the old one
         Raises MemoryError.
         """
-        memory, words = self._memory, self._memory.maker.code.word_count
-        size = words + 1
+        memory, size = self._memory, self._memory.entry_words
         try:
-            table = make_table(mebibytes, words)
+            table = make_table(mebibytes, size)
         except OSError as error:
             raise MemoryError from error
         if len(table) <= len(memory.table):
             return False
         copied = 0
         for first, end in self._copied.cut(0, self.table_slots):
-            copied += copy_entries(memory.table[first * size : end * size], table, words)
+            part = memory.table[first * size : end * size]
+            copied += copy_entries(part, table, memory.maker.code.word_count, size)
             if is_stopped():
                 return False
-        self._memory = memory._replace(table=table, buckets=bucket_count(table, words))
+        self._memory = memory._replace(table=table, buckets=bucket_count(table, size))
         self._memory.counter[c.STORED] = copied
         return True
 
