@@ -27,8 +27,9 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move, hides_information
 from ggp.proofs.enumeration import MatchEnumeration, solve_counted
+from ggp.proofs.lines import FIRST_MEBIBYTES, SLICE_SECONDS, Proven
 from ggp.proofs.planning import MatchPlans
-from ggp.proofs.proofs import FIRST_MEBIBYTES, IN_REACH, SLICE_SECONDS, MatchProofs, Proven
+from ggp.proofs.proofs import IN_REACH, MatchProofs
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.budget import Budget
 from ggp.search.protocol import NO_SUM
@@ -43,7 +44,7 @@ SIMULATIONS_PER_NODE = 10
 FIRST_SHARE = 0.1
 """Minimum share of the time at first, whatever the forecast; how long: UNKNOWN_SHARE."""
 HOPELESS_SHARE = 0.01
-UNKNOWN_SHARE = 0.02
+UNKNOWN_SHARE = 0.03
 """Share of the whole clock after which the forecast alone decides."""
 MIN_PATIENCE_SECONDS = 0.02
 SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))

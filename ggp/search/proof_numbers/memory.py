@@ -5,8 +5,10 @@ from __future__ import annotations
 import mmap
 import sys
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import make_rows, words_of
@@ -14,45 +16,65 @@ from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.goal_distance import order_formula
-from ggp.search.alphabeta.kernels.distance import TOGETHER, GoalFormula, no_formula
+from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
 from ggp.search.alphabeta.memory import most_legal
 from ggp.search.alphabeta.symmetry import identity_image
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.kernels.arrays import BUCKET, LANES, WORDS, ChildMemory, SearchMemory, Words
+from ggp.search.proof_numbers.kernels.arrays import (
+    BUCKET,
+    LANES,
+    WORDS,
+    AnyMemory,
+    ChildMemory,
+    OrderMemory,
+    SearchMemory,
+    Words,
+)
+from ggp.search.proof_numbers.kernels.table import KEY_BITS, KEY_MASK
+from ggp.search.proof_numbers.threats import threat_circuit
 
 PLIES = 512
 PLACES = 4096
 """Children on the stack of one walker, besides those of its widest node."""
 MIN_WALKERS, MAX_WALKERS = 16, 64
 _HUGE_PAGE = 1 << 21
-MAX_LINE = 6
-"""Facts that a goal may take if children are ordered by threats; to connect two sides takes more."""
 
 
-def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
-    """Fresh memory for a search of `game`; mebibytes: of the table."""
+def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None = None) -> AnyMemory:
+    """Fresh memory for a search of `game`; mebibytes: of the table.
+
+    is_ordered   whether walkers go in order; by default where facts that stay rule out others: a board fills
+                 up then and every line ends before long
+    """
     code = make_code(len(game.terms.fluents), game.exclusive)
     walkers = _walker_count(game)
-    places = PLACES + 2 * max(map(len, game.moves))
-    table = make_table(mebibytes, code.word_count)
-    of_walkers = np.zeros((6, walkers), np.int64)
-    place, first, children, made, proof, disproof, work = np.zeros((7, walkers * PLIES), np.int64)
-    option = np.zeros(c.OPTIONS, np.int64)
     maker = _child_memory(game, code)
+    option = np.zeros(c.OPTIONS, np.int64)
     option[c.WALKERS] = walkers
-    # Where facts that stay rule out others, a board fills up and every line ends before long.
-    option[c.ORDERED] = walkers if len(maker.formula.blocker) else 0
+    option[c.ORDERED] = has_order(game) if is_ordered is None else is_ordered
+    words = code.word_count + 1
+    if option[c.ORDERED] and len(code.first_source) - 1 <= 64 * code.word_count - (64 - KEY_BITS):
+        words = code.word_count
+    table = make_table(mebibytes, words)
+    names = ("ply", "first_lane", "lanes", "visits", "chosen", "moving")
+    common: dict[str, Any] = dict(zip(names, np.zeros((len(names), walkers), np.int64), strict=True))
+    common |= {"maker": maker, "table": table, "option": option, "counter": np.zeros(c.COUNTERS, np.int64)}
+    places = PLACES + 2 * max(map(len, game.moves))
+    common |= {"buckets": bucket_count(table, words), "entry_words": words, "plies": PLIES, "places": places}
+    if option[c.ORDERED]:
+        return OrderMemory(
+            frame=_on_lines(np.int64, walkers * PLIES * c.FRAME),
+            cut=np.zeros(walkers, np.int64),
+            path=_on_lines(np.uint64, walkers * PLIES),
+            child=_on_lines(np.uint64, walkers * places * (words + 2)),
+            pending=np.zeros(c.MOST_PENDING * (words + 3), np.uint64),
+            key_mask=np.uint64(KEY_MASK),
+            **common,
+        )
+    place, first, children, made, proof, disproof, work = np.zeros((7, walkers * PLIES), np.int64)
     return SearchMemory(
-        maker=maker,
-        table=table,
-        ply=of_walkers[0],
-        first_lane=of_walkers[1],
-        lanes=of_walkers[2],
-        visits=of_walkers[3],
-        chosen=of_walkers[4],
-        moving=of_walkers[5],
         place=place,
         first=first,
         children=children,
@@ -60,17 +82,32 @@ def allocate_memory(game: CompiledGame, mebibytes: int) -> SearchMemory:
         most_proof=proof,
         most_disproof=disproof,
         work=work,
-        key=np.zeros(walkers * places * code.word_count, np.uint64),
+        key=np.zeros(walkers * places * code.word_count + 1, np.uint64),
         hash=np.zeros(walkers * places, np.uint64),
         data=np.zeros(walkers * places, np.uint64),
         note=np.zeros(walkers * places, np.int32),
-        score=np.zeros(walkers * places, np.int32),
-        option=option,
-        counter=np.zeros(c.COUNTERS, np.int64),
-        buckets=bucket_count(table, code.word_count),
-        plies=PLIES,
-        places=places,
+        key_mask=np.uint64(0),
+        **common,
     )
+
+
+def has_order(game: CompiledGame) -> bool:
+    """Whether walkers go depth first in the order of the goal: where facts that stay rule out others, a board
+    fills up and every line ends before long.
+
+    >>> import ggp
+    >>> [has_order(ggp.load(name)) for name in ("connectfour", "breakthrough")]
+    [True, False]
+    """
+    formula = order_formula(game)
+    return formula is not None and len(formula.blocker) > 0
+
+
+def _on_lines(dtype: type[np.generic], count: int) -> NDArray[Any]:
+    """Zeros from the beginning of a cache line on."""
+    memory = np.zeros(8 * count + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + 8 * count].view(dtype)
 
 
 def _walker_count(game: CompiledGame) -> int:
@@ -84,11 +121,11 @@ def _walker_count(game: CompiledGame) -> int:
 
 
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
-    tables, circuits = game.lane_tables, (*(immediate_wins(game) or (None, None)), goal_bounds(game))
+    tables = game.lane_tables
+    circuits = (*(immediate_wins(game) or (None, None)), goal_bounds(game), threat_circuit(game))
     note = make_rows(c.NOTE_PLANES, WORDS)
     formula = order_formula(game) or no_formula()
     parts = len(formula.leaf) + len(formula.is_any)
-    counted = parts if 0 < most_facts(formula) <= MAX_LINE else 0
     sides = [
         no_circuit(tables, WORDS) if each is None else side_circuit(each.tables, WORDS) for each in circuits
     ]
@@ -113,28 +150,13 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
         formula=formula,
         degree=make_rows(max(1, parts), TOGETHER),
         distance=np.zeros(LANES, np.int32),
-        holds=make_rows(counted, WORDS),
-        decisive=make_rows(counted, WORDS),
+        threats=sides[3],
     )
 
 
-def most_facts(formula: GoalFormula) -> int:
-    """The number of facts in the longest way to reach a goal that a role wants; 0 without a formula.
-
-    >>> import ggp
-    >>> [most_facts(order_formula(ggp.load(name))) for name in ("tictactoe", "connectfour")]
-    [3, 4]
-    """
-    facts = [1] * len(formula.leaf)
-    for g, is_any in enumerate(formula.is_any):
-        inputs = [facts[i] for i in formula.input[formula.first_input[g] : formula.first_input[g + 1]]]
-        facts.append(max(inputs) if is_any else sum(inputs))
-    return max((facts[wanted] for wanted in formula.wanted if wanted >= 0), default=0)
-
-
 def bucket_count(table: Words, words: int) -> int:
-    """The number of buckets of a table for keys of `words` words."""
-    return len(table) // (BUCKET * (words + 1))
+    """The number of buckets of a table with entries of `words` words."""
+    return len(table) // (BUCKET * words)
 
 
 def make_table(mebibytes: int, words: int) -> Words:
@@ -143,10 +165,12 @@ def make_table(mebibytes: int, words: int) -> Words:
     Entries are read at random: with small pages each read costs a miss of the address cache as well, which
     halves the speed of the search.
 
-    >>> bucket_count(make_table(1, 1), words=1)
+    words   of an entry
+
+    >>> bucket_count(make_table(1, 2), words=2)
     16384
     """
-    size = BUCKET * (words + 1)
+    size = BUCKET * words
     buckets = 1 << max(0, ((mebibytes << 17) // size).bit_length() - 1)
     room = 8 * size * buckets + _HUGE_PAGE
     if sys.platform == "win32":

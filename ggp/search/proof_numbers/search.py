@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE, Move, hides_information
@@ -20,10 +19,12 @@ from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.alphabeta.symmetry import symmetries_in_time
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES
+from ggp.search.proof_numbers.kernels.arrays import COUNT_PLANES, OrderMemory
+from ggp.search.proof_numbers.kernels.in_order import begin_in_order, closed_moves, walk_in_order, way_of
 from ggp.search.proof_numbers.kernels.table import MAX_QUESTIONS, copy_entries
 from ggp.search.proof_numbers.kernels.walkers import begin, walk
 from ggp.search.proof_numbers.memory import allocate_memory, bucket_count, make_table
+from ggp.solver.slices import Slices
 
 DEFAULT_MEBIBYTES = 256
 FIRST_MEBIBYTES, TABLE_GROWTH, FULL = 16, 4, 0.5
@@ -31,7 +32,7 @@ FIRST_MEBIBYTES, TABLE_GROWTH, FULL = 16, 4, 0.5
 SLICE_SECONDS = 0.004
 """Target duration of a call of the kernel, between which budgets are looked at."""
 MAX_TICKS = 1024
-ENDLESS_NODES = 1 << 62
+ENDLESS = ENDLESS_NODES = 1 << 62
 _FAULTS = {
     c.SIMULTANEOUS: "two roles choose at the same time",
     c.NO_MOVES: "a role has no legal move in a state that is not terminal",
@@ -75,11 +76,18 @@ class ProofNumberSearch:
 
     nodes      expanded since the last call of `search`; may be read from other threads, as
     leaves     those evaluated: terminal, or decided by circuits
-    goal_sum   of both roles
+    goals      of the first role, from the least on; goal_sum: of both roles
+    mover      the role that chooses where the question was asked, and legal: its moves
     """
 
-    def __init__(self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES) -> None:
-        """mebibytes: of the table. Raises AlphaBetaError for games that are not provable in this way."""
+    def __init__(
+        self, game: CompiledGame, *, mebibytes: int = DEFAULT_MEBIBYTES, is_ordered: bool | None = None
+    ) -> None:
+        """Raises AlphaBetaError for games that are not provable in this way.
+
+        mebibytes    of the table
+        is_ordered   whether walkers go in order instead of by proof numbers; by default as suits the game
+        """
         if not is_provable(game):
             raise AlphaBetaError("proof numbers need two roles in turn, a constant sum and few goals")
         self.game = game
@@ -88,11 +96,23 @@ class ProofNumberSearch:
         self.nodes = self.leaves = 0
         self._most_mebibytes = mebibytes
         self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
-        self._memory = allocate_memory(game, self._mebibytes)
+        self._memory = allocate_memory(game, self._mebibytes, is_ordered)
         self._is_interrupted = False
         self._ticks = 16
+        self._copied = Slices()
+        nothing = self._memory.table[:0]
         with announced_compilation():
-            walk(self._memory, 0)
+            self._walk(0)
+            copy_entries(
+                nothing, self._memory.table, self._memory.maker.code.word_count, self._memory.entry_words
+            )
+
+    def _walk(self, ticks: int) -> None:
+        """Search for at most so many ticks."""
+        if isinstance(self._memory, OrderMemory):
+            walk_in_order(self._memory, ticks)
+        else:
+            walk(self._memory, ticks)
 
     def search(self, state: PackedState, budget: Budget = NO_LIMIT) -> SearchResult:
         """The value of a state that is not terminal, with a move that keeps it, by asking about goals.
@@ -111,7 +131,7 @@ class ProofNumberSearch:
                 return SearchResult(nodes=self.nodes, leaves=self.leaves, seconds=seconds)
             moves[answer] = self.best_move
             low, high = (middle, high) if answer else (low, middle - 1)
-        mover, legal = self._mover(state)
+        mover, legal = self.mover_of(state)
         # Who chooses keeps the value by the move of the last answer in its favor; if there was none, by any.
         move = moves.get(mover == 0) or legal[0]
         seconds = time.perf_counter() - start
@@ -132,24 +152,53 @@ class ProofNumberSearch:
         ended the search. Raises AlphaBetaError if the game turns out to be of another kind."""
         if goal <= self.goals[0] or goal > self.goals[-1]:
             return goal <= self.goals[0]
-        self._put_root(state, min(each for each in self.goals if each >= goal))
-        memory, counter = self._memory, self._memory.counter
-        already, evaluated = self.nodes, self.leaves
-        memory.option[c.NODE_LIMIT] = ENDLESS_NODES if budget.nodes is None else budget.nodes - already
-        while not counter[c.ANSWER]:
+        self.ask(state, goal)
+        while True:
             begun = time.perf_counter()
-            walk(self._memory, self._ticks)
-            self.nodes = already + int(counter[c.NODES])
-            self.leaves = evaluated + int(counter[c.LEAVES])
-            if counter[c.FAULT]:
-                raise AlphaBetaError(_FAULTS[int(counter[c.FAULT])])
-            is_used_up = counter[c.NODES] > memory.option[c.NODE_LIMIT]
-            if not counter[c.ANSWER] and (is_used_up or self._is_interrupted or budget.is_over()):
-                return None
+            left = ENDLESS_NODES if budget.nodes is None else budget.nodes - self.nodes + 1
+            found = self.advance(left, self._ticks)
+            is_used_up = budget.nodes is not None and self.nodes > budget.nodes
+            if found is not None or is_used_up or self._is_interrupted or budget.is_over():
+                return found
             self._set_ticks(time.perf_counter() - begun)
             self._enlarge_table(budget.is_over)
             self._fold()
-        return bool(counter[c.ANSWER] == c.YES)
+
+    def ask(self, state: PackedState, goal: int) -> None:
+        """Begin the question of `answer`, which `advance` continues; `goal` is higher than the least one."""
+        memory = self._memory
+        self._is_interrupted = False
+        memory.counter[[c.NODES, c.LEAVES, c.ANSWER, c.FAULT, c.FIRST]] = 0
+        memory.counter[c.BEST] = -1
+        goal = min(each for each in self.goals if each >= goal)
+        memory.option[[c.GOAL, c.QUESTION]] = goal, self.goals.index(goal)
+        words = memory.maker.code.word_count
+        key = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
+        self.mover, self.legal = self.mover_of(state)
+        note = (self.mover << c.MOVER_BIT) | ((len(self.legal) - 1) << c.COUNT_BIT)
+        if isinstance(memory, OrderMemory):
+            memory.child[:words] = key
+            begin_in_order(memory, note)
+        else:
+            memory.key[:words] = key
+            begin(memory, note)
+
+    def advance(self, nodes: int, passes: int = ENDLESS) -> bool | None:
+        """Expand about `nodes` states more, in at most `passes` ticks; return the answer or None.
+
+        A call under way ends at `interrupt`, and the next one resumes there.
+        Raises AlphaBetaError if the game turns out to be of another kind.
+        """
+        counter = self._memory.counter
+        counter[c.STOP] = 0
+        before, evaluated = int(counter[c.NODES]), int(counter[c.LEAVES])
+        self._memory.option[c.NODE_LIMIT] = before + nodes - 1
+        self._walk(passes)
+        self.nodes += int(counter[c.NODES]) - before
+        self.leaves += int(counter[c.LEAVES]) - evaluated
+        if counter[c.FAULT]:
+            raise AlphaBetaError(_FAULTS[int(counter[c.FAULT])])
+        return bool(counter[c.ANSWER] == c.YES) if counter[c.ANSWER] else None
 
     def _set_ticks(self, seconds: float) -> None:
         """Choose how many ticks the next slice has, given how long the last one took."""
@@ -160,14 +209,30 @@ class ProofNumberSearch:
     def best_move(self) -> Move | None:
         """A move that decides the last question; None if none does, since every move leads to the answer."""
         best = int(self._memory.counter[c.BEST])
-        return None if best < 0 else self._legal[best]
+        return None if best < 0 else self.legal[best]
+
+    def root_answers(self) -> dict[Move, bool]:
+        """The answers behind moves at the root, as far as the question under search has them; none where
+        walkers do not go in order."""
+        memory = self._memory
+        if not isinstance(memory, OrderMemory):
+            return {}
+        found = {self.legal[i]: self.mover == 1 for i in closed_moves(memory)}
+        best = self.best_move
+        return found if best is None else found | {best: self.mover == 0}
+
+    def way(self) -> list[tuple[int, int]]:
+        """For each state from the root to where the first walker is: how many children were open when all had
+        been made, and how many of these are answered by now. Walkers have to go in order."""
+        assert isinstance(self._memory, OrderMemory)
+        return way_of(self._memory)
 
     def interrupt(self) -> None:
         """Stop the question that another thread asks."""
         self._is_interrupted = True
         self._memory.counter[c.STOP] = 1
 
-    def _mover(self, state: PackedState) -> tuple[int, list[Move]]:
+    def mover_of(self, state: PackedState) -> tuple[int, list[Move]]:
         """The role that chooses (0 if none has a choice), and its moves. Raises AlphaBetaError."""
         legal = [self.game.legal_moves(state, role) for role in self.game.roles]
         choosing = [r for r, moves in enumerate(legal) if len(moves) > 1]
@@ -176,36 +241,57 @@ class ProofNumberSearch:
         mover = choosing[0] if choosing else 0
         return mover, list(legal[mover])
 
-    def _put_root(self, state: PackedState, goal: int) -> None:
-        """Begin a question."""
-        memory = self._memory
-        self._is_interrupted = False
-        memory.counter[[c.NODES, c.LEAVES, c.ANSWER, c.STOP, c.FAULT, c.FIRST]] = 0
-        memory.counter[c.BEST] = -1
-        memory.option[c.GOAL] = goal
-        memory.option[c.QUESTION] = self.goals.index(goal)
-        words = memory.maker.code.word_count
-        memory.key[:words] = encode_states(memory.maker.code, self.game.unpack(state)[None, :])[0]
-        mover, self._legal = self._mover(state)
-        begin(memory, (mover << c.MOVER_BIT) | ((len(self._legal) - 1) << c.COUNT_BIT))
+    @property
+    def passes(self) -> int:
+        """Ticks of all questions so far: what takes time, if states have many children."""
+        return int(self._memory.counter[c.TICKS])
+
+    @property
+    def table_slots(self) -> int:
+        """The number of entries that the table holds."""
+        return len(self._memory.table) // self._memory.entry_words
+
+    @property
+    def table_fill(self) -> float:
+        """The share of the table's entries in use."""
+        return float(self._memory.counter[c.STORED] / self.table_slots)
+
+    def replace_table(self, mebibytes: int, is_stopped: Callable[[], bool] = lambda: False) -> bool:
+        """Continue with a larger table, also while a question is open; return whether that was done.
+
+        is_stopped   asked every few milliseconds; then the table stays the old one
+        Raises MemoryError.
+        """
+        memory, size = self._memory, self._memory.entry_words
+        try:
+            table = make_table(mebibytes, size)
+        except OSError as error:
+            raise MemoryError from error
+        if len(table) <= len(memory.table):
+            return False
+        copied = 0
+        for first, end in self._copied.cut(0, self.table_slots):
+            part = memory.table[first * size : end * size]
+            copied += copy_entries(part, table, memory.maker.code.word_count, size)
+            if is_stopped():
+                return False
+        self._memory = memory._replace(table=table, buckets=bucket_count(table, size))
+        self._memory.counter[c.STORED] = copied
+        return True
 
     def _enlarge_table(self, is_stopped: Callable[[], bool]) -> None:
         """Use a larger table once this one fills up."""
-        memory = self._memory
-        words = memory.maker.code.word_count
-        entries = len(memory.table) // (words + 1)
         larger = min(TABLE_GROWTH * self._mebibytes, self._most_mebibytes)
-        if memory.counter[c.STORED] < FULL * entries or larger <= self._mebibytes or is_stopped():
+        if self.table_fill < FULL or larger <= self._mebibytes or is_stopped():
             return
-        table = memory.table
-        with suppress(MemoryError, OSError):
-            table = make_table(larger, words)
-        if len(table) == len(memory.table):  # or the next power of two would be too large
+        try:
+            is_larger = self.replace_table(larger, is_stopped)
+        except MemoryError:
+            is_larger = False
+        if is_larger:
+            self._mebibytes = larger
+        elif not is_stopped():  # or the next power of two would be too large
             self._most_mebibytes = self._mebibytes
-            return
-        memory.counter[c.STORED] = copy_entries(memory.table, table, words)
-        self._mebibytes = larger
-        self._memory = memory._replace(table=table, buckets=bucket_count(table, words))
 
     def _fold(self) -> None:
         """Give symmetric states one key, once the table has grown and a thread has found the symmetries.

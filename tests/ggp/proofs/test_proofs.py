@@ -8,8 +8,11 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, Deepening, MatchProofs, Straight
+from ggp.proofs.lines import Deepening, Straight, Walkers
+from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, MatchProofs
 from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
+from ggp.search.proof_numbers.memory import MAX_WALKERS
+from ggp.search.proof_numbers.search import is_provable
 from ggp.solver import solve
 from tests.ggp.search.alphabeta.positions import after, mover_of
 
@@ -48,17 +51,21 @@ def finish(line, nodes=PLENTY):
             return count
         before = line.nodes
         line.advance(nodes)
-        assert line.nodes - before <= nodes
+        assert line.nodes - before < nodes + (MAX_WALKERS if isinstance(line, Walkers) else 1)
     return 0
 
 
 @pytest.mark.parametrize(("name", "nodes"), [("tictactoe", 1), ("hex_3x3", 7), ("othello_4x4", 50)])
 def test_proof_in_slices_is_the_proof_in_one_go(name, nodes):
     game = solved(name).game
-    whole, sliced = line_of(Deepening, game), line_of(Deepening, game)
-    finish(whole)
-    assert finish(sliced, nodes) >= whole.nodes / nodes
-    assert (sliced.proven, sliced.sizes) == (whole.proven, whole.sizes)
+    for kind in (Deepening, Walkers):
+        whole, sliced = line_of(kind, game), line_of(kind, game)
+        finish(whole)
+        slices = finish(sliced, nodes)
+        assert slices > 1
+        assert kind is Walkers or slices >= whole.nodes / nodes
+        assert (sliced.proven, sliced.root_goals) == (whole.proven, whole.root_goals)
+        assert sliced.nodes == whole.nodes
     assert whole.proven.goal == solved(name).values()[0]
 
 
@@ -69,13 +76,16 @@ def test_proofs_have_the_value_and_keep_it_and_deepening_wins_fast_and_loses_slo
     solution = solved(name)
     game = solution.game
     outcomes = set()
-    straight = Straight(game, 2)
+    others = [Straight(game, 2)]
+    if is_provable(game):
+        others.append(Walkers(game, 2))
     for state in some_states(name, step):
         role = mover_of(game, state)
         depth = {each.move: each.depth for each in solution.stage(state).best_moves[game.roles[role]]}
-        straight.move_to(state)
         deepening = line_of(Deepening, game, state, mebibytes=2)
-        for line, nodes in ((deepening, PLENTY), (straight, 7)):
+        for line in others:
+            line.move_to(state)
+        for line, nodes in ((deepening, PLENTY), *((each, 7) for each in others)):
             finish(line, nodes)
             goal, move = line.proven.goal, line.proven.move
             assert goal == solution.worth(state).values[0]
@@ -90,13 +100,14 @@ def test_proofs_have_the_value_and_keep_it_and_deepening_wins_fast_and_loses_slo
     assert len(outcomes) >= 2 or len(game.roles) == 1
 
 
+@pytest.mark.parametrize("kind", [Deepening, Walkers])
 @pytest.mark.parametrize(("name", "states"), [("tictactoe", 5478), ("connectfour_4x4", 161_029)])
-def test_proven_goals_of_root_moves_are_their_values(name, states):
+def test_proven_goals_of_root_moves_are_their_values(name, states, kind):
     solution = solved(name)
     game = solution.game
     found = 0
     for state in some_states(name, states // 40):
-        line = line_of(Deepening, game, state, mebibytes=2)
+        line = line_of(kind, game, state, mebibytes=2)
         for _ in range(4):
             line.advance(200)
         for move, goal in line.root_goals.items():
@@ -156,19 +167,20 @@ def test_a_table_that_is_not_replaced_in_time_stays():
     assert search.table_fill == pytest.approx(fill / 4, rel=0.01)
 
 
-def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions():
+@pytest.mark.parametrize("kind", [Straight, Walkers])
+def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions(kind):
     """From a tenth of the way on within a factor of ten, and never above the whole."""
-    line = line_of(Straight, load("connectfour_5x4", "lanes"))
+    line = line_of(kind, load("connectfour_5x4", "lanes"))
     assert line.needed_positions() is None
-    forecasts = []
+    forecasts = {}
     while not line.advance(500):
-        assert 0.0 <= line.progress <= 1.0
-        forecasts.append((line.nodes, line.progress))
-    ratios = [
-        progress * line.nodes / nodes
-        for nodes, progress in forecasts
-        if 0.1 * line.nodes <= nodes <= 0.9 * line.nodes
-    ]
+        assert 0.0 <= line.progress.left <= 1.0
+        begun = line.progress.begun_at
+        forecasts.setdefault(begun, []).append((line.nodes - begun, 1.0 - line.progress.left))
+    ratios = []
+    for of_question in forecasts.values():
+        whole = of_question[-1][0]
+        ratios += [done * whole / n for n, done in of_question if 0.1 * whole <= n <= 0.9 * whole]
     assert len(ratios) > 10
     assert all(0.1 < ratio < 10 for ratio in ratios)
 
@@ -178,7 +190,7 @@ def test_a_straight_proof_that_gets_on_step_by_step_is_not_stuck():
     line = line_of(Straight, load("connectfour_4x4", "lanes"))
     late = []
     while not line.advance(20):
-        if line.progress > 0.9:
+        if line.progress.left < 0.1:
             late.append(line.needed_positions() / line.nodes)
     assert min(late) < 1.0
 
@@ -249,7 +261,7 @@ def turns(proofs, count, left=1.0):
 def test_the_better_forecast_gets_more_of_the_time():
     proofs = proofs_of("connectfour")
     for deepening, straight, weight in (
-        (None, None, 1.0),
+        (None, None, BETTER_WEIGHT),
         (5.0, 4.0, 1.0),
         (100.0, 4.0, BETTER_WEIGHT),
         (None, 4.0, 1.0),

@@ -34,17 +34,24 @@ BUCKET = 4
 DECIDED_BIT, YES_BIT, MOVER_BIT, COUNT_BIT = range(4)
 NOTE_PLANES = 16
 COUNT_PLANES = NOTE_PLANES - COUNT_BIT
+THREAT_PLANES = NOTE_PLANES // 2
+"""Binary digits of a count of threats, of which there are two in the notes of states that are scored."""
+THREAT_WORTH = 16
+"""Hundredths of a goal for each threat, of which there are at most 255."""
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
-# ORDERED: how many of the walkers, the first ones, go in the order of the scores.
+# ORDERED: whether walkers go depth first in the order of the scores.
 OPTIONS = 5
 GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED = range(OPTIONS)
 
 # Indices of SearchMemory.counter. NODES: all of whose children were made; LEAVES: children that were decided
 # then. BEST: the legal move at the root that decides, counted among its mover's; -1: none does. STORED:
-# entries of the table. FIRST: the walker that is served first.
-COUNTERS = 10
-NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST = range(COUNTERS)
+# entries of the table. FIRST: the walker that is served first. PENDING: records in OrderMemory.pending.
+COUNTERS = 11
+NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST, PENDING = range(COUNTERS)
+MOST_PENDING = 256
+FRAME = 8
+"""Numbers in a frame of a search in order: a cache line."""
 # Values of counter[ANSWER].
 OPEN, YES, NO = range(3)
 # Values of counter[FAULT].
@@ -74,8 +81,7 @@ class ChildMemory(NamedTuple):
     formula: GoalFormula  # the order of children
     degree: Rows  # its parts, a row of TOGETHER words each
     distance: Int32Array  # int32[L]: the scores of states in lanes
-    holds: Rows  # a row per part of the formula, where threats are counted instead; else none
-    decisive: Rows  # the same
+    threats: SideCircuit  # the digits of how many threats the roles have, where these are counted instead
 
 
 class SearchMemory(NamedTuple):
@@ -97,13 +103,42 @@ class SearchMemory(NamedTuple):
     most_proof: Ints  # the numbers at which the walker leaves it
     most_disproof: Ints
     work: Ints  # nodes entered below it
-    key: Words  # arena, uint64[N*A*D]
+    key: Words  # arena, uint64[N*A*D + 1]
     hash: Words  # uint64[N*A]
     data: Words  # uint64[N*A]: its numbers and walkers, as in the table
     note: Int32Array  # int32[N*A]
-    score: Int32Array  # of open children for the node's mover, if the walker goes in that order
     option: Ints
     counter: Ints
     buckets: int  # of the table, a power of two
+    entry_words: int  # of an entry of the table, E; the last one is the data
+    key_mask: np.uint64  # the bits of the data that belong to the key
     plies: int  # Y
     places: int  # A
+
+
+class OrderMemory(NamedTuple):
+    """All arrays of a search in order, which see also: `ggp.search.proof_numbers.kernels.in_order`."""
+
+    maker: ChildMemory
+    table: Words
+    ply: Ints
+    first_lane: Ints
+    lanes: Ints
+    visits: Ints
+    chosen: Ints  # int64[N]: the record of the child whose table entry is on the way to the cache
+    moving: Ints
+    frame: Ints  # int64[N*Y*8], a cache line each
+    path: Words  # uint64[Y*N]: the hash of each walker's node on a ply, 0 below the one that it works on
+    cut: Ints  # int64[N]: the highest ply of a walker's nodes that another one has answered; Y: none
+    child: Words  # arena, uint64[N*A*(E+2)]: records; the first one of each walker is the root
+    pending: Words  # uint64[MOST_PENDING*(E+3)]: what walkers have left and the table does not hold yet
+    option: Ints
+    counter: Ints
+    buckets: int
+    entry_words: int
+    key_mask: np.uint64
+    plies: int
+    places: int
+
+
+AnyMemory = SearchMemory | OrderMemory

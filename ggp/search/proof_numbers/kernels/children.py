@@ -39,7 +39,6 @@ from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_
 from ggp.search.alphabeta.kernels.side_circuit import is_used, settle_in
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import ChildMemory, Ints
-from ggp.search.proof_numbers.kernels.threats import THREAT_PLANES, THREAT_WORTH, count_threats
 
 
 @inlined
@@ -216,6 +215,21 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     _note_children(maker, decided, yes, second_moves)
 
 
+@inlined
+def _count_threats(maker: ChildMemory) -> None:
+    """Write the numbers of both roles' threats in the states whose planes are in `keys` as notes."""
+    tables, value = maker.threats.tables, maker.threats.value
+    decode_planes(maker.code, maker.keys, value)
+    settle_states(tables, value)
+    for p in range(c.NOTE_PLANES):
+        store(maker.note, p, fill(maker.note, np.uint64(0)))
+    for role in range(2):
+        for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
+            plane = role * c.THREAT_PLANES + np.int64(tables.goal_value[q])
+            store(maker.note, plane, literal(value, np.int64(tables.goal_literal[q])))
+    transpose_rows(maker.note, 0, c.NOTE_PLANES)
+
+
 @piece
 def score_states(maker: ChildMemory, count: Index) -> None:
     """distance[i] = hundredths of a goal for role 0 in state i of `count`, 0..10000.
@@ -225,15 +239,14 @@ def score_states(maker: ChildMemory, count: Index) -> None:
     The states' keys are in `keys`, that of state i in bit i & 63 of word i >> 6. Notes are overwritten.
     """
     _transpose_keys(maker)
-    decode_planes(maker.code, maker.keys, maker.child)
-    if maker.decisive.shape[0] > 0:
-        count_threats(maker.formula, maker.child, maker.holds, maker.decisive, maker.note)
-        transpose_rows(maker.note, 0, c.NOTE_PLANES)
+    if is_used(maker.threats):
+        _count_threats(maker)
         for i in range(count):
             both = np.int64(maker.note_of[note_place(((i & 63) << 3) | (i >> 6))])
-            more = (both & ((1 << THREAT_PLANES) - 1)) - (both >> THREAT_PLANES)
-            maker.distance[i] = 5000 + THREAT_WORTH * more
+            more = (both & ((1 << c.THREAT_PLANES) - 1)) - (both >> c.THREAT_PLANES)
+            maker.distance[i] = 5000 + c.THREAT_WORTH * more
         return
+    decode_planes(maker.code, maker.keys, maker.child)
     for first in range(0, count, TOGETHER):
         set_degrees(maker.formula, maker.child, maker.degree, np.int64(first))
         for i in range(first, min(first + TOGETHER, count)):

@@ -12,11 +12,6 @@ from the table, climbs as far as its limits say, and descends to the next node w
 searches on before its node is complete. They climb in turn, a node at a time, so that the entry that each
 reads next is on its way to the cache meanwhile.
 
-The first option[ORDERED] walkers know no limits: they stay below a child until it is answered, and take the
-children in the order of the scores, as alpha-beta with a null window does. Until the best one is
-answered they all follow it ("young brothers wait", Feldmann 1993); then those with the fewest others below
-come first (as in ABDADA, Weill 1996). All walkers use what any of them has answered.
-
 An answer holds whatever the order: a node is answered by answered children only. So states that occur again
 in a line spoil no answer, but a walker could follow them for ever; it gives up instead.
 """
@@ -29,19 +24,23 @@ import numpy as np
 
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import Index, get_word, set_word
+from ggp.lanes.keys.key_table import hash_of
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import INFINITE, SearchMemory
-from ggp.search.proof_numbers.kernels.children import make_children, note_place, score_states
+from ggp.search.proof_numbers.kernels.children import make_children, note_place
 from ggp.search.proof_numbers.kernels.table import (
+    data_of,
     entry_busy,
     entry_disproof,
     entry_proof,
-    find_data,
-    hash_key,
+    find_entry,
+    is_answered,
+    logarithm,
     pack_numbers,
     prefetch_bucket,
     same_numbers,
-    store_entry,
+    settled_entry,
+    store_numbers,
 )
 
 _JUST_MADE = -2
@@ -50,8 +49,6 @@ _CHECK_EVERY = 32
 """Nodes after which a walker looks whether others have answered what it is below."""
 _RANK_BITS = 16
 """For a child's number among its node's, next to one of its proof numbers."""
-_ASIDE_BITS = 14
-"""For how far from the middle a child is, next to its score."""
 
 
 @inlined
@@ -66,17 +63,32 @@ def _moves_in(note: Index) -> Index:
 
 
 @inlined
-def _logarithm(number: Index) -> Any:
-    digits: Any = np.int64(0)
-    while number > 1:
-        number >>= 1
-        digits += 1
-    return digits
+def _hash_key(memory: SearchMemory, place: Index) -> None:
+    """Hash the key at `place` of the arena."""
+    words = memory.maker.code.word_count
+    memory.hash[place] = hash_of(memory.key, place * words, words)
 
 
 @inlined
-def _is_answered(data: np.uint64) -> bool:
-    return entry_proof(data) == 0 or entry_disproof(data) == 0
+def _prefetch(memory: SearchMemory, place: Index) -> None:
+    prefetch_bucket(memory, memory.hash[place])
+
+
+@inlined
+def _find_data(memory: SearchMemory, place: Index) -> np.uint64:
+    """The data about the state at `place` of the arena; 0 if there is none."""
+    start = place * memory.maker.code.word_count
+    return data_of(memory, find_entry(memory, memory.key, start, memory.hash[place]))
+
+
+@inlined
+def _store(
+    memory: SearchMemory, place: Index, proof: Index, disproof: Index, more_busy: Index, work: Index
+) -> None:
+    """Store the numbers of the state at `place` of the arena: see `store_numbers`."""
+    start = place * memory.maker.code.word_count
+    entry = settled_entry(memory, memory.key, start, memory.hash[place])
+    store_numbers(memory, entry, proof, disproof, more_busy, work)
 
 
 @inlined
@@ -108,7 +120,7 @@ def begin(memory: SearchMemory, note: int) -> None:
         for d in range(words):
             memory.key[root * words + d] = memory.key[d]
         memory.note[root] = note
-        hash_key(memory, root)
+        _hash_key(memory, root)
         _enter(memory, k, np.int64(0), root, np.int64(INFINITE), np.int64(INFINITE))
 
 
@@ -156,8 +168,8 @@ def _collect_children(memory: SearchMemory) -> None:
             note = np.int64(memory.maker.note_of[note_place(lane)])
             memory.note[child] = note
             if not (note >> c.DECIDED_BIT) & 1:
-                hash_key(memory, child)
-                prefetch_bucket(memory, child)
+                _hash_key(memory, child)
+                _prefetch(memory, child)
 
 
 @inlined
@@ -173,27 +185,8 @@ def _take_numbers(memory: SearchMemory, child: Index) -> None:
         proof, disproof = INFINITE - INFINITE * is_yes, INFINITE * is_yes
     memory.data[child] = pack_numbers(proof, disproof, np.int64(0))
     if not (note >> c.DECIDED_BIT) & 1:
-        data = find_data(memory, child)
+        data = _find_data(memory, child)
         memory.data[child] = data if data != np.uint64(0) else memory.data[child]
-
-
-@inlined
-def _next_in_order(memory: SearchMemory, f: Index) -> Any:
-    """The open child that comes next; -1 if all are answered."""
-    first: Any = np.int64(-1)
-    idlest: Any = np.int64(-1)
-    has_answers = False
-    for child in range(memory.first[f], memory.first[f] + memory.children[f]):
-        if _is_answered(memory.data[child]):
-            has_answers = has_answers or not (memory.note[child] >> c.DECIDED_BIT) & 1
-            continue
-        if first < 0 or memory.score[child] > memory.score[first]:
-            first = np.int64(child)
-        less_busy = entry_busy(memory.data[max(idlest, 0)]) - entry_busy(memory.data[child])
-        is_next = less_busy == 0 and memory.score[child] > memory.score[max(idlest, 0)]
-        if idlest < 0 or less_busy > 0 or is_next:
-            idlest = np.int64(child)
-    return idlest if has_answers else first
 
 
 @inlined
@@ -232,18 +225,17 @@ def _best_child(memory: SearchMemory, f: Index) -> tuple[Any, Any, Any, Any]:
 def _leave(memory: SearchMemory, k: Index, f: Index, proof: Index, disproof: Index) -> None:
     """Store the numbers of a node and hand them to its parent."""
     place = memory.place[f]
-    store_entry(memory, place, proof, disproof, np.int64(-1), _logarithm(memory.work[f]))
+    _store(memory, place, proof, disproof, np.int64(-1), logarithm(memory.work[f]))
     memory.data[place] = pack_numbers(proof, disproof, entry_busy(memory.data[place]) - 1)
     if memory.ply[k] > 0:
         memory.work[f - 1] += memory.work[f]
-        prefetch_bucket(memory, memory.place[f - 1])
+        _prefetch(memory, memory.place[f - 1])
     memory.ply[k] -= 1
 
 
 @inlined
 def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other: Index) -> None:
-    """Enter a child with limits: its own number beyond the second least, or what the node's limits leave;
-    none for walkers that go in order.
+    """Enter a child with limits: its own number beyond the second least, or what the node's limits leave.
 
     second, other   the mover's number of the second best child, and the other role's number of the node
     """
@@ -259,11 +251,9 @@ def _descend(memory: SearchMemory, k: Index, child: Index, second: Index, other:
     # Both limits are larger than the child's numbers, or it would be left at once.
     own_limit = min(np.int64(INFINITE), max(min(most_own, second + (second >> 2) + 1), own + 1))
     other_limit = np.int64(INFINITE)
-    if k < memory.option[c.ORDERED]:
-        own_limit = np.int64(INFINITE)
-    elif most_other < INFINITE:
+    if most_other < INFINITE:
         other_limit = min(other_limit, max(most_other - other, np.int64(1)) + child_other)
-    store_entry(memory, child, proof, disproof, np.int64(1), np.int64(0))
+    _store(memory, child, proof, disproof, np.int64(1), np.int64(0))
     memory.data[child] = pack_numbers(proof, disproof, entry_busy(memory.data[child]) + 1)
     if is_second:
         _enter(memory, k, ply + 1, child, other_limit, own_limit)
@@ -303,14 +293,12 @@ def _move_on(memory: SearchMemory, k: Index) -> bool:
         _leave(memory, k, f, proof, disproof)
         memory.chosen[k] = -1
         return bool(memory.ply[k] >= 0)
-    if k < memory.option[c.ORDERED]:
-        best = _next_in_order(memory, f)
     if memory.chosen[k] != best and memory.chosen[k] != _JUST_MADE:
         memory.chosen[k] = best
-        prefetch_bucket(memory, best)
+        _prefetch(memory, best)
         return True
     # Others may have searched the child since its numbers were read.
-    data = find_data(memory, best)
+    data = _find_data(memory, best)
     if data != np.uint64(0) and not same_numbers(data, memory.data[best]):
         memory.data[best] = data
         return True
@@ -324,59 +312,18 @@ def _move_on(memory: SearchMemory, k: Index) -> bool:
 def _climb_to_answers(memory: SearchMemory, k: Index) -> None:
     """Let walker k climb above the highest node that others have answered, if there is one."""
     for ply in range(1, memory.ply[k] + 1):
-        prefetch_bucket(memory, memory.place[k * memory.plies + ply])
+        _prefetch(memory, memory.place[k * memory.plies + ply])
     for ply in range(1, memory.ply[k] + 1):
-        data = find_data(memory, memory.place[k * memory.plies + ply])
-        if data != np.uint64(0) and _is_answered(data):
+        data = _find_data(memory, memory.place[k * memory.plies + ply])
+        if data != np.uint64(0) and is_answered(data):
             while memory.ply[k] >= ply:
                 f = k * memory.plies + memory.ply[k]
-                known = find_data(memory, memory.place[f])
+                known = _find_data(memory, memory.place[f])
                 if known == np.uint64(0):
                     known = memory.data[memory.place[f]]
                 _leave(memory, k, f, entry_proof(known), entry_disproof(known))
             memory.chosen[k] = -1
             break
-
-
-@inlined
-def _put_open(memory: SearchMemory, f: Index, count: Index) -> Any:
-    """Put the open children of a complete node into lanes from `count` on, if there is a choice between them
-    and room. Their scores become the lanes, the others' -1. Return the number of lanes in use."""
-    words = memory.maker.code.word_count
-    first, end = memory.first[f], memory.first[f] + memory.children[f]
-    is_second = _is_second(memory.note[memory.place[f]])
-    is_decided = False
-    opened: Any = np.int64(0)
-    for child in range(first, end):
-        memory.score[child] = -1
-        data = memory.data[child]
-        is_decided = is_decided or (entry_disproof(data) if is_second else entry_proof(data)) == 0
-        opened += not _is_answered(data)
-    if is_decided or opened < 2 or count + opened > c.LANES:
-        return count
-    lane: Any = count
-    for child in range(first, end):
-        if not _is_answered(memory.data[child]):
-            for d in range(words):
-                set_word(memory.maker.keys, 64 * d + (lane & 63), lane >> 6, memory.key[child * words + d])
-            memory.score[child] = lane
-            lane += 1
-    return lane
-
-
-@inlined
-def _take_scores(memory: SearchMemory, f: Index) -> None:
-    """Replace the lanes of a node's open children by their scores for its mover.
-
-    Among equals those in the middle come first: moves are listed in the order of the board.
-    """
-    is_second = _is_second(memory.note[memory.place[f]])
-    first, count = memory.first[f], memory.children[f]
-    for child in range(first, first + count):
-        if memory.score[child] >= 0:
-            score = memory.maker.distance[memory.score[child]]
-            aside = abs(2 * (child - first) - count + 1)
-            memory.score[child] = ((10000 - score if is_second else score) + 1 << _ASIDE_BITS) - aside
 
 
 @inlined
@@ -389,31 +336,20 @@ def _tick(memory: SearchMemory) -> None:
     _collect_children(memory)
     # The arenas hold the new children, and their entries are on the way to the caches.
 
-    count: Any = np.int64(0)
+    moving: Any = np.int64(0)
     for k in range(memory.option[c.WALKERS]):
         f = k * memory.plies + memory.ply[k]
         made = memory.first[f] + memory.made[f]
         for child in range(made, made + memory.lanes[k]):
             _take_numbers(memory, child)
         memory.made[f] += memory.lanes[k]
-        if k < memory.option[c.ORDERED] and memory.lanes[k] > 0 and memory.made[f] == memory.children[f]:
-            count = _put_open(memory, f, count)
-    if count > 0:
-        score_states(memory.maker, count)
-    # The states to order are scored; their notes are no longer in lanes.
-
-    moving: Any = np.int64(0)
-    for k in range(memory.option[c.WALKERS]):
-        f = k * memory.plies + memory.ply[k]
         if memory.lanes[k] > 0 and memory.made[f] == memory.children[f]:
             memory.moving[moving] = k
             moving += 1
             memory.chosen[k] = _JUST_MADE
-            if k < memory.option[c.ORDERED]:
-                _take_scores(memory, f)
             if memory.visits[k] % _CHECK_EVERY == 0:
                 _climb_to_answers(memory, k)
-    # All children have numbers and scores; `moving` lists the walkers whose nodes are complete.
+    # All children have numbers; `moving` lists the walkers whose nodes are complete.
 
     while moving > 0 and memory.counter[c.ANSWER] == c.OPEN:
         left: Any = np.int64(0)

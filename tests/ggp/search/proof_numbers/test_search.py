@@ -15,8 +15,16 @@ from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import Budget
 from ggp.search.proof_numbers.kernels import arrays as c
-from ggp.search.proof_numbers.kernels.threats import THREAT_WORTH
-from ggp.search.proof_numbers.kernels.walkers import walk
+from ggp.search.proof_numbers.kernels.arrays import THREAT_WORTH
+from ggp.search.proof_numbers.kernels.in_order import (
+    ASIDE_BITS,
+    BUSY_BIT,
+    FIRST,
+    MOVE_BIT,
+    OPENED,
+    WORSE_BIT,
+    walk_in_order,
+)
 from ggp.search.proof_numbers.memory import bucket_count, make_table
 from ggp.search.proof_numbers.search import FIRST_MEBIBYTES, ProofNumberSearch, is_provable
 from ggp.solver import solve
@@ -90,7 +98,7 @@ def test_leaves_are_the_children_that_are_decided(heap, nodes, leaves):
 )
 def test_walkers_go_in_order_where_boards_fill_up(name, fills_up):
     option = ProofNumberSearch(load(name, "lanes"), mebibytes=1)._memory.option
-    assert option[c.ORDERED] == fills_up * option[c.WALKERS]
+    assert option[c.ORDERED] == fills_up
 
 
 def plain_threats(game, state, role):
@@ -106,32 +114,39 @@ def plain_threats(game, state, role):
     return found
 
 
+def bits(word, first, end):
+    return (word >> first) % (1 << end - first)
+
+
 @pytest.mark.parametrize("name", ["connectfour_4x4", "connectfour"])
 def test_children_are_ordered_by_threats_and_from_the_middle(name):
     game = load(name, "lanes")
     search, compared = ProofNumberSearch(game, mebibytes=1), 0
     for state in random_states(game, 60):
-        search._put_root(state, 100)
+        search.ask(state, 100)
         memory = search._memory
-        walk(memory, 1)
-        mover, moves = search._mover(state)
-        scores = memory.score[memory.first[0] :][: len(moves)].tolist()
-        aside = [abs(2 * k - len(moves) + 1) for k in range(len(moves))]
-        for score, far, move in zip(scores, aside, moves, strict=True):
-            if score > 0:  # the child and another one are open
-                child = after(game, state, move)
-                own, other = plain_threats(game, child, mover), plain_threats(game, child, 1 - mover)
-                assert score == (5001 + THREAT_WORTH * (own - other) << 14) - far
-                compared += own + other > 0
+        walk_in_order(memory, 1)
+        mover, moves = search.mover, search.legal
+        size = memory.entry_words + 2
+        ranks = memory.child[memory.frame[FIRST] :][size - 1 :: size][: memory.frame[OPENED]].tolist()
+        for rank in ranks:
+            number, worse = bits(rank, MOVE_BIT, WORSE_BIT), bits(rank, WORSE_BIT, BUSY_BIT)
+            if worse == 0:  # there is no choice, or a child is answered for the mover
+                continue
+            child = after(game, state, moves[number])
+            own, other = plain_threats(game, child, mover), plain_threats(game, child, 1 - mover)
+            aside = abs(2 * number - len(moves) + 1)
+            assert worse == (5000 - THREAT_WORTH * (own - other) << ASIDE_BITS) + aside
+            compared += own + other > 0
     assert compared > 10
 
 
-@pytest.mark.parametrize("ordered", [0, 1, 32])
-def test_any_number_of_walkers_in_order_finds_the_value_with_a_move_that_keeps_it(ordered):
+@pytest.mark.parametrize(("is_ordered", "walkers"), [(False, 64), (True, 1), (True, 64)])
+def test_walkers_find_the_value_with_a_move_that_keeps_it(is_ordered, walkers):
     """The move too: walkers still below the child that answers must not make it look worse than another."""
     game = load("connectfour_4x4", "lanes")
-    search, solution = ProofNumberSearch(game, mebibytes=16), solve(game)
-    search._memory.option[c.ORDERED] = ordered
+    search, solution = ProofNumberSearch(game, mebibytes=16, is_ordered=is_ordered), solve(game)
+    search._memory.option[c.WALKERS] = walkers
     for state in sampled_states(solution, 30, seed=1):
         found = search.search(state)
         assert found.goal == solution.values(state)[0]
@@ -198,16 +213,14 @@ def test_a_table_that_grows_to_the_limit_keeps_what_it_knows():
     for _ in range(2):
         search._memory.counter[c.STORED] = 1 << 20
         search._enlarge_table(lambda: False)
-        assert search._memory.buckets == bucket_count(make_table(2, 1), 1) == 2 << 14
+        assert search._memory.buckets == bucket_count(make_table(2, 1), 1) == 4 << 14
     assert search.search(state).nodes < first / 2
 
 
 def test_symmetric_states_share_an_entry_and_values_stay():
     game = load("connectfour_4x4", "lanes")
     assert len(fluent_symmetries(game)) == 2
-    plain, folded = (ProofNumberSearch(game, mebibytes=16) for _ in range(2))
-    for search in (plain, folded):
-        search._memory.option[c.ORDERED] = 0  # in order they need few states
+    plain, folded = (ProofNumberSearch(game, mebibytes=16, is_ordered=False) for _ in range(2))
     folded._mebibytes = FIRST_MEBIBYTES + 1
     folded._fold()
     assert len(folded._memory.maker.following) == 2

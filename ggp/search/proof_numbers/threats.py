@@ -1,0 +1,106 @@
+"""threat_circuit: how many facts each role lacks one of which would reach its goal, as a circuit.
+
+A fact is a *threat* if the goal fails for want of it alone and it may still come to hold, now or later. In
+connect four it is an empty cell that completes a line (counted so by Pons, "Solving connect four", 2015).
+Finding them goes through the formula of the goal distance from the goal to the facts, as reverse
+differentiation does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, GateBuilder, Goal
+from ggp.circuit.tables import circuit_of
+from ggp.engines.compiled import CompiledGame, once_per_game
+from ggp.engines.side_tables import SideTables, side_tables
+from ggp.search.alphabeta.goal_distance import order_formula
+from ggp.search.alphabeta.kernels.distance import GoalFormula
+from ggp.search.decisive.kept_circuits import with_goals
+from ggp.search.proof_numbers.kernels.arrays import THREAT_PLANES
+
+MAX_LINE = 6
+"""Facts that a goal may take if children are ordered by threats; to connect two sides takes more."""
+
+
+@once_per_game
+def threat_circuit(game: CompiledGame) -> SideTables | None:
+    """A circuit in which "goal" p of a role is digit p of the number of its threats in a state that is not
+    terminal. None if a goal takes too many facts, or there is no formula for it."""
+    formula = order_formula(game)
+    if formula is None or not 0 < most_facts(formula) <= MAX_LINE:
+        return None
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
+    builder = GateBuilder(circuit.gate0)
+    goals = [
+        Goal(role, p, digit)
+        for role, threats in enumerate(_threats(builder, formula))
+        for p, digit in enumerate(_count(builder, threats)[:THREAT_PLANES])
+    ]
+    return side_tables(game, with_goals(circuit, tuple(builder.gates), tuple(goals)))
+
+
+def most_facts(formula: GoalFormula) -> int:
+    """The number of facts in the longest way to reach a goal that a role wants; 0 without a formula.
+
+    >>> import ggp
+    >>> [most_facts(order_formula(ggp.load(name))) for name in ("tictactoe", "connectfour")]
+    [3, 4]
+    """
+    facts = [1] * len(formula.leaf)
+    for inputs, is_any in zip(_inputs(formula), formula.is_any, strict=True):
+        taken = [facts[i] for i in inputs]
+        facts.append(max(taken) if is_any else sum(taken))
+    return max((facts[wanted] for wanted in formula.wanted if wanted >= 0), default=0)
+
+
+def _inputs(formula: GoalFormula) -> list[list[int]]:
+    first = formula.first_input.tolist()
+    return [formula.input[first[g] : first[g + 1]].tolist() for g in range(len(formula.is_any))]
+
+
+def _threats(builder: GateBuilder, formula: GoalFormula) -> list[list[int]]:
+    """For each role the literals of its threats, one of which belongs to each leaf of the formula."""
+    holds = [int(leaf) + 2 for leaf in formula.leaf]  # node 1 + f is fluent f
+    gates = list(zip(_inputs(formula), formula.is_any.tolist(), strict=True))
+    for inputs, is_any in gates:
+        literals = [holds[i] for i in inputs]
+        holds.append(builder.disj(literals) if is_any else builder.conj(literals))
+    leaves, first = len(formula.leaf), formula.first_blocker.tolist()
+    found = []
+    for wanted in formula.wanted.tolist():
+        decisive: list[list[int]] = [[] for _ in holds]
+        decisive[wanted] = [TRUE_LITERAL]
+        for (inputs, is_any), part in reversed(list(zip(gates, range(leaves, len(holds)), strict=True))):
+            here = builder.disj(decisive[part])
+            for i in inputs:
+                others = [] if is_any else [holds[j] for j in inputs if j != i]
+                decisive[i].append(builder.conj([here, holds[i] ^ 1, *others]))
+        threats = []
+        for v in range(leaves):
+            blockers = formula.blocker[first[v] : first[v + 1]].tolist()
+            open_to_it = [2 * (1 + f) ^ 1 for f in blockers]
+            threats.append(builder.conj([builder.disj(decisive[v]), *open_to_it]))
+        found.append([each for each in threats if each != FALSE_LITERAL])
+    return found
+
+
+def _count(builder: GateBuilder, literals: Sequence[int]) -> list[int]:
+    """The digits, lowest first, of how many of `literals` hold: by full adders, one column after another."""
+    digits, column = [], list(literals)
+    while column:
+        carries = []
+        while len(column) > 1:
+            a, b, *column = column
+            c = column.pop(0) if column else FALSE_LITERAL
+            half = _differ(builder, a, b)
+            column.append(_differ(builder, half, c))
+            both = builder.conj([a, b])
+            carries.append(builder.disj([both, builder.conj([half, c])]))
+        digits += column
+        column = carries
+    return digits
+
+
+def _differ(builder: GateBuilder, a: int, b: int) -> int:
+    return builder.conj([builder.conj([a, b]) ^ 1, builder.disj([a, b])])
