@@ -4,7 +4,8 @@ BIN = $(VENV)/bin
 TEST_PROCESSES ?= 2
 # Without bytecode, which some environments forbid, every process of the tests compiles all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
+# Whichever process has nothing left to do takes half of what another still has.
+PYTEST = $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal
 
 .PHONY: match serve test test-slow test-all lint docs play bench setup
 

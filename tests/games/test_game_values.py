@@ -72,14 +72,6 @@ def test_connectfour_positions_by_ply() -> None:
     assert positions(rules("connectfour"), 5) == [1, 7, 49, 238, 1120, 4263]
 
 
-@pytest.mark.slow
-def test_connectfour_4x4_has_161029_positions_and_is_a_draw() -> None:
-    game = rules("connectfour_4x4")
-    values = solve(game)
-    assert len(values) == 161_029
-    assert values[game.initial_state()] == (50, 50)
-
-
 def amazon_moves(size: int, white: set[tuple[int, int]], black: set[tuple[int, int]], plies: int) -> int:
     """Move sequences of amazons, from an independent model: walks over cells, arrows are taken cells."""
 

@@ -27,10 +27,10 @@ def ggp(capsys, monkeypatch):
     return run
 
 
-def run_python(script, folder=ROOT):
+def run_python(script, folder=ROOT, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", script]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, **options)
 
 
 def imported_by(script, *modules, folder=ROOT):

@@ -18,7 +18,7 @@ from ggp.match.player import PlayerFaultError
 from ggp.match.record import read_record
 from ggp.players.simple import LegalPlayer
 from ggp.validation.replay import text_hash
-from tests.conftest import ROOT, mostly_slow
+from tests.conftest import ROOT
 from tests.ggp.cli.conftest import all_commands, ended, imported_by, run_python
 from tests.ggp.fakes import Nim
 
@@ -66,10 +66,9 @@ def test_old_commands_answer_with_the_new_one_in_one_line(ggp, old, new):
 LIGHT = ("tournament", "match", "games.info", "solve", "prepare.evaluation", "assess", "manage", "player")
 
 
-@pytest.mark.parametrize("name", mostly_slow(LIGHT, 3))
-def test_help_of_a_command_imports_neither_compiler_nor_http(name):
-    heavy = ("numba", "numpy", "lark", "clingo", "aiohttp")
-    assert imported_by(f"import ggp.cli.{name}", *heavy) == "[]\n"
+def test_help_of_a_command_imports_neither_compiler_nor_http():
+    modules = ", ".join(f"ggp.cli.{name}" for name in LIGHT)
+    assert imported_by(f"import {modules}", "numba", "numpy", "lark", "clingo", "aiohttp") == "[]\n"
 
 
 def test_version(ggp):
@@ -122,10 +121,23 @@ tournament nosuch.toml
 """
 
 
-@pytest.mark.parametrize("arguments", mostly_slow(MISTAKES.strip().splitlines(), 4))
-def test_mistake_is_reported_before_numba_is_imported(arguments, tmp_path):
-    output = imported_by(ended(arguments.split()), "clingo", "numba", "numpy", folder=tmp_path)
-    assert output.endswith("2\n[]\n")
+REPORTED = """
+import sys
+from ggp.cli.main import main
+for line in sys.stdin:
+    try:
+        main(line.split())
+    except SystemExit as end:
+        heavy = [name for name in ("clingo", "numba", "numpy") if name in sys.modules]
+        print("ended", end.code, heavy, line, end="")
+"""
+
+
+def test_mistakes_are_reported_before_numba_is_imported(tmp_path):
+    lines = MISTAKES.strip().splitlines()
+    run = run_python(REPORTED, tmp_path, input="\n".join(lines) + "\n")
+    ends = [line for line in run.stdout.splitlines() if line.startswith("ended ")]
+    assert ends == [f"ended 2 [] {line}" for line in lines]
 
 
 INTERRUPTING = """

@@ -1,4 +1,4 @@
-"""Every sheet with hidden information, played over HTTP between real players, without a fault."""
+"""Sheets with hidden information, played over HTTP between real players, without a fault."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -10,12 +10,16 @@ from ggp.engines.loading import load
 from ggp.match.terms import MatchTerms
 from ggp.player_server.match import SearchOptions
 from ggp.protocol.manager import manage_match
-from tests.games.test_hidden_information import HIDDEN
 from tests.ggp.wire import running_player
+
+SHEETS = ["battleship", "krieg_tictactoe", "leduc_poker", "monty_hall", "signalling"]
+"""Moves at once; moves refused; cards dealt to two; one role and chance; three roles.
+
+All hidden sheets are played without HTTP in `tests/games/test_hidden_information.py`."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("name", SHEETS)
 def test_managed_match_has_no_fault(name):
     game = load(name)
     playing = [role for role in game.roles if str(role) != "random"]

@@ -99,8 +99,8 @@ def numbered(sheets):
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "path"), numbered(OWN_GAMES))
 def test_bundled_sheets(number, path):
-    """At W = 8 they are played in `test_native`."""
-    check_sheet(path, TESTED_WIDTHS[1 + number % 4])
+    """At W = 8 they are played in `test_native`, large ones there only."""
+    check_sheet(path, TESTED_WIDTHS[1 + number % 4], most=LARGE)
 
 
 @needs_corpus
@@ -111,10 +111,10 @@ def test_sheets_of_the_corpus(number, path):
     check_sheet(path, 8, TESTED_WIDTHS[1 + number % 4], large=TESTED_WIDTHS[number % 5])
 
 
-def check_sheet(path, *widths, large=None):
+def check_sheet(path, *widths, large=None, most=MAX_INPUTS):
     game = ggp.load(path)
-    if not isinstance(game, CompiledGame) or len(game.tables.input) > MAX_INPUTS:
-        pytest.skip("played by the interpreter")
+    if not isinstance(game, CompiledGame) or len(game.tables.input) > most:
+        pytest.skip("played by the interpreter, or in another test")
     for words in [large] if large and len(game.tables.input) > LARGE else widths:
         assert_same_playouts(game.tables, words, 64 * words + 20)
 
@@ -146,6 +146,11 @@ def playouts_of(*words: int, **environment: str) -> tuple[list[bool], list[str]]
     return complete, results
 
 
+@pytest.fixture(scope="module")
+def interpreted_playouts():
+    return playouts_of(1, 8, GGP_NATIVE="0")[1]
+
+
 @pytest.mark.parametrize(
     ("name", "features"),
     [
@@ -155,14 +160,14 @@ def playouts_of(*words: int, **environment: str) -> tuple[list[bool], list[str]]
         pytest.param("x86-64-v4", "", marks=pytest.mark.slow),
     ],
 )
-def test_other_processors(name, features):
+def test_other_processors(name, features, interpreted_playouts):
     if os.uname().machine != "x86_64":
         pytest.skip("these processor names are for x86-64")
     if name == "x86-64-v4" and not background.processor()[1].count("+avx512vl"):
         pytest.skip("this processor has no AVX-512")
     complete, results = playouts_of(1, 8, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES=features)
     assert all(complete)
-    assert results == playouts_of(1, 8, GGP_NATIVE="0")[1]
+    assert results == interpreted_playouts
 
 
 def test_plain_python_has_no_machine_code_and_the_same_results():

@@ -75,40 +75,29 @@ async def until(condition, seconds=60):
             await asyncio.sleep(0.02)
 
 
-@pytest.mark.parametrize(
-    ("text", "reply"),
-    [
-        ("( PLAY m NIL )", "busy"),
-        ("( STOP m NIL )", "busy"),
-        ("( ABORT m )", "busy"),
-        ("( PREVIEW ((role x)) 5 )", "ready"),
-    ],
-)
 @with_player()
-async def test_player_without_a_match(server, text, reply):
-    assert await post(server.port, text) == reply
+async def test_player_without_a_match(server):
+    texts = ("( PLAY m NIL )", "( STOP m NIL )", "( ABORT m )", "( PREVIEW ((role x)) 5 )")
+    assert await replies(server, *texts) == ["busy", "busy", "busy", "ready"]
 
 
 # --- START ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "logged"),
-    [
+@with_player()
+async def test_player_is_busy_for_rules_it_cannot_play(server, caplog):
+    caplog.set_level(logging.INFO)
+    for text, logged in (
         (start(role="spectator"), "no role spectator"),
         (start(rules="(role x) (<= (legal x a)) (legal x)"), "GDL"),
         (start(rules="(role x) (<= (legal x ?y) (not (p ?y)))"), "GDL2"),
         (start(rules="tictactoe"), "without rules"),
         (start(rules=""), "without rules"),
-    ],
-)
-@with_player()
-async def test_player_is_busy_for_rules_it_cannot_play(server, text, logged, caplog):
-    with caplog.at_level(logging.INFO):
-        assert await post(server.port, text) == "busy"
-    assert not server.matches
-    assert await post(server.port, "( INFO )") == INFO
-    assert logged in caplog.text
+    ):
+        caplog.clear()
+        assert (text, *await replies(server, text, "( INFO )")) == (text, "busy", INFO)
+        assert not server.matches
+        assert logged in caplog.text
 
 
 @with_player(max_matches=1)
@@ -238,17 +227,17 @@ async def test_player_distinguishes_a_repeated_message_from_a_repeated_joint_mov
     assert steps == [0, 0, 1, 1, 2]
 
 
-@pytest.mark.parametrize(
-    "told",
-    ["( (mark 1 1) )", "( (mark 9 9) noop )", "( noop noop noop )", "( )", "( ((a) b) ?x )", "elephant"],
-)
 @with_player()
-async def test_player_answers_a_legal_move_to_an_impossible_joint_move(server, told, caplog):
-    await replies(server, start(role="o"), "( PLAY m NIL )")
-    reply = await post(server.port, f"( PLAY m {told} )")
+async def test_player_answers_a_legal_move_to_an_impossible_joint_move(server, caplog):
     every_move = set(legal_after(role="o")) | set(legal_after(("(mark 1 1)", "noop"), role="o"))
-    assert reply in every_move | {"(mark 1 1)"}
-    assert "joint move" in caplog.text or told == "elephant"
+    impossible = "( (mark 1 1) )|( (mark 9 9) noop )|( noop noop noop )|( )|( ((a) b) ?x )|elephant"
+    for told in impossible.split("|"):
+        caplog.clear()
+        play = f"( PLAY m {told} )"
+        *_, reply, ended = await replies(server, start(role="o"), "( PLAY m NIL )", play, "( ABORT m )")
+        assert reply in every_move | {"(mark 1 1)"}, told
+        assert "joint move" in caplog.text or told == "elephant"
+        assert ended == "aborted"
 
 
 @with_player(search=UNSOLVED)
@@ -292,13 +281,14 @@ async def test_player_answers_turn_own_move_and_percepts_in_capitals(server):
     assert answers == ["NOOP", "(PICK 1)", "NOOP", "KEEP", "done"]
 
 
-@pytest.mark.parametrize("nothing", ["()", "(NIL NIL)", "( nil )", "0 NIL ()"])
 @pytest.mark.parametrize(("role", "rules"), [("x", TICTACTOE), ("player", COIN)])
 @with_player()
-async def test_first_play_reports_no_step_however_nil_is_written(server, nothing, role, rules):
-    play = f"( PLAY m {nothing} )"
-    await replies(server, start(role=role, rules=rules), play, play if role == "x" else "( INFO )")
-    assert server.matches["m"].step == 0
+async def test_first_play_reports_no_step_however_nil_is_written(server, role, rules):
+    for nothing in ("()", "(NIL NIL)", "( nil )", "0 NIL ()"):
+        play = f"( PLAY m {nothing} )"
+        await replies(server, start(role=role, rules=rules), play, play if role == "x" else "( INFO )")
+        assert server.matches["m"].step == 0, nothing
+        await post(server.port, "( ABORT m )")
 
 
 # --- reports and pondering --------------------------------------------------------------------
@@ -595,7 +585,10 @@ def sheet_of(size):
 
 @pytest.mark.skipif(shutil.which("nice") is None, reason="lowers the priority of the player")
 def test_player_under_load_loses_no_start_and_answers_every_play():
-    """Two busy processes of higher priority per core; four matches at a time, as many as are allowed."""
+    """Two busy processes of higher priority per core; four matches at a time, as many as are allowed.
+
+    Sheets of 25 to 100 kB, and small ones for the processes that read these.
+    """
     process, port = player_process("nice", "-n", "10")
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
 
@@ -606,13 +599,10 @@ def test_player_under_load_loses_no_start_and_answers_every_play():
         return ready, move in legal_after()
 
     async def scenario():
-        return [
-            await asyncio.gather(*(play(number) for number in range(first, first + 4)))
-            for first in range(1, 21, 4)
-        ]
+        return [await asyncio.gather(*map(play, numbers)) for numbers in (range(5, 21, 5), range(1, 5))]
 
     try:
-        assert asyncio.run(scenario()) == [[("ready", True)] * 4] * 5
+        assert asyncio.run(scenario()) == [[("ready", True)] * 4] * 2
     finally:
         for each in (*busy, process):
             each.kill()

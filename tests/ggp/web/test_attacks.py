@@ -103,6 +103,19 @@ def silent_connections(port, count):
     return [socket.create_connection(("127.0.0.1", port), 5) for _ in range(count)]
 
 
+@pytest.fixture(scope="module")
+def servers_of_few_descriptors(tmp_path_factory):
+    """Logs and ports of a server and of a player's page that may have 256 files open."""
+    folder = tmp_path_factory.mktemp("few")
+    player = ("player", "--agent", "legal", "--port", "0", "--page")
+    with (
+        running(folder / "page", *player, descriptors=256),
+        serving(folder / "serve", descriptors=256) as (port, _),
+    ):
+        page = re.search(r"page: http://[\d.]+:(\d+)", (folder / "page").read_text())
+        yield {"serve": (folder / "serve", port), "page": (folder / "page", int(page[1]))}
+
+
 @pytest.mark.parametrize(
     ("kind", "sent"),
     [
@@ -117,43 +130,36 @@ def silent_connections(port, count):
         ),
     ],
 )
-def test_silent_connections_keep_nobody_out(tmp_path, kind, sent):
-    log, port = tmp_path / "log", unused_port()
-    command = ("serve", "--no-open", "--port", str(port))
-    if kind == "page":
-        command = ("player", "--agent", "legal", "--port", "0", "--page")
-    with running(log, *command, descriptors=256):
-        if kind == "page":
-            port = int(re.search(r"page: http://[\d.]+:(\d+)", log.read_text())[1])
-        silent = silent_connections(port, 300)
-        for connection in silent:
-            with contextlib.suppress(OSError):
-                connection.sendall(sent.format(port=port).encode())
-        statuses = [ask(port, "GET", "/static/base.css", headers={}, seconds=10.0)[0] for _ in range(20)]
-        for connection in silent:
-            connection.close()
-        assert statuses == [200] * 20
-        ask(port, "GET", "/static/base.css", headers={})
-        assert log.stat().st_size < 20_000
-        assert b"Traceback" not in log.read_bytes()
-
-
-def test_connection_that_sends_no_head_ends(tmp_path):
-    with serving(tmp_path / "log") as (port, _):
-        silent, slow = silent_connections(port, 2)
-        slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
-        for connection in (silent, slow):
-            connection.settimeout(30)
-            with contextlib.suppress(ConnectionResetError):
-                assert connection.recv(1) == b""
+def test_silent_connections_keep_nobody_out(servers_of_few_descriptors, kind, sent):
+    log, port = servers_of_few_descriptors[kind]
+    before = log.stat().st_size
+    silent = silent_connections(port, 300)
+    for connection in silent:
+        with contextlib.suppress(OSError):
+            connection.sendall(sent.format(port=port).encode())
+    statuses = [ask(port, "GET", "/static/base.css", headers={}, seconds=10.0)[0] for _ in range(20)]
+    for connection in silent:
+        connection.close()
+    assert statuses == [200] * 20
+    ask(port, "GET", "/static/base.css", headers={})
+    assert log.stat().st_size - before < 20_000
+    assert b"Traceback" not in log.read_bytes()
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A server that all odd requests go to: its port and log."""
+def headless(tmp_path_factory):
+    """A server, and two connections to it that never send a whole head."""
     log = tmp_path_factory.mktemp("server") / "log"
     with serving(log) as (port, _):
-        yield port, log
+        silent, slow = silent_connections(port, 2)
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        yield port, log, (silent, slow)
+
+
+@pytest.fixture
+def server(headless):
+    """A server that all odd requests go to: its port and log."""
+    return headless[:2]
 
 
 def test_seats_name_no_file_and_the_match_process_lives_on(server, tmp_path):
@@ -237,6 +243,13 @@ def test_lines_that_are_no_http_do_not_fill_the_log(server):
             connection.sendall(b"GET / HTTP/9.9.9\r\nno header\r\n\r\n")
             connection.recv(100)
     assert log.stat().st_size - before < 5_000
+
+
+def test_connection_that_sends_no_head_ends(headless):
+    for connection in headless[2]:
+        connection.settimeout(30)
+        with contextlib.suppress(ConnectionResetError):
+            assert connection.recv(1) == b""
 
 
 @pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")

@@ -46,7 +46,7 @@ def test_small_game_of_the_workbench_is_concluded_with_a_match(columns, expected
     assert record.goals == ([100, 0] if columns == 4 else [50, 50])
 
 
-@pytest.mark.parametrize("name", ["kuhn_poker", "amazons"])
+@pytest.mark.parametrize("name", ["kuhn_poker", "connectfour"])
 def test_games_too_large_or_hidden_are_not_concluded(name, monkeypatch):
     monkeypatch.setattr("ggp.web.conclusion._STATES", 1000)
     found = conclude(read_rules(name))

@@ -78,7 +78,7 @@ async def test_oldest_match_ends_for_a_new_one_and_other_sessions_only_visit(cli
     assert (await client.get(f"/api/matches/{ids[0]}")).status == 404
 
 
-@with_server(answer_seconds=8.0)
+@with_server(answer_seconds=5.0)
 async def test_endless_sheet_is_stopped_and_the_next_one_is_checked(client, server):
     for path in ("/api/sheet/check", "/api/matches"):
         status, reply = await post(client, path, {"rules": ENDLESS})
