@@ -14,7 +14,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -28,7 +27,7 @@ from ggp.game import Move
 from ggp.match.faults import Illegal, Late, Unreachable, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.move_menu import move_words
-from ggp.processes import child_end
+from ggp.processes.isolation import grouped_command
 from ggp.protocol.messages import printable
 from ggp.search.option_table import OptionError
 
@@ -146,7 +145,7 @@ def run_command(arguments: Sequence[str], text: str, deadline: float) -> str:
         given.seek(0)
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", child_end.__file__, *arguments],
+                grouped_command(*arguments),
                 stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

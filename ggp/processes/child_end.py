@@ -133,7 +133,8 @@ def guard_group() -> None:
 
     Code that never releases the interpreter lock, and its children, would outlive the parent.
     """
-    if os.getpgrp() != os.getpid():
+    group = os.getpgrp()
+    if group != os.getpid():
         return
     between = os.fork()
     if between:  # the guard is not a child of this process, which may wait for its own children
@@ -142,6 +143,7 @@ def guard_group() -> None:
     if os.fork():
         os._exit(0)
     with contextlib.suppress(BaseException):
+        os.setpgid(0, 0)  # a stop of the group does not stop its guard
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (1, 2):  # readers of these must see the end of the others
@@ -149,7 +151,8 @@ def guard_group() -> None:
         end = select.poll()
         end.register(0, 0)
         end.poll()
-    os.killpg(0, signal.SIGKILL)
+        os.killpg(group, signal.SIGKILL)
+    os._exit(0)
 
 
 _SECCOMP_CALLS = {

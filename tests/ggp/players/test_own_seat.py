@@ -385,7 +385,7 @@ def test_tournament_counts_all_that_players_do_and_resumes_nothing(folder):
 )
 def test_nothing_outlives_a_command_that_is_ended(folder, command, end):
     (folder / "stuck.py").write_text(
-        "import os, time, ggp\n"
+        "import glob, os, signal, time, ggp\n"
         "class Stuck(ggp.Player):\n"
         "    def choose(self, state, deadline, joint_move):\n"
         "        if os.fork() == 0:\n"
@@ -393,7 +393,9 @@ def test_nothing_outlives_a_command_that_is_ended(folder, command, end):
         "            open(f'pid.{os.getpid()}', 'w').close()\n"
         "            time.sleep(600)\n"
         "        open(f'pid.{os.getpid()}', 'w').close()\n"
-        "        return sum(range(10**13))\n"
+        "        while len(glob.glob('pid.*')) < 2:\n"
+        "            time.sleep(0.01)\n"
+        "        os.killpg(0, signal.SIGSTOP)\n"
     )
     running = subprocess.Popen(
         [sys.executable, "-m", "ggp", *command.split()],
@@ -406,9 +408,9 @@ def test_nothing_outlives_a_command_that_is_ended(folder, command, end):
     while len(list(folder.glob("pid.*"))) < 2 and time.monotonic() < limit:
         time.sleep(0.05)
     pids = [int(path.suffix[1:]) for path in folder.glob("pid.*")]
-    assert len(pids) >= 2
     running.send_signal(end)
     running.wait(20)
+    assert len(pids) >= 2
     assert wait_until_gone(pids)
 
 
