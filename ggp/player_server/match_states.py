@@ -76,14 +76,25 @@ class MatchStates:
 
     async def search(self, cpu_seconds: float, deadline: float) -> str | None:
         """Continue the short search for `cpu_seconds`; return its best move. Raises ChildError."""
-        if self._child is None:
-            raise ChildGoneError
-        found = self._child.ask("search", cpu_seconds=cpu_seconds, deadline=deadline)
-        move: str | None = await asyncio.wrap_future(found)
-        return move
+        while True:
+            await self._catch_up(deadline)
+            child = self._child
+            assert child is not None
+            try:
+                found = child.ask("search", cpu_seconds=cpu_seconds, deadline=deadline)
+                move: str | None = await asyncio.wrap_future(found)
+            except ChildGoneError as error:
+                if child is self._child:
+                    self._replace(error)
+            else:
+                return move
 
     async def _do(self, do: str, deadline: float = 0.0, **arguments: Any) -> Any:
         self._journal.append((do, arguments))
+        return await self._catch_up(deadline)
+
+    async def _catch_up(self, deadline: float) -> Any:
+        """Send what the process has not answered; the last of these answers."""
         last, answer = len(self._journal), None
         async with self._turn:
             while self._done < last:
@@ -121,7 +132,7 @@ class MatchStates:
         log.warning("match %s: the state process died; starting another one", self._match_id)
         if self._child is not None:
             self._pool.give_back(self._child)
-            self._child = None
+            self._child, self._done = None, 0
 
     def close(self) -> None:
         """End the match without waiting."""

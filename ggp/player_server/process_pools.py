@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from ggp.players.own import is_own_player
 from ggp.processes.child import Child, ChildError, ChildGoneError, ChildLateError, resident_mebibytes
 from ggp.protocol.messages import printable
 
@@ -166,7 +167,8 @@ class WorkerPool(_Pool):
     """
 
     def __init__(self, agent: str, most: int = 1, *, preparing_seconds: float = _PREPARING_SECONDS) -> None:
-        super().__init__("ggp.player_server.worker", (), most, _SEARCH_GROWTH_MEBIBYTES)
+        arguments = ("own",) if is_own_player(agent) else ()
+        super().__init__("ggp.player_server.worker", arguments, most, _SEARCH_GROWTH_MEBIBYTES)
         self._agent, self._preparing_seconds = agent, preparing_seconds
         self._is_preparing = False
 

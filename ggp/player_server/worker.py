@@ -1,9 +1,10 @@
-"""A search process: `python -m ggp.player_server.worker`, started by the HTTP player.
+"""A search process: `python -m ggp.player_server.worker [own]`, started by the HTTP player.
 
 It is reused from match to match. Its server kills the whole group, grounding children included, and it kills
 its own group when standard input closes, because then the server is dead. Between requests the player
 ponders, if pondering is on; it pauses while another match of the server starts or is to move. Terms are KIF
-text; deadlines are `time.monotonic()` seconds, which all processes of a machine share. Requests:
+text; deadlines are `time.monotonic()` seconds, which all processes of a machine share. With `own` the agent
+is user-defined, and nothing that it starts outlives the process. Requests:
 
     prepare   agent                               compile, cache and load its kernels; answered
     start     see `StartRequest`                  answered when the agent is ready
@@ -25,6 +26,7 @@ from __future__ import annotations
 import gc
 import logging
 import math
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -44,7 +46,15 @@ from ggp.native.compile_limit import COMPILE_THREAD
 from ggp.player_server.preparation import prepare
 from ggp.players.factory import make_player
 from ggp.players.own import error_text, is_own_player
-from ggp.processes.child_end import FULL_STATUS, Parent, end_process_group, limit_memory, release_memory
+from ggp.processes.child_end import (
+    FULL_STATUS,
+    Parent,
+    end_process_group,
+    guard_group,
+    keep_group,
+    limit_memory,
+    release_memory,
+)
 from ggp.protocol.messages import parse_term, parse_term_or_name, printable
 from ggp.search.report import SearchReport
 
@@ -204,6 +214,9 @@ class AgentMatch:
 
 
 def main() -> None:
+    if sys.argv[1:] == ["own"]:
+        guard_group()
+        keep_group()
     parent = Parent()
     watch_compilation(lambda is_compiling: parent.send_event("compiling", is_compiling=is_compiling))
     try:

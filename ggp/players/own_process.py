@@ -29,7 +29,7 @@ from ggp.players.factory import make_player
 from ggp.players.own import AuthorError, error_text
 from ggp.players.own_seat import TRAITS
 from ggp.players.warm_up import play_trial
-from ggp.processes.child_end import Parent, guard_group, limit_memory
+from ggp.processes.child_end import Parent, guard_group, keep_group, limit_memory
 from ggp.protocol.messages import parse_term_or_name
 
 _GAMES_KEPT = 16
@@ -152,6 +152,7 @@ def answer(agent: _Agent, request: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Serve the seat that has started this process."""
     guard_group()
+    keep_group()
     parent = Parent()
     limit_memory(int(sys.argv[1]))
     agent, own, is_watched = _Agent(parent), os.getpid(), False

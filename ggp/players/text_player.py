@@ -27,6 +27,7 @@ from ggp.game import Move
 from ggp.match.faults import Illegal, Late, Unreachable, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.players.move_menu import move_words
+from ggp.processes.isolation import grouped_command
 from ggp.protocol.messages import printable
 from ggp.search.option_table import OptionError
 
@@ -144,7 +145,7 @@ def run_command(arguments: Sequence[str], text: str, deadline: float) -> str:
         given.seek(0)
         try:
             process = subprocess.Popen(
-                arguments,
+                grouped_command(*arguments),
                 stdin=given,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -205,3 +206,4 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """Kill the process, and all of its session that still run."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    process.kill()  # it has no session where this process must keep its own

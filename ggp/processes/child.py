@@ -249,6 +249,7 @@ class Child:
         self._is_killed = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)  # also once it has ended: its children may live
+        self._process.kill()  # it has no group where this one must keep its own
 
     def close(self) -> None:
         """Kill the process, and wait for its end."""

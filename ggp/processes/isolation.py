@@ -29,6 +29,15 @@ def isolated_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
+def grouped_command(*arguments: str) -> list[str]:
+    """The command line that runs a program, and keeps all that it starts in its process group.
+
+    >>> grouped_command("ls")[1:3], grouped_command("ls")[-1]
+    (['-I', '-S'], 'ls')
+    """
+    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("child_end.py")), *arguments]
+
+
 def isolated_environment() -> dict[str, str]:
     """This process's environment, with the running `ggp` first in PYTHONPATH.
 

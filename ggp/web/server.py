@@ -358,7 +358,9 @@ class WebServer:
         own = list(self._session(request).matches.values())[::-1]
         running = [*own, *(each for each in self.sessions.all_matches() if each not in own)]
         found = {
-            each.name: _summary(each) for each in running if each.opened and not each.state.get("is_over")
+            each.name: _summary(each)
+            for each in running
+            if each.opened and each.about and not each.state.get("is_over")
         }
         known = {each.name for each in running}
         kept = await asyncio.to_thread(self._kept.going_on, _LISTED)
@@ -597,7 +599,7 @@ class WebServer:
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
         match = self.sessions.find_match(self._session(request), name)
-        if match is None:
+        if match is None or not match.about:  # it is being opened
             raise web.HTTPNotFound(text=_NO_MATCH)
         return match
 

@@ -185,6 +185,9 @@ async def test_player_plays_a_match_to_its_end_though_a_state_process_dies(serve
     assert third in legal_after((first, "noop"), ("noop", move))
     assert (match.step, match._states.pid in (None, killed)) == (2, False)
     assert "the state process died; starting another one" in caplog.text
+    os.kill(match._states.pid, signal.SIGKILL)
+    found = await match._states.search(0.01, time.monotonic() + 60)
+    assert found in legal_after((first, "noop"), ("noop", move))
     found = await replies(server, f"(Stop m ({third} noop))", f"( PLAY m ({third} noop) )")
     assert found == ["done", "busy"]
 

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[3]
 TERMS = ggp.MatchTerms(0.5, 0.5, seed=1, grace_seconds=0.2)
 
 AGENTS = """
-import os, stat, sys, time
+import os, stat, subprocess, sys, time
 
 import ggp
 
@@ -125,7 +125,8 @@ class Forks(Acts):
     def act(self, joint_move):
         pid = os.fork()
         if pid == 0:
-            time.sleep(600)
+            os.setsid()
+            subprocess.run(["sleep", "600"], start_new_session=True)
         with open("forked", "a") as file:
             file.write(f"{pid}\\n")
 
@@ -377,23 +378,27 @@ def test_tournament_counts_all_that_players_do_and_resumes_nothing(folder):
 @pytest.mark.parametrize(
     "command",
     [
-        "match tictactoe stuck.py:Stuck random --engine reasoner",
-        "tournament --game tictactoe --agents stuck.py:Stuck random --set engine=reasoner",
+        "match tictactoe stuck.py:Stuck random --engine reasoner --play-clock 100",
+        "tournament --game tictactoe --agents stuck.py:Stuck random --set engine=reasoner --play-clock 100",
+        "player --agent stuck.py:Stuck --port 0",
     ],
 )
 def test_nothing_outlives_a_command_that_is_ended(folder, command, end):
     (folder / "stuck.py").write_text(
-        "import os, time, ggp\n"
+        "import glob, os, signal, time, ggp\n"
         "class Stuck(ggp.Player):\n"
         "    def choose(self, state, deadline, joint_move):\n"
         "        if os.fork() == 0:\n"
+        "            os.setsid()\n"
         "            open(f'pid.{os.getpid()}', 'w').close()\n"
         "            time.sleep(600)\n"
         "        open(f'pid.{os.getpid()}', 'w').close()\n"
-        "        return sum(range(10**13))\n"
+        "        while len(glob.glob('pid.*')) < 2:\n"
+        "            time.sleep(0.01)\n"
+        "        os.killpg(0, signal.SIGSTOP)\n"
     )
     running = subprocess.Popen(
-        [sys.executable, "-m", "ggp", *f"{command} --play-clock 100".split()],
+        [sys.executable, "-m", "ggp", *command.split()],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -403,9 +408,9 @@ def test_nothing_outlives_a_command_that_is_ended(folder, command, end):
     while len(list(folder.glob("pid.*"))) < 2 and time.monotonic() < limit:
         time.sleep(0.05)
     pids = [int(path.suffix[1:]) for path in folder.glob("pid.*")]
-    assert len(pids) >= 2
     running.send_signal(end)
     running.wait(20)
+    assert len(pids) >= 2
     assert wait_until_gone(pids)
 
 
@@ -491,3 +496,9 @@ def test_agent_behind_a_server_that_ends_its_process_has_a_fault_in_every_move(f
 def test_agent_behind_a_server_that_plays_has_no_fault(folder):
     assert not any(managed(folder, "First", fallback=False))
     assert isinstance(managed(folder, "Garbage")[0], Illegal | Crashed)
+
+
+@pytest.mark.slow
+def test_server_ends_what_its_agent_has_started(folder):
+    assert not any(managed(folder, "Forks"))
+    assert wait_until_gone(list(map(int, (folder / "forked").read_text().split())))

@@ -114,7 +114,7 @@ def test_endless_output_is_cut_and_nothing_keeps_running(command, tmp_path):
     pids = tmp_path / "pids"
     script = f"""
 import os, subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 open({str(pids)!r}, "w").write(f"{{os.getpid()}} {{child.pid}}")
 while True:
     print("(mark 1 1)" * 99)

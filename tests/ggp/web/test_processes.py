@@ -78,6 +78,16 @@ async def test_oldest_match_ends_for_a_new_one_and_other_sessions_only_visit(cli
     assert (await client.get(f"/api/matches/{ids[0]}")).status == 404
 
 
+@with_server()
+async def test_match_that_is_being_opened_is_neither_listed_nor_found(client, server):
+    opening = asyncio.create_task(post(client, "/api/matches", {"rules": SIMPLE}))
+    while not (names := [each.name for each in server.sessions.all_matches()]):
+        await asyncio.sleep(0)
+    assert await (await client.get("/api/matches")).json() == []
+    assert (await post(client, f"/api/matches/{names[0]}/again", {}))[0] == 404
+    assert (await opening)[0] == 200
+
+
 @with_server(answer_seconds=5.0)
 async def test_endless_sheet_is_stopped_and_the_next_one_is_checked(client, server):
     for path in ("/api/sheet/check", "/api/matches"):

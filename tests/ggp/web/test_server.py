@@ -74,7 +74,7 @@ async def test_page_is_refused_without_the_token(client, server, path):
 @with_server()
 async def test_explanations_are_refused_to_other_pages_and_for_damaged_places(client, server):
     session = next(iter(server.sessions._sessions.values()))
-    session.matches["m"] = OpenMatch("m")
+    session.matches["m"] = OpenMatch("m", about={"name": "m"})
     for site, query, status in [
         ("same-site", "step=0", 403),
         ("cross-site", "step=0", 403),
