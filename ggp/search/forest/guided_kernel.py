@@ -23,8 +23,7 @@ from ggp.networks.network import Float32Array
 from ggp.search.forest.kernel import Roots, launch_in_trees
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, UNPROVEN, Parts, SearchMemory
-from ggp.search.tree.kernels.ends import end_lane, lanes_to_cut, note_end, read_result
-from ggp.search.tree.kernels.search import put_move
+from ggp.search.tree.kernels.ends import add_lanes, end_lane, lanes_to_cut, note_end, read_result
 from ggp.search.tree.kernels.tree import (
     BEST_GOAL,
     EXPANDED,
@@ -133,7 +132,7 @@ def _reach_nodes(search: SearchMemory, parts: Parts, guide: Guide) -> Row:
                 guide.expected[lane, role] = arrays.goal[role]
             walkers.node[walker] = MISSING
             clear_lane(arrays.mask, IN_TREE, lane)
-            walkers.out[lane] = arrays.counter[c.TICK]
+            walkers.out[walker] = arrays.counter[c.TICK]
         else:
             end_lane(search, parts, 0, lane)
     return load(arrays.mask, CUT)
@@ -180,14 +179,13 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
         node = np.int64(walkers.node[walker])
         if walkers.left[walker] == 0 or node == MISSING:
             continue
-        lane = np.int64(walkers.lane[walker, 0])
         depth = np.int64(walkers.depth[walker])
         path_edge = walkers.path_edge[walker, depth]
         for role in range(tables.role_count):
             e = _select_edge(search, guide, node, role)
             path_edge[role] = e
             tree.flight[e] += 1
-            put_move(arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
+            add_lanes(arrays.value, np.int64(tables.move0) + np.int64(tree.move[e]), walkers, walker)
         walkers.path_node[walker, depth] = node
         walkers.depth[walker] = depth + 1
         child = child_of(tree, node, path_edge)
@@ -196,7 +194,7 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
         walkers.node[walker] = child
         walkers.leaf[walker] = child
         if child == MISSING:  # no room: valued at the next tick, not yet in a playout
-            walkers.out[lane] = arrays.counter[c.TICK] + 1
+            walkers.out[walker] = arrays.counter[c.TICK] + 1
         walkers.descending[kept] = walker
         kept += 1
     arrays.counter[c.DESCENDING] = kept

@@ -119,7 +119,9 @@ class TreeEngine:
                 has_states=policy.has_states,
             ),
             tree=make_tree(lane_tables, options, state_words),
-            walkers=make_walkers(lane_tables.role_count, lanes, options.lanes_per_leaf, options.depth_limit),
+            walkers=make_walkers(
+                lane_tables.role_count, options.words, options.lanes_per_leaf, options.depth_limit
+            ),
             statistics=make_statistics(lane_tables, policy),
             contexts=make_contexts(lane_tables, policy, options.words),
             planes=_planes_of(code),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from ggp.lanes.layout import LaneTables
 from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
+    EDGE_BLOCK,
     MISSING,
     ContextStatistics,
     Float64Array,
@@ -30,6 +33,9 @@ from ggp.search.tree.policies.policy import GRAVE, RAVE, Policy
 
 HISTORY_TICKS = 1024
 """A power of two. Of longer playouts only the last moves are learned from."""
+
+ROOT_LOGS = 8192
+"""Numbers of visits whose logarithms are computed beforehand: those of most nodes."""
 
 BYTES_PER_PAIR = 24
 BYTES_PER_WEIGHED_MOVE = 12
@@ -77,7 +83,7 @@ def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) ->
     node_share = NODE_SHARE_OF_GRAPH if state_words else NODE_SHARE
     table_share = TABLE_SHARE if has_grave else 0.0
     nodes = max(64, int(node_share * memory) // of_a_node)
-    edges = max(int((1 - node_share - table_share) * memory) // of_an_edge, 4 * moves + 64)
+    edges = max(int((1 - node_share - table_share) * memory) // of_an_edge, 4 * moves + 64) + EDGE_BLOCK
     grave_tables = max(1, int(table_share * memory) // of_a_table)
     buckets = 1 << max(4, (2 * nodes - 1).bit_length())
     raved = edges if has_rave else 1
@@ -110,11 +116,13 @@ def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) ->
     )
 
 
-def make_walkers(roles: int, lanes: int, group: int, depth: int) -> Walkers:
-    """Walkers for `lanes` lanes, all free after `abandon`."""
+def make_walkers(roles: int, words: int, group: int, depth: int) -> Walkers:
+    """Walkers for the lanes of `words` words, all free after `abandon`."""
+    lanes = 64 * words
     of_lanes: dict[str, Any] = {name: np.zeros(lanes, np.int32) for name in Walkers._fields}
     return Walkers(**of_lanes)._replace(
         lane=np.zeros((lanes, group), np.int32),
+        lanes=make_rows(lanes, words),
         path_node=np.zeros((lanes, depth), np.int32),
         path_edge=np.zeros((lanes, depth, roles), np.int32),
         start=np.zeros(lanes, np.int64),
@@ -144,6 +152,11 @@ def make_contexts(tables: LaneTables, policy: Policy, words: int) -> ContextStat
         pair_mean=np.full(pairs, -1.0),
         cases=no_cases(words),
     )
+
+
+@cache
+def _root_logs() -> Float64Array:
+    return np.sqrt([0.0, *map(math.log, range(1, ROOT_LOGS))])
 
 
 def _make_weighed_moves(tables: LaneTables, is_used: bool) -> WeighedMoves:
@@ -192,7 +205,8 @@ def make_search_arrays(
         seed=sequence.generate_state(1, np.uint64).astype(np.uint64),
         goal=np.zeros(tables.role_count, np.float64),
         goal_value=goal_value,
-        score=np.zeros(tables.move_count, np.float64),
+        root_log=_root_logs(),
+        score=np.zeros(tables.move_count + EDGE_BLOCK, np.float64),
         option=np.zeros(tables.move_count, np.int32),
         weighed=_make_weighed_moves(tables, has_states),
         first_move=first_move.astype(np.int64),

@@ -39,6 +39,9 @@ UNPROVEN = -1
 SAME_AS = -2
 """Tree.first_edge of a node that another one stands for: SAME_AS minus its number."""
 
+EDGE_BLOCK = 8
+"""Edges that are computed at a time, which takes as long as one; the arrays have room for as many more."""
+
 BUSY, IN_TREE, CUT, MOVED = range(4)
 """Rows of SearchArrays.mask: lanes of a walker; of a walker in the tree; those that end in this tick (scratch
 before); those that made a move in it."""
@@ -117,13 +120,14 @@ class Walkers(NamedTuple):
     size: Int32Array  # [L] lanes at the start
     left: Int32Array  # [L] lanes not ended yet
     lane: Int32Array  # [L, G]
+    lanes: Rows  # L: the same as a row
     path_node: Int32Array  # [L, D]
     path_edge: Int32Array  # [L, D, R]
     descending: Int32Array  # [L] the walkers in the tree
     free: Int32Array  # [L] stack of the free walkers
     of_lane: Int32Array  # [L] walker of a lane, or MISSING
-    start: Int64Array  # [L] by lane: tick of its first move
-    out: Int64Array  # [L] by lane: tick of its first move outside the tree
+    start: Int64Array  # [L] tick of the first move
+    out: Int64Array  # [L] tick of the first move outside the tree
     free_lane: Int32Array  # [L] stack of the free lanes
 
 
@@ -177,7 +181,8 @@ class SearchArrays(NamedTuple):
     seed: Words  # [1] state of the generator that decides in the tree
     goal: Float64Array  # [R] scratch
     goal_value: Float64Array  # goal of each goal literal
-    score: Float64Array  # [M] scratch of the values that UCT compares, of PAST, FAST and GRAVE
+    root_log: Float64Array  # [ROOT_LOGS] root_log[n] = sqrt(ln n), for small n
+    score: Float64Array  # [M + EDGE_BLOCK] scratch of the values that UCT compares, of PAST, FAST and GRAVE
     option: Int32Array  # [M] scratch of GRAVE
     weighed: WeighedMoves  # scratch of PAST
     first_move: Int64Array  # [R+1]

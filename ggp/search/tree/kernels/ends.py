@@ -12,7 +12,19 @@ import numpy as np
 
 from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.entry_points import NO_ENTRY, call_entry
-from ggp.jit.rows import Index, Row, fill, get_word, literal, load, lowest_bit, store, word_count
+from ggp.jit.rows import (
+    Index,
+    Row,
+    Rows,
+    fill,
+    get_word,
+    literal,
+    load,
+    lowest_bit,
+    set_word,
+    store,
+    word_count,
+)
 from ggp.lanes.bits import clear_lane, has_lane, literal_in_lane, set_lane
 from ggp.lanes.step import settle_states
 from ggp.search.tree.kernels import counters as c
@@ -47,10 +59,10 @@ def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> 
     for lane in range(walkers.of_lane.shape[0]):
         walker = walkers.of_lane[lane]
         if walker != MISSING and walkers.node[walker] == MISSING:
-            if counter[c.TICK] - walkers.out[lane] >= limit:
+            if counter[c.TICK] - walkers.out[walker] >= limit:
                 set_lane(arrays.mask, CUT, lane)
             else:
-                oldest = min(oldest, walkers.out[lane])
+                oldest = min(oldest, walkers.out[walker])
     counter[c.NEXT_CUT] = oldest + limit
     return load(arrays.mask, CUT)
 
@@ -156,12 +168,15 @@ def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> 
     arrays, tree, walkers, counter = search.arrays, search.tree, search.walkers, search.arrays.counter
     walker = np.int64(walkers.of_lane[lane])
     depth = np.int64(walkers.depth[walker])
-    for d in range(depth):
+    # In the tree all lanes of a walker end at once, with the same goals, which enter with the first of them.
+    is_in_tree = walkers.node[walker] != MISSING
+    ended = walkers.size[walker] if is_in_tree else 1
+    for d in range(depth if not is_in_tree or walkers.left[walker] == ended else 0):
         for role in range(arrays.goal.shape[0]):
             e = walkers.path_edge[walker, d, role]
-            tree.visits[e] += 1
-            tree.flight[e] -= 1
-            tree.total[e] += arrays.goal[role]
+            tree.visits[e] += ended
+            tree.flight[e] -= ended
+            tree.total[e] += ended * arrays.goal[role]
     # The policy learns after the back-up, and while the walker still has its path.
     if parts.learn != NO_ENTRY:
         call_entry(parts.learn, memory, walker, lane)
@@ -171,7 +186,7 @@ def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> 
         call_entry(parts.learn_context, memory, walker, lane)
     counter[c.FINISHED] += 1
     counter[c.ROOT_VISITS] += 1
-    counter[c.STEPS] += counter[c.TICK] - walkers.start[lane]
+    counter[c.STEPS] += counter[c.TICK] - walkers.start[walker]
     counter[c.DEPTH_SUM] += depth
     counter[c.DEEPEST] = max(counter[c.DEEPEST], depth)
     # Release the lane, and the walker with its last lane.
@@ -199,7 +214,7 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
             walker = np.int64(walkers.of_lane[lane])
             is_of_state = read_result(search, walker, lane)
             # Without a move outside the tree the leaf itself is over.
-            is_leaf = arrays.counter[c.TICK] == walkers.start[lane] + walkers.depth[walker]
+            is_leaf = arrays.counter[c.TICK] == walkers.start[walker] + walkers.depth[walker]
             if is_of_state and is_leaf and search.settings.is_solving != 0:
                 note_end(arrays, search.tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(search, parts, memory, lane)
@@ -253,6 +268,13 @@ def _is_proven(search: SearchMemory, walker: Index, node: Index) -> bool:
     return True
 
 
+@inlined
+def add_lanes(rows: Rows, row: Index, walkers: Walkers, walker: Index) -> None:
+    """Set the lanes of the walker in a row."""
+    for w in range(word_count(rows)):
+        set_word(rows, row, w, get_word(rows, row, w) | get_word(walkers.lanes, walker, w))
+
+
 @stage
 def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
     """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there. They are at a proven
@@ -271,5 +293,4 @@ def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
         if not is_end and tree.first_edge[node, 0] == MISSING:
             is_end = _open_node(search, parts, walker, node, lane)
         if is_end:
-            for k in range(walkers.size[walker]):
-                set_lane(arrays.mask, CUT, np.int64(walkers.lane[walker, k]))
+            add_lanes(arrays.mask, CUT, walkers, walker)

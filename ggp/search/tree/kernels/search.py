@@ -24,7 +24,7 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index, get_word, set_word, word_count
 from ggp.jit.unboxed import Unboxed, unboxed
-from ggp.lanes.bits import clear_lane, set_lane
+from ggp.lanes.bits import set_lane
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
     BUSY,
@@ -37,16 +37,9 @@ from ggp.search.tree.kernels.arrays import (
     SearchMemory,
     Walkers,
 )
-from ggp.search.tree.kernels.ends import add_ends_in_tree, end_lanes
+from ggp.search.tree.kernels.ends import add_ends_in_tree, add_lanes, end_lanes
 from ggp.search.tree.kernels.tree import add_child, child_of, random_slot, select_edge
 from ggp.search.tree.policies.rave import reference_at
-
-
-@inlined
-def put_move(arrays: SearchArrays, walkers: Walkers, walker: Index, node: Index) -> None:
-    """Select the move with row `node` in all lanes of the walker."""
-    for i in range(walkers.size[walker]):
-        set_lane(arrays.value, node, np.int64(walkers.lane[walker, i]))
 
 
 @inlined
@@ -54,10 +47,10 @@ def _leave_tree(search: SearchMemory, walker: Index) -> None:
     """Start the playouts of the walker's lanes, each by itself, from the next tick on."""
     arrays, walkers = search.arrays, search.walkers
     walkers.node[walker] = MISSING
-    for i in range(walkers.size[walker]):
-        lane = np.int64(walkers.lane[walker, i])
-        clear_lane(arrays.mask, IN_TREE, lane)
-        walkers.out[lane] = arrays.counter[c.TICK] + 1
+    walkers.out[walker] = arrays.counter[c.TICK] + 1
+    for w in range(word_count(walkers.lanes)):
+        left = get_word(arrays.mask, IN_TREE, w) & ~get_word(walkers.lanes, walker, w)
+        set_word(arrays.mask, IN_TREE, w, left)
 
 
 @stage
@@ -77,7 +70,7 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
         e = select_edge(search, parts, memory, node, role, reference, lane)
         path_edge[role] = e
         tree.flight[e] += walkers.size[walker]
-        put_move(search.arrays, walkers, walker, np.int64(tables.move0) + np.int64(tree.move[e]))
+        add_lanes(search.arrays.value, np.int64(tables.move0) + np.int64(tree.move[e]), walkers, walker)
     walkers.path_node[walker, depth] = node
     walkers.depth[walker] = depth + 1
     child = child_of(tree, node, path_edge)
@@ -108,7 +101,7 @@ def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
             for role in range(tables.role_count):
                 slot = random_slot(tables, arrays, role, np.int64(walkers.lane[walker, 0]))
                 if slot != MISSING:
-                    put_move(arrays, walkers, walker, np.int64(tables.slot_node[slot]))
+                    add_lanes(arrays.value, np.int64(tables.slot_node[slot]), walkers, walker)
             walkers.leaf[walker] = MISSING
             _leave_tree(search, walker)
         else:
@@ -164,14 +157,17 @@ def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Ind
     walkers.depth[walker] = 0
     walkers.size[walker] = size
     walkers.left[walker] = size
+    walkers.start[walker] = counter[c.TICK] + 1
+    for w in range(word_count(walkers.lanes)):
+        set_word(walkers.lanes, walker, w, np.uint64(0))
     for i in range(size):
         counter[c.FREE_LANES] -= 1
         lane = np.int64(walkers.free_lane[counter[c.FREE_LANES]])
         walkers.lane[walker, i] = lane
         walkers.of_lane[lane] = walker
-        walkers.start[lane] = counter[c.TICK] + 1
-        set_lane(arrays.mask, BUSY, lane)
-        set_lane(arrays.mask, IN_TREE, lane)
+        set_lane(walkers.lanes, walker, lane)
+    add_lanes(arrays.mask, BUSY, walkers, walker)
+    add_lanes(arrays.mask, IN_TREE, walkers, walker)
     walkers.descending[counter[c.DESCENDING]] = walker
     counter[c.DESCENDING] += 1
     counter[c.DESCENTS] += 1

@@ -6,8 +6,8 @@ float by the same operations, so that they build the same tree.
 
 Each term of what UCT compares has a short loop of its own, from 0 on, over slices, without branches that
 depend on the edge: so LLVM computes several edges at a time, and a search with many moves per state runs up
-to 1.4 times as fast as with all terms in one loop. `value` is scratch, float64[E] of the E edges of one role:
-value[i] is that of edge first + i.
+to 1.4 times as fast as with all terms in one loop. Loops run over whole blocks of edges, so that a node with
+few of them is computed like that as well. `value` is scratch: value[i] is that of edge first + i of a role.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ggp.lanes.bits import literal_in_lane
 from ggp.lanes.layout import LaneTables
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
+    EDGE_BLOCK,
     MISSING,
     NO_ROLE,
     SEVERAL,
@@ -33,7 +34,6 @@ from ggp.search.tree.kernels.arrays import (
     Parts,
     SearchArrays,
     SearchMemory,
-    Settings,
     Tree,
 )
 from ggp.search.tree.kernels.graph import shared_node
@@ -75,10 +75,11 @@ def read_goals(tables: LaneTables, arrays: SearchArrays, chance: Index, lane: In
     for role in range(tables.role_count):
         found = 0
         goal = 0.0
+        # Without branches, which no processor foresees here.
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-            if literal_in_lane(arrays.value, tables.goal_literal[q], lane):
-                found += 1
-                goal = arrays.goal_value[q]
+            holds = literal_in_lane(arrays.value, tables.goal_literal[q], lane)
+            found += holds
+            goal += holds * arrays.goal_value[q]
         arrays.goal[role] = goal if found == 1 and role != chance else 0.0
 
 
@@ -87,7 +88,7 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     """Give `node` its edges: the legal moves in `lane`. STUCK where a role has none, FULL without room."""
     counter = arrays.counter
     e = counter[c.EDGES]
-    if e + tables.move_count > tree.move.shape[0]:
+    if e + tables.move_count + EDGE_BLOCK > tree.move.shape[0]:
         counter[c.REFUSED] += 1
         return FULL
     decider = NO_ROLE
@@ -124,47 +125,58 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
 @inlined
 def count_visits(tree: Tree, first: Index, end: Index) -> tuple[Index, bool]:
     """Total visits of the edges, those in flight included; and whether an edge has none."""
-    visits = tree.visits[first:end]
-    flight = tree.flight[first:end]
+    count = end - first
+    visits = tree.visits[first : first + in_blocks(count)]
+    flight = tree.flight[first : first + in_blocks(count)]
     all_visits: Index = 0
-    untried = 0
-    for i in range(end - first):
-        n = visits[i] + flight[i]
+    untried: Index = 0
+    for i in range(in_blocks(count)):
+        n = visits[i] + flight[i] if i < count else 0
         all_visits += n
-        untried += n == 0
-    return all_visits, untried > 0
+        untried += n == 0 and i < count
+    return all_visits, bool(untried > 0)
+
+
+@inlined
+def in_blocks(count: Index) -> Index:
+    """A number of edges, rounded up to whole blocks. What is computed for the edges behind is never read."""
+    return (count + EDGE_BLOCK - 1) & -EDGE_BLOCK
 
 
 @inlined
 def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None:
     """Mean goals; that of the node, or a neutral one, if all visits of an edge are in flight."""
-    visits = tree.visits[first:end]
-    total = tree.total[first:end]
-    unknown = 0
-    for i in range(end - first):
+    count = end - first
+    visits = tree.visits[first : first + in_blocks(count)]
+    total = tree.total[first : first + in_blocks(count)]
+    unknown: Index = 0
+    for i in range(in_blocks(count)):
         value[i] = total[i] / max(visits[i], 1)
-        unknown += visits[i] == 0
+        unknown += visits[i] == 0 and i < count
     if unknown > 0:
         ended = 0
         sum_of_goals = 0.0
-        for i in range(end - first):
+        for i in range(count):
             ended += visits[i]
             sum_of_goals += total[i]
         mean = sum_of_goals / ended if ended > 0 else NEUTRAL_GOAL
-        for i in range(end - first):
+        for i in range(count):
             value[i] = value[i] if visits[i] > 0 else mean
 
 
 @inlined
 def add_bonus(
-    tree: Tree, settings: Settings, first: Index, end: Index, all_visits: Index, value: Float64Array
+    tree: Tree, arrays: SearchArrays, exploration: float, first: Index, end: Index, all_visits: Index
 ) -> None:
     """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020)."""
-    visits = tree.visits[first:end]
-    flight = tree.flight[first:end]
-    bonus = settings.exploration * math.sqrt(math.log(all_visits))
-    for i in range(end - first):
-        value[i] += bonus / math.sqrt(visits[i] + flight[i])
+    count = in_blocks(end - first)
+    visits = tree.visits[first : first + count]
+    flight = tree.flight[first : first + count]
+    value, known = arrays.score, arrays.root_log
+    root_log = known[all_visits] if all_visits < known.shape[0] else math.sqrt(math.log(all_visits))
+    bonus = exploration * root_log
+    for i in range(count):
+        value[i] += bonus / math.sqrt(max(visits[i] + flight[i], 1))
 
 
 @inlined
@@ -208,14 +220,14 @@ def select_edge(
             return np.int64(call_entry(parts.draw, memory, first, end, role, lane))
         return _draw_untried(tree, search.statistics.weight, arrays, first, end)
     # From the mean of each edge, over all-moves-as-first means and the bonus, to the goal if it is proven.
-    value = arrays.score[: end - first]
+    value = arrays.score
     put_means(tree, first, end, value)
     if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
         call_entry(parts.mix, memory, first, end, all_visits, reference)
-    add_bonus(tree, settings, first, end, all_visits, value)
+    add_bonus(tree, arrays, settings.exploration, first, end, all_visits)
     if settings.is_solving != 0:
         put_proofs(tree, first, end, bool(node == arrays.counter[c.ROOT_NODE]), value)
-    return first + first_highest(value)
+    return first + first_highest(value[: end - first])
 
 
 @stage
@@ -223,20 +235,18 @@ def _draw_untried(tree: Tree, weight: Int32Array, arrays: SearchArrays, first: I
     """An untried edge, by the weights of the moves, which are all 1 where nothing is learned."""
     total: Index = 0
     for e in range(first, end):
-        if is_untried(tree, e):
-            total += weight[tree.move[e]]
+        total += weight[tree.move[e]] * is_untried(tree, e)
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        if is_untried(tree, e):
-            k -= weight[tree.move[e]]
-            if k < 0:
-                return e
+        k -= weight[tree.move[e]] * is_untried(tree, e)
+        if k < 0:
+            return e
     return first
 
 
 @inlined
 def is_untried(tree: Tree, e: Index) -> bool:
-    return bool(tree.visits[e] == 0 and tree.flight[e] == 0)
+    return bool(tree.visits[e] + tree.flight[e] == 0)
 
 
 @inlined

@@ -22,7 +22,7 @@ def learn_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     arrays, statistics = search.arrays, search.statistics
     ticks = arrays.history.shape[0]
     end = arrays.counter[c.TICK]
-    for tick in range(max(search.walkers.start[lane], end - ticks), end):
+    for tick in range(max(search.walkers.start[walker], end - ticks), end):
         for role in range(arrays.history.shape[1]):
             move = arrays.history[tick & (ticks - 1), role, lane]
             statistics.visits[move] += 1.0

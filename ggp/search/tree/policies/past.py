@@ -198,7 +198,7 @@ def learn_pairs(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
     ticks = arrays.history.shape[0]
     fact = arrays.weighed.fact[0]
     end_tick = arrays.counter[c.TICK]
-    for tick in range(max(search.walkers.start[lane], end_tick - ticks), end_tick):
+    for tick in range(max(search.walkers.start[walker], end_tick - ticks), end_tick):
         facts = _read_facts(arrays, tick, lane, fact)
         for role in range(arrays.history.shape[1]):
             move = np.int64(arrays.history[tick & (ticks - 1), role, lane])

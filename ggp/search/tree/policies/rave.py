@@ -51,7 +51,7 @@ def mix_in(memory: Unboxed[SearchMemory], first: int, end: int, all_visits: int,
 def _first_tick_outside(search: SearchMemory, walker: Index, lane: Index) -> Index:
     """Tick of the lane's first move outside the tree that the history still holds."""
     history = search.arrays.history.shape[0]
-    outside = search.walkers.start[lane] + np.int64(search.walkers.depth[walker])
+    outside = search.walkers.start[walker] + np.int64(search.walkers.depth[walker])
     return np.int64(max(outside, search.arrays.counter[c.TICK] - history))
 
 

@@ -81,7 +81,7 @@ def _select(engine, count, node=0):
 def test_tried_edge_with_the_highest_value_is_selected(policy, is_root):
     rng = np.random.default_rng(7)
     engine = _engine(policy)
-    for count in [*range(2, 9)] * 30:
+    for count in [*range(2, 16)] * 15:
         edges = _random_edges(rng, count)
         _put(engine, edges)
         values = [_value(edge, policy == "rave", edges, is_root) for edge in edges]
