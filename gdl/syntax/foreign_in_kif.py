@@ -19,16 +19,17 @@ from gdl.syntax.forms import CONNECTIVES
 
 _TOKEN = re.compile(r";[^\n]*|\(|\)|[^\s();]+")
 _COMMENT = re.compile(r"#\||#|//|/\*|%|--(?![\w-])|<!--")
-_COMMENT_ENDS = {"#|": "|#", "/*": "*/", "<!--": "-->"}
+COMMENT_ENDS = {"#|": "|#", "/*": "*/", "<!--": "-->"}
 
 ARROWS = frozenset({":-", "<-", "<--", "<==", "<=>", "<<=", "=<", "=>", "->", "-->", "==>", ":=", "::="}) | {
-    *("≤", "≦", "⩽", "⇐", "⟸", "←", "⟵", "→", "⇒", "⟹", "⇔", "<—", "<–", ":—", ":–", "if", "iff", "when")
+    *("≤", "≦", "⩽", "⇐", "⟸", "←", "⟵", "→", "⇒", "⟹", "⇔", "<—", "<–", ":—", ":–", "if", "iff", "when"),
+    "implies",
 }
 """What other notations write where KIF has `<=` before the head."""
 JOINS = {"&": "and", "&&": "and", "∧": "and", "/\\": "and", "|": "or", "||": "or", "∨": "or", "\\/": "or"}
-_FORWARD = frozenset({"=>", "->", "-->", "==>", "→", "⇒", "⟹", "if", "when"})
+_FORWARD = frozenset({"=>", "->", "-->", "==>", "→", "⇒", "⟹", "if", "when", "implies"})
 """Arrows from the body to the head; `if` is one only before both."""
-NEGATIONS = frozenset({"~", "!", "¬", "\\+", "-", "~~"})
+NEGATIONS = frozenset({"~", "!", "¬", "\\+", "-", "~~", "naf"})
 UNEQUAL = frozenset({"!=", "\\=", "\\==", "/=", "<>", "≠", "=\\=", "~=", "!=="})
 EQUAL = frozenset({"=", "==", "===", "=:="})
 COMPARISONS = frozenset({"<", ">", ">=", "=<", "≤", "≥", "is"})
@@ -180,7 +181,7 @@ class _Reader:
         return set(re.findall(r"\(\s*(?:<=\s*)?\(?\s*([^\s();]+)", self.text))
 
     def _skip(self, start: int, mark: str) -> int:
-        closing = _COMMENT_ENDS.get(mark, "\n")
+        closing = COMMENT_ENDS.get(mark, "\n")
         end = self.text.find(closing, start + len(mark))
         message = f"'{mark}' does not begin a comment in KIF: write ';'"
         self.places.append(Foreign(start, start + len(mark), "GDL119", message, "comment"))
@@ -328,6 +329,12 @@ class _Reader:
 
     def _look_at_word(self, node: Node, parent: Node | None, is_atom: bool) -> None:
         word = node.word
+        if parent is None and word[:1] in ("[", "{"):
+            self._add(node, f"'{word}': KIF has no brackets but parentheses", "bracket")
+        elif parent and parent.name in KEYWORDS and word[:1] == '"' and word[1:-1].lower() in self.inside:
+            self._add(node, f"{word} is another name than {word[1:-1]}: KIF needs no quotes", "quote")
+        elif word[-1:] == "," and parent is not None and word[:-1].lower() in KEYWORDS.keys() | CONNECTIVES:
+            self._add(node, f"'{word}': KIF has no commas: blanks separate", "comma")
         if node.is_list or (parent is not None and node.name in self.heads):
             return
         if word[-1] == "," or word[0] == "," or (word[0] == "?" and "," in word):
