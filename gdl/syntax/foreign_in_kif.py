@@ -240,8 +240,22 @@ class _Reader:
             swap = "; the head comes first" if node.name in _FORWARD else ""
             message = f"rules begin with <=, not with {node.parts[0].word}{swap}"
             self._add(node.parts[0], message, f"arrow {node.name}")
+        elif node.name[:2] == "<=" and node.name[2:3].isalpha() and node.is_list:
+            self._add(node.parts[0], f"'{node.name}': a blank is missing after <=")
+        elif node.parts and not node.parts[0].is_list and node.name != "<=":
+            self._look_for_arrow(node)
         elif not node.is_list and node.name in ARROWS | {"<=", ":", "<"} and before and after:
             self._look_between(before, node, after, self.top[number + 2 : number + 3])
+
+    def _look_for_arrow(self, node: Node) -> None:
+        """An arrow after the words of a head without parentheses of its own."""
+        arity = KEYWORDS[node.name].arity if node.name in KEYWORDS else None
+        for place, part in enumerate(node.parts[1:-1], 1):
+            if part.word == "<=" or (part.word in ARROWS and arity == place - 1):
+                head, *body = " ".join(map(self.shown, node.parts[:place])), *node.parts[place + 1 :]
+                rule = " ".join(["(<=", f"({head})" if place > 1 else head, *map(self.shown, body)])
+                self._add(part, f"'{part.word}' between head and body: write {rule})")
+                return
 
     def _look_between(self, head: Node, arrow: Node, body: Node, rest: Sequence[Node]) -> None:
         if arrow.word == "<=" and rest and "\n" in self.text[head.end : arrow.start]:
