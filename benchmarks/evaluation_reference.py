@@ -17,7 +17,7 @@ from typing import Any
 
 from ggp.game_evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT
 
-REFERENCE = Path(__file__).resolve().parent.parent / "ggp" / "evaluation" / "reference.json"
+REFERENCE = Path(__file__).resolve().parent.parent / "ggp" / "game_evaluation" / "reference.json"
 SHOWN = (
     *("completion", "duration", "branching", "agency", "balance", "draws", "depth", "ladder", "skill"),
     *("fitness", "drama", "tedium", "unchosen", "dominated"),

@@ -102,6 +102,17 @@ def check_integers(record: DataclassInstance, **least: int | None) -> None:
             object.__setattr__(record, name, to_integer(value, name, bound))
 
 
+def require_bool(value: object, name: str) -> None:
+    """Raise TypeError unless `value` is True, False, 0 or 1; other values are true by accident.
+
+    >>> require_bool("no", "check")
+    Traceback (most recent call last):
+    TypeError: check is True or False, not 'no'
+    """
+    if not is_integer(value) or value not in (0, 1):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+
+
 def is_integer(value: object) -> bool:
     """Whether `to_integer` accepts a value.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gdl.syntax.foreign_in_kif import order_asked
+from gdl.syntax.foreign_in_kif import COMMENT_ENDS, order_asked
 from gdl.syntax.foreign_text import Foreign
 
 _WORD = r"[A-Za-z_?'][\w?']*|\d+"
@@ -19,14 +19,16 @@ _TOKEN = re.compile(
         (?:dynamic|use_module|discontiguous|module|initialization|table|consult)\b[^\n]*)
     | (?P<neck>:-)
     | (?P<operation>==>|::)
-    | (?P<remark>//|\#|/\*|\*/|--(?=\s)|<!--|-->)
-    | (?P<not>\bnot\s+(?=[a-z~'])) | (?P<naf>\\\+|¬|!(?=\s*[a-z(])(?!=)|-(?=[a-z(]))
+    | (?P<remark>//|\#|/\*|--(?=\s)|<!--)
+    | (?P<not>\b(?i:not)\s+(?=[a-z~']))
+    | (?P<naf>\\\+|¬|!(?=[ \t]*[a-z(])(?!=)|-(?=[a-z(])|\bnaf(?=\s*\())
     | (?P<unequal>\\==?|!==?|<>|=\\=|≠|/=|~=)
     | (?P<arrow><=>|<==?|<--?|←|⇐|⟸|≤|:=|-->|=>|->|→|⇒|⟹|(?<=[)\w])\s*:(?=\s)
-        |(?<=\))\s+(?:if|when)\b(?=\s+[a-z~(]))
-    | (?P<compare>>=|=<|<|>|≥|(?<=[)\w])\s+is\s+(?=[\w(])[^&,|\n]*)
+        |(?<=\))\s+(?i:if|when)\b(?=\s+[a-z~(]))
+    | (?P<compare>>=|=<|<|>|≥|(?<=[)\w])\s+is\s+(?=[\w(])[^&,|\n]*|=\s*(?=\w+\s*[-+*/])[^&,|\n]*)
     | (?P<equal>=:=|={1,3})
-    | (?P<both>&&|∧|/\\|(?<=\))\s+and\b(?=\s+[a-z~(])) | (?P<either>\|\||∨|\\/|(?<=\))\s+or\b(?=\s+[a-z~(]))
+    | (?P<both>&&|∧|/\\|(?<=\))\s+(?i:and)\b(?=\s+[a-z~(]))
+    | (?P<either>\|\||∨|\\/|(?<=\))\s+(?i:or)\b(?=\s+[a-z~(]))
     | (?P<variable>\?[A-Za-z_]\w*)
     | (?P<arithmetic>(?<=[\w)])\s*(?:[+*/^]|-(?!\d)|-(?=\d)(?<=[\w)]\ -|\w\w-))\s*(?=[\w(]))
     | (?P<list>[\[\]{}]) | (?P<cut>!) | (?P<string>"[^"\n]*"?)
@@ -37,7 +39,7 @@ _TOKEN = re.compile(
 )
 _LEFT = re.compile(rf"({_WORD})\s*$")
 _RIGHT = re.compile(rf"\s*({_WORD})")
-_ATOM = re.compile(r"\s*([\w']+(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?)")
+_ATOM = re.compile(r"\s*\(?\s*([\w']+(?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\))?)")
 _IN_A_FACT = re.compile(r"(?:\A|[.)\w'])\s*\Z")
 
 _OPERATIONS = (
@@ -62,7 +64,7 @@ _SENTENCES: Mapping[str, tuple[str, str]] = {
     "operation": ("'{written}': " + _OPERATIONS, "operation"),
     "directive": ("'{written}' is a directive of Prolog: leave it out", "directive"),
     "remark": ("'{written}' does not begin a comment in infix form: write '%'", "remark"),
-    "not": ("'not' is written '~' in infix form: ~{following}", ""),
+    "not": ("'{written}' is written '~' in infix form: ~{following}", ""),
     "naf": ("'{written}' is written '~' in infix form: ~{following}", ""),
     "unequal": ("'{written}' is written distinct({0},{1})", ""),
     "equal": ("GDL has no '{written}': use one variable for both, or ~distinct({0},{1})", ""),
@@ -90,9 +92,14 @@ def foreign_in_infix(text: str) -> Iterator[Foreign]:
     >>> [found.message for found in foreign_in_infix("p(M) :- q(M,N) & M != N")]
     ["'!=' is written distinct(M,N)"]
     """
-    depth = 0
+    depth = skipped = 0
     for token in _TOKEN.finditer(text):
         kind = token.lastgroup
+        if token.start() < skipped:
+            continue
+        if kind == "remark":
+            end = text.find(COMMENT_ENDS.get(token.group(), "\n"), token.end())
+            skipped = len(text) if end < 0 else end
         if kind in ("open", "close"):
             depth = max(0, depth + (1 if kind == "open" else -1))
         elif kind == "neck":
@@ -126,10 +133,11 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
     if kind == "comment":
         is_cut_off = depth > 0 and written[0] == ";" and written.count(")") > written.count("(")
         return _SENTENCES[kind] if is_cut_off else None
-    if kind == "compare" and not written.startswith("is"):
+    computed = re.match(r"is\b|=(?!<)", written)
+    if kind == "compare" and not computed:
         return _order(written, operands), ""
-    if kind == "compare":
-        value = _RIGHT.match(written, 2)
+    if kind == "compare" and computed:
+        value = _RIGHT.match(written, computed.end())
         return _NUMBERS.format(value.group(1) if value else "X", operands[0]), ""
     if kind == "arrow":
         are_values = all(word[:1].isupper() or word.isdigit() for word in operands)
@@ -144,7 +152,7 @@ def _sentence(kind: str, text: str, token: re.Match[str], depth: int) -> tuple[s
         written=written,
         following=atom.group(1) if atom else "p",
         variable=_variable(written),
-        lower=written[0].lower() + written[1:],
+        lower=written.lower() if written.isupper() else written[0].lower() + written[1:],
         role=name,
         small=name.lower(),
     ), once.format(written=written)

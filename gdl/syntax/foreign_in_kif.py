@@ -19,16 +19,17 @@ from gdl.syntax.forms import CONNECTIVES
 
 _TOKEN = re.compile(r";[^\n]*|\(|\)|[^\s();]+")
 _COMMENT = re.compile(r"#\||#|//|/\*|%|--(?![\w-])|<!--")
-_COMMENT_ENDS = {"#|": "|#", "/*": "*/", "<!--": "-->"}
+COMMENT_ENDS = {"#|": "|#", "/*": "*/", "<!--": "-->"}
 
 ARROWS = frozenset({":-", "<-", "<--", "<==", "<=>", "<<=", "=<", "=>", "->", "-->", "==>", ":=", "::="}) | {
-    *("≤", "≦", "⩽", "⇐", "⟸", "←", "⟵", "→", "⇒", "⟹", "⇔", "<—", "<–", ":—", ":–", "if", "iff", "when")
+    *("≤", "≦", "⩽", "⇐", "⟸", "←", "⟵", "→", "⇒", "⟹", "⇔", "<—", "<–", ":—", ":–", "if", "iff", "when"),
+    "implies",
 }
 """What other notations write where KIF has `<=` before the head."""
 JOINS = {"&": "and", "&&": "and", "∧": "and", "/\\": "and", "|": "or", "||": "or", "∨": "or", "\\/": "or"}
-_FORWARD = frozenset({"=>", "->", "-->", "==>", "→", "⇒", "⟹", "if", "when"})
+_FORWARD = frozenset({"=>", "->", "-->", "==>", "→", "⇒", "⟹", "if", "when", "implies"})
 """Arrows from the body to the head; `if` is one only before both."""
-NEGATIONS = frozenset({"~", "!", "¬", "\\+", "-", "~~"})
+NEGATIONS = frozenset({"~", "!", "¬", "\\+", "-", "~~", "naf"})
 UNEQUAL = frozenset({"!=", "\\=", "\\==", "/=", "<>", "≠", "=\\=", "~=", "!=="})
 EQUAL = frozenset({"=", "==", "===", "=:="})
 COMPARISONS = frozenset({"<", ">", ">=", "=<", "≤", "≥", "is"})
@@ -180,7 +181,7 @@ class _Reader:
         return set(re.findall(r"\(\s*(?:<=\s*)?\(?\s*([^\s();]+)", self.text))
 
     def _skip(self, start: int, mark: str) -> int:
-        closing = _COMMENT_ENDS.get(mark, "\n")
+        closing = COMMENT_ENDS.get(mark, "\n")
         end = self.text.find(closing, start + len(mark))
         message = f"'{mark}' does not begin a comment in KIF: write ';'"
         self.places.append(Foreign(start, start + len(mark), "GDL119", message, "comment"))
@@ -239,8 +240,22 @@ class _Reader:
             swap = "; the head comes first" if node.name in _FORWARD else ""
             message = f"rules begin with <=, not with {node.parts[0].word}{swap}"
             self._add(node.parts[0], message, f"arrow {node.name}")
+        elif node.name[:2] == "<=" and node.name[2:3].isalpha() and node.is_list:
+            self._add(node.parts[0], f"'{node.name}': a blank is missing after <=")
+        elif node.parts and not node.parts[0].is_list and node.name != "<=":
+            self._look_for_arrow(node)
         elif not node.is_list and node.name in ARROWS | {"<=", ":", "<"} and before and after:
             self._look_between(before, node, after, self.top[number + 2 : number + 3])
+
+    def _look_for_arrow(self, node: Node) -> None:
+        """An arrow after the words of a head without parentheses of its own."""
+        arity = KEYWORDS[node.name].arity if node.name in KEYWORDS else None
+        for place, part in enumerate(node.parts[1:-1], 1):
+            if part.word == "<=" or (part.word in ARROWS and arity == place - 1):
+                head, *body = " ".join(map(self.shown, node.parts[:place])), *node.parts[place + 1 :]
+                rule = " ".join(["(<=", f"({head})" if place > 1 else head, *map(self.shown, body)])
+                self._add(part, f"'{part.word}' between head and body: write {rule})")
+                return
 
     def _look_between(self, head: Node, arrow: Node, body: Node, rest: Sequence[Node]) -> None:
         if arrow.word == "<=" and rest and "\n" in self.text[head.end : arrow.start]:
@@ -328,6 +343,12 @@ class _Reader:
 
     def _look_at_word(self, node: Node, parent: Node | None, is_atom: bool) -> None:
         word = node.word
+        if parent is None and word[:1] in ("[", "{"):
+            self._add(node, f"'{word}': KIF has no brackets but parentheses", "bracket")
+        elif parent and parent.name in KEYWORDS and word[:1] == '"' and word[1:-1].lower() in self.inside:
+            self._add(node, f"{word} is another name than {word[1:-1]}: KIF needs no quotes", "quote")
+        elif word[-1:] == "," and parent is not None and word[:-1].lower() in KEYWORDS.keys() | CONNECTIVES:
+            self._add(node, f"'{word}': KIF has no commas: blanks separate", "comma")
         if node.is_list or (parent is not None and node.name in self.heads):
             return
         if word[-1] == "," or word[0] == "," or (word[0] == "?" and "," in word):

@@ -34,8 +34,7 @@ def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
     if around:
         return diagnostics_of(text, around)[:1]
     if is_infix is None:
-        plain = _REMARKS.sub("", text)
-        is_infix = not _LIST_LINE.search(plain) and bool(_INFIX_LINE.search(plain))
+        is_infix = has_infix_lines(text)
     odd = list(islice(odd_characters(text, is_infix=is_infix), MAX_PLACES))
     if odd:
         return diagnostics_of(text, odd)
@@ -43,3 +42,9 @@ def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
         list(islice(foreign_in_infix(text), MAX_PLACES)) if is_infix else foreign_in_kif(text)
     )
     return diagnostics_of(text, places)
+
+
+def has_infix_lines(text: str) -> bool:
+    """Whether lines of `text` are in infix form, and none in KIF, however the text begins."""
+    plain = _REMARKS.sub("", text)
+    return not _LIST_LINE.search(plain) and bool(_INFIX_LINE.search(plain))

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from gdl.errors import Diagnostic, Severity
+from gdl.keywords import KEYWORDS
 from gdl.syntax.brackets import Lines
 
 MAX_PLACES = 1_000
@@ -32,12 +33,28 @@ class Foreign(NamedTuple):
 
 _AROUND = (
     (
-        re.compile(r"^[ \t]*(```|~~~)[\w-]*[ \t]*$", re.MULTILINE),
+        re.compile(r"^[ \t]*(`{3,}|~{3,}(?=[\w-]*[ \t]*$))", re.MULTILINE),
         "is a fence of Markdown, probably from a chat answer: keep only the lines between the fences",
     ),
     (
         re.compile(r"(\(\s*start)\s+[^\s()]+\s+(?:[^\s()]+|\([^()]*\))\s*\(\s*[()]", re.IGNORECASE),
         "begins a START message: keep only the rules, the list after the role, without its parentheses",
+    ),
+    (
+        re.compile(r"\A\s*(\(\s*(?:play|stop|abort|info)\b)[^\n]*\)\s*\Z", re.IGNORECASE),
+        "begins a message to a player, without rules",
+    ),
+    (
+        re.compile(r"\A\s*((?:\(\s*preview\s+|')?\()\s*\(\s*(?:role|init|base|<=)[\s(]", re.IGNORECASE),
+        "begins a list around the rules: keep only the rules",
+    ),
+    (
+        re.compile(r"\A\s*(1[.:)]?)[ \t]+\S.*\n\s*2[.:)]?[ \t]"),
+        "is the number of a line: keep only the rules",
+    ),
+    (
+        re.compile(r"^[ \t]*\{?(\\(?:begin|end|documentclass|rtf\d?)\b)", re.MULTILINE),
+        "is a command of a text processor: keep only the rules",
     ),
     (
         re.compile(
@@ -48,7 +65,8 @@ _AROUND = (
     (
         re.compile(
             r"^[ \t]*(\[?\d{4}[-/]\d\d[-/]\d\d[T ,]+\d\d:\d\d|\[?\d\d?:\d\d:\d\d\b|"
-            r"\[?(?:[A-Z][a-z]{2} ){1,2}\s?\d\d? \d\d:\d\d|(?:INFO|DEBUG|WARN|WARNING|ERROR)(?::| +\S+ - ))",
+            r"\[?(?:[A-Z][a-z]{2} ){1,2}\s?\d\d? \d\d:\d\d|"
+            r"\[?\d{10}(?:\.\d+|\d{3})?\b|(?:INFO|DEBUG|WARN|WARNING|ERROR)(?::| +\S+ - ))",
             re.MULTILINE,
         ),
         "begins a line of a log: keep only the rules",
@@ -59,7 +77,8 @@ _AROUND = (
     ),
     (
         re.compile(
-            r"^[ \t]*(<(?:!doctype|\?xml|/?(?:html|head|body|pre|code|div|p|br))\b)",
+            r"^[ \t]*(<(?:!doctype\b|!\[CDATA\[|\?xml\b|/?(?:html|head|body|pre|code|div|p|br|span|a|table"
+            r"|t[rdh]|[uo]l|li|script|h\d|b|em|strong)\b))",
             re.MULTILINE | re.IGNORECASE,
         ),
         "is HTML: keep only the text of the rules",
@@ -87,26 +106,29 @@ _ENTITIES = {
 }
 
 _JOINERS = "\u200c\u200d"
+_SELECTORS = "\ufe00-\ufe0f\U000e0000-\U000e007f"
 INVISIBLE = "\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff" + _JOINERS
-"""Characters that no editor shows; joiners are part of words in some scripts."""
+"""Characters that no editor shows; joiners are part of words in some scripts, selectors of emoji."""
+
+_SELECTOR = re.compile(f"[{_SELECTORS}]")
 
 REPLACEMENTS: Mapping[str, str] = {
-    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F) if not chr(code - 0xFEE0).isalnum()},
+    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
     **dict.fromkeys("“”„‟«»‘’‚‛`´", "'"),
     **dict.fromkeys("‐‑‒–—―−", "-"),
     **dict.fromkeys("、﹐", ","),
     **dict.fromkeys("﹔", ";"),
+    **dict.fromkeys("∼˜", "~"),
     "﹙": "(",
     "﹚": ")",
     "∶": ":",
-    "∼": "~",
     "∣": "|",
 }
 """Look-alikes of ASCII characters."""
 
-_ODD = re.compile(f"[{INVISIBLE}]|[{re.escape(''.join(REPLACEMENTS))}]")
+_ODD = re.compile(f"[{INVISIBLE}{_SELECTORS}]|[{re.escape(''.join(REPLACEMENTS))}]")
 _IN_KIF = re.compile(
-    f"[{INVISIBLE}]|[（）﹙﹚]|(?<![^\\s()])[；？“”„«‘‚﹔]|(?<=[:<])[‒–—−](?![^\\s()])|[＜<]＝|＜=|(?<![^\\s()])[−–](?=\\d)|[，、]"
+    f"[{INVISIBLE}{_SELECTORS}]|[（）﹙﹚]|(?<![^\\s()?])[０-９Ａ-Ｚａ-ｚ]+(?![^\\s()])|(?<![^\\s()])[；？“”„«‘‚﹔]|(?<=[:<])[‒–—−](?![^\\s()])|[＜<]＝|＜=|(?<![^\\s()])[−–](?=\\d)|[，、]"
 )
 """In KIF most characters may be part of a name: these stand where only the one of ASCII makes sense."""
 
@@ -139,10 +161,11 @@ def odd_characters(text: str, *, is_infix: bool) -> Iterator[Foreign]:
     for start, end in pieces_to_read(text, is_infix=is_infix):
         for found in pattern.finditer(text, start, end):
             odd = found.group()
-            if odd in _JOINERS and not (text[found.start() - 1 : found.end() + 1].isascii()):
-                before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
-                if not before.isascii() and not after.isascii():
-                    continue
+            before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+            if not before.isascii() and (_SELECTOR.match(odd) or (odd in _JOINERS and not after.isascii())):
+                continue
+            if not is_infix and odd.isalnum() and not _is_written(unicodedata.normalize("NFKC", odd), text):
+                continue  # a name of its own
             odd = next((letter for letter in odd if not letter.isascii()), odd)
             name = f"U+{ord(odd):04X} ({unicodedata.name(odd, 'unnamed').lower()})"
             if odd in REPLACEMENTS:
@@ -151,6 +174,11 @@ def odd_characters(text: str, *, is_infix: bool) -> Iterator[Foreign]:
                 message = f"{name} is invisible and would be part of a name: remove it"
             kind = "look-alike" if odd in REPLACEMENTS else "invisible"
             yield Foreign(found.start(), found.end(), "GDL118", message, kind)
+
+
+def _is_written(word: str, text: str) -> bool:
+    """Whether a KIF text has `word`, in any case, or every text has it."""
+    return word.lower() in KEYWORDS or bool(re.search(rf"(?i)(?<![^\s()?]){word}(?![^\s()])", text))
 
 
 def pieces_to_read(text: str, *, is_infix: bool) -> Iterator[tuple[int, int]]:

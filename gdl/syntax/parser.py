@@ -19,7 +19,7 @@ from typing import Literal as OneOf
 from gdl.errors import Diagnostic, GdlSyntaxError, Severity
 from gdl.program import Program, Source
 from gdl.syntax.brackets import MAX_DIAGNOSTICS, Lines, scan_brackets
-from gdl.syntax.foreign_notation import foreign_notation
+from gdl.syntax.foreign_notation import foreign_notation, has_infix_lines
 from gdl.syntax.forms import MisplacedFormError, check_term, rules_of
 from gdl.syntax.syntax_errors import infix_error, kif_error, moved
 from gdl.syntax.term_builders import InfixForms, KifForms, fold, unescape
@@ -124,13 +124,17 @@ def parse_file(path: str | Path, *, syntax: Syntax = "auto") -> Program:
 
 
 def decode(data: bytes) -> str:
-    """The text of a file or message: UTF-8, marked UTF-16, else Latin-1.
+    """The text of a file or message: UTF-8, UTF-16 or UTF-32, else Latin-1.
 
-    Latin-1 never fails.
+    UTF-16 needs no mark if the first character is of ASCII. Latin-1 never fails.
     Replacement characters would merge names that differ only in an accent.
     """
+    if data.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return data.decode("utf-32", "replace")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
+    if data[:2].count(0) == 1:
+        return data.decode("utf-16-be" if data[0] == 0 else "utf-16-le", "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -180,7 +184,7 @@ def looks_infix(text: str) -> bool:
     """
     start = _COMMENTS.match(text)
     is_infix = start and _INFIX_START.match(text, start.end())
-    return bool(is_infix) and not _KIF_LINE.search(text)
+    return not _KIF_LINE.search(text) if is_infix else has_infix_lines(text)
 
 
 def _read_forms(source: Source, is_infix: bool) -> list[Term]:

@@ -39,6 +39,8 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if self.default and args[:1] not in ([name] for name in (*self.lines, "-h", "--help")):
+            if args and (hint := did_you_mean(args[0], self.lines)):
+                raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gdl.syntax.parser import parse_term
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.env.actions import Actions, Turns
 from ggp.env.circuit_parts import parts_of
@@ -42,7 +43,7 @@ from ggp.env.observations import Observed
 from ggp.env.state import EnvState, Layout, blocks_for, new_state, words_for
 from ggp.env.streams import streams_of
 from ggp.game import RANDOM_ROLE, Move
-from ggp.integers import check_integers, to_integer
+from ggp.integers import check_integers, require_bool, to_integer
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.entry_points import compiled_for
 from ggp.jit.rows import make_rows, words_of
@@ -87,6 +88,8 @@ class Settings:
     def __post_init__(self) -> None:
         """Raises TypeError and ValueError."""
         check_integers(self, threads=1, max_steps=1, seed=None)
+        for name in ("auto_reset", "check", "skip_forced"):
+            require_bool(getattr(self, name), name)
 
 
 Shares = list[Unboxed[Share]]
@@ -218,11 +221,11 @@ class Environment:
             raise ActionError(f"{self.actions.agents[agent]} has actions 0 to {len(moves) - 1}, not {action}")
         return moves[action]
 
-    def move_to_action(self, agent: int, move: Move) -> int:
-        """The action of a move. Raises ActionError."""
+    def move_to_action(self, agent: int, move: Move | str) -> int:
+        """The action of a move, a term or its text. Raises ActionError, GdlSyntaxError for other texts."""
         agent = to_integer(agent, "agent", 0, self.num_players - 1)
         try:
-            return self.actions.number[agent][move]
+            return self.actions.number[agent][parse_term(move) if isinstance(move, str) else move]
         except KeyError:
             raise ActionError(f"{move} is not a move of {self.actions.agents[agent]}") from None
 
@@ -231,7 +234,8 @@ class Environment:
     ) -> EnvState:
         """New games, each with its own stream of chance.
 
-        seed   of all streams, or a list with one for each environment; None: that of the settings
+        seed   any integer, modulo 2**64, of all streams, or a list with one for each environment; None:
+               that of the settings
 
         Raises TypeError and ValueError for other seeds, and for a wrong number of environments.
         """

@@ -103,11 +103,16 @@ class ExtensiveGame:
 
     def apply(self, node: Node, action: int) -> Node:
         """The node after an action of the player to act, which is an agent or CHANCE. Raises IllegalMoveError
-        for actions that are not legal, and what `move` raises."""
-        return self._settled(self._choose(node, self.player(node), action))
+        for actions that are not legal, ValueError at other nodes, and what `move` raises."""
+        player = self.player(node)
+        if player in (SIMULTANEOUS, TERMINAL):
+            raise ValueError("the game is over" if player == TERMINAL else "all agents act here: apply_joint")
+        return self._settled(self._choose(node, player, action))
 
     def apply_joint(self, node: Node, actions: list[int]) -> Node:
-        """The node after the actions of all agents at a SIMULTANEOUS node."""
+        """The node after the actions of all agents at a SIMULTANEOUS node. Raises what `apply` raises."""
+        if self.player(node) != SIMULTANEOUS or len(actions) != len(self.agents):
+            raise ValueError(f"{len(self.agents)} actions where all agents act, not {len(actions)}")
         for agent, action in enumerate(actions):
             node = self._choose(node, agent, action)
         return self._settled(node)

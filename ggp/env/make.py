@@ -17,7 +17,7 @@ from ggp.env.actions import PointOfView, actions_of, find_point_of_view, find_tu
 from ggp.env.batch import Environment, Settings
 from ggp.env.observations import observe
 from ggp.game import has_percepts
-from ggp.integers import to_integer
+from ggp.integers import require_bool, to_integer
 
 
 def make(
@@ -51,6 +51,8 @@ def make(
     refuse_unknown_keywords(settings, make)
     checked = Settings(**settings)
     num_envs = to_integer(num_envs, "num_envs", 1)
+    if simultaneous is not None:
+        require_bool(simultaneous, "simultaneous")
     if rewards not in ("symmetric", "unit"):
         raise ValueError(f"rewards is one of symmetric, unit, not {rewards!r}")
     if view not in (None, "mover", "absolute"):

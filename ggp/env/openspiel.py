@@ -127,7 +127,9 @@ class GgpState(pyspiel.State):  # type: ignore[misc]
         return self.tree.actions(self.node, player) if current in (player, SIMULTANEOUS) else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Uniform, as GDL defines chance."""
+        """Uniform, as GDL defines chance. Raises ValueError where an agent is to act."""
+        if self.tree.player(self.node) != CHANCE:
+            raise ValueError("not a chance node")
         actions = self.tree.actions(self.node, CHANCE)
         return [(action, 1 / len(actions)) for action in actions]
 

@@ -114,6 +114,9 @@ class EnvState:
     def __iter__(self) -> Iterator[EnvState]:
         return (self[n : n + 1] for n in range(len(self)))
 
+    def __reversed__(self) -> Iterator[EnvState]:
+        return (self[n : n + 1] for n in reversed(range(len(self))))
+
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
         """Refuse: numpy would see endlessly nested lists."""
         raise TypeError("an EnvState is not an array: its fields are, such as s.observation")

@@ -190,10 +190,8 @@ class HttpListener:
         if "chunked" in headers.get("transfer-encoding", "").lower():
             return await self._read_chunked(reader)
         length = headers.get("content-length", "").strip()
-        if not length:
-            return await self._read_until_complete(reader, self._limits.body_bytes + 1)
         if not (length.isascii() and length.isdigit()):
-            raise BadRequest(400, "bad Content-Length")
+            return await self._read_until_complete(reader, self._limits.body_bytes + 1)
         if len(length) > 12 or int(length) > self._limits.body_bytes:
             raise BadRequest(413, "body too large")
         return await self._read_until_complete(reader, int(length), by_length=True)
@@ -247,8 +245,11 @@ class HttpListener:
                 if len(body) + size > self._limits.body_bytes:
                     raise BadRequest(413, "body too large")
                 body += await reader.readexactly(size)
-            except (ValueError, asyncio.IncompleteReadError):
-                raise BadRequest(400, "bad chunk") from None
+            except (ValueError, asyncio.IncompleteReadError) as error:
+                body += getattr(error, "partial", b"")
+                if not body or is_cut(body):
+                    raise BadRequest(400, "bad chunk") from None
+                return bytes(body)  # only the end of the framing is missing
             with contextlib.suppress(ValueError):
                 await reader.readline()
 

@@ -26,7 +26,9 @@ from gdl.validation.sheet import Sheet, terms_below
 
 QUANTIFIERS = frozenset({"exists", "forall", "∃", "∀"})
 EQUALITY_WORDS = frozenset({"equal", "equals", "eq", "same"})
-FOREIGN = ARITHMETIC.union(ARROWS, COMPARISONS, EQUAL, JOINS, NEGATIONS, UNEQUAL, QUANTIFIERS, EQUALITY_WORDS)
+UNEQUAL_WORDS = frozenset({"different", "unequal", "neq", "dif", "noteq", "notequal"})
+FOREIGN = ARITHMETIC.union(ARROWS, COMPARISONS, EQUAL, JOINS, NEGATIONS, UNEQUAL, QUANTIFIERS)
+FOREIGN |= EQUALITY_WORDS | UNEQUAL_WORDS
 """Names of relations that other languages define."""
 
 
@@ -51,7 +53,7 @@ def foreign_atoms(sheet: Sheet) -> list[Compound]:
 def _instead(atom: Compound) -> str:
     name, shown = atom.name, list(map(str, atom.arguments))
     left, right = [*shown, "?x", "?y"][:2] if len(shown) > 1 else ("?x", "?y")
-    if name in UNEQUAL:
+    if name in UNEQUAL | UNEQUAL_WORDS:
         return f"GDL writes '{name}' as (distinct {left} {right})"
     sums = [term for term in atom.arguments if isinstance(term, Compound) and term.name in ARITHMETIC]
     if name in EQUAL and sums:

@@ -92,6 +92,21 @@ def messages(text: str) -> list[str]:
         ("(role hiker)", "2031-05-06 07:08:09 INFO START\n(role hiker)", "begins a line of a log"),
         ("(role hiker)", "POST / HTTP/1.0\nContent-Length: 9\n\n(role hiker)", "is the head of an HTTP message"),
         ("(role hiker)", "<!DOCTYPE html><pre>\n(role hiker)", "is HTML"),
+        ("(<= terminal (true", "(terminal <= (true", "GDL120 '<=' between head and body: write (<= terminal (true (place 3)))"),
+        ("(<= terminal (true", "(terminal if (true", "'if' between head and body: write (<= terminal (true (place 3)))"),
+        ("(<= (goal hiker 100) (true", "(goal hiker 100 <= (true", "write (<= (goal hiker 100) (true (place 3)))"),
+        ("(<= terminal (true", "(<=terminal (true", "GDL120 '<=terminal': a blank is missing after <="),
+        ("(role hiker)", "<table><tr><td>(role hiker)", "GDL117 '<table' is HTML"),
+        ("(role hiker)", "\\begin{verbatim}\n(role hiker)", "GDL117 '\\begin' is a command of a text processor"),
+        ("(role hiker)", "1700000000.25 got it\n(role hiker)", "begins a line of a log"),
+        ("(role hiker)\n(init", "1. (role hiker)\n2. (init", "GDL117 '1.' is the number of a line"),
+        ("(role hiker)", "((role hiker))", "GDL117 '(' begins a list around the rules"),
+        ("(role hiker)", "(role hiker\ufe0f)", "GDL118 U+FE0F (variation selector-16) is invisible"),
+        ("(above 1 2)", "(above １ 2)", "GDL118 １, U+FF11 (fullwidth digit one), is not 1"),
+        ("(role", "(ｒｏｌｅ", "GDL118 ｒ, U+FF52 (fullwidth latin small letter r), is not r"),
+        ("(role hiker)", "(role, hiker)", "GDL120 'role,': KIF has no commas"),
+        ("(role hiker)", '(role "hiker")', 'GDL120 "hiker" is another name than hiker'),
+        ("(role hiker)", "[role hiker]", "GDL120 '[role': KIF has no brackets"),
     ],
 )  # fmt: skip
 def test_habits_in_kif(old, new, expected):
@@ -134,11 +149,36 @@ def test_habits_in_kif(old, new, expected):
         ("(", "（", "U+FF08 (fullwidth left parenthesis), is not ("),
         (":-", ":–", "U+2013 (en dash), is not -"),
         ("&", "&amp;", "'&amp;' is HTML for &"),
+        ("~true", "NOT true", "'NOT' is written '~' in infix form: ~true(place(3))"),
+        ("~true(place(3))", "\\+ (true(place(3)))", "'\\+' is written '~' in infix form: ~true(place(3))"),
+        ("~true(place(3))", "naf(true(place(3)))", "'naf' is written '~' in infix form: ~true(place(3))"),
+        (" & ", " AND ", "'AND' is written '&' in infix form"),
+        (":-", "-->", "'-->' is not part of the language: write rules as head :- body (and 4 more places)"),
+        ("above(From,To).", "To = From + 1.", "ask for succ(From,To)"),
+        ("above(From,To).", "above(From,To) & !\n", "GDL has no cut"),
+        ("role(hiker).", "ROLE(hiker).", "names of relations and functions begin with a lower-case letter: role(...)"),
+        ("role(hiker).", "<!-- climbing = up -->\nrole(hiker).", "GDL119 '<!--' does not begin a comment in infix form: write '%'"),
+        ("true(", "true˜(", "GDL118 ˜, U+02DC (small tilde), is not ~"),
     ],
 )  # fmt: skip
 def test_habits_in_infix(old, new, expected):
     assert old in INFIX
     assert expected in messages(INFIX.replace(old, new))[0]
+
+
+@pytest.mark.parametrize("text", ["(PLAY game.1 ((climb 2) noop))\n", "( info )", f"(preview ({KIF}) 20)"])
+def test_messages_are_one_finding(text):
+    (message,) = messages(text)
+    assert message.startswith("GDL117")
+
+
+def test_a_remark_hides_the_rest_of_its_line():
+    assert len(messages("#const n = 3.\n" + INFIX)) == 1
+
+
+def test_a_fact_without_parentheses_leaves_infix_form_as_it_is():
+    text = INFIX.replace("role(hiker).", "role hiker")
+    assert parse(text).rules[2:] == parse(INFIX).rules[1:]
 
 
 def test_what_surrounds_the_rules_is_the_only_finding():
@@ -165,6 +205,8 @@ def test_each_call_is_reported_in_its_place():
         "open closed (<= terminal open closed)",
         "; 2031-05-06 07:08:09 INFO ``` &lt; （ # // “quoted” \u200b\n(role p) ; not x, y",
         "(p a)(p(f b))(<= q(p a))(q)",
+        '(role ｙ) (init (cell １ "x")) (name x "x") ([ a) (goal １ ♟\ufe0f)',
+        "(play a b)\n(role x)",
     ],
 )
 def test_unusual_names_pass(text):

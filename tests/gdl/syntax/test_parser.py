@@ -192,7 +192,7 @@ def test_file_that_is_not_utf8_is_read(tmp_path):
     assert program.source.name == str(path)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_files_may_begin_with_a_byte_order_mark(tmp_path, encoding):
     path = tmp_path / "marked.kif"
     path.write_bytes("(role café)".encode(encoding))

@@ -40,7 +40,7 @@ def test_every_command_has_help(ggp, name):
 def test_every_option_has_help_that_makes_sense_alone(name, command):
     assert command.help or command.callback.__doc__
     for option in command.params:
-        if isinstance(option, click.Option):
+        if isinstance(option, click.Option) and not option.hidden:
             text = (option.help or "").partition("  [")[0]
             assert text.endswith("."), f"ggp {name} {option.opts[0]}: {text!r}"
             assert len(text.split()) > 1, f"ggp {name} {option.opts[0]}: {text!r}"
@@ -54,7 +54,14 @@ def test_the_command_line_stays_small():
     commands = dict(all_commands())
     assert len([name for name in commands if " " not in name]) <= MAX_COMMANDS
     options = [option for command in (cli.app, *commands.values()) for option in command.params]
-    assert sum(isinstance(option, click.Option) for option in options) <= MAX_OPTIONS
+    assert sum(isinstance(each, click.Option) and not each.hidden for each in options) <= MAX_OPTIONS
+
+
+@pytest.mark.parametrize("given", [["--steps=2"], ["--steps", "9", "--limit", "steps=2"]])
+def test_a_limit_may_be_an_option_of_its_own(ggp, given):
+    code, out, _ = ggp("match", "nim", "random", "random", *given)
+    assert code == 1
+    assert "2 steps, aborted" in out
 
 
 @pytest.mark.parametrize(("old", "new"), cli.RENAMED.items())
@@ -191,6 +198,7 @@ play tictactoe | No such command 'play': `ggp match GAME human` plays in the ter
 game | No such command 'game': `ggp games` lists the games
 tune nim | error: 'tune' is now 'ggp prepare options'
 prepare books | No such command 'books'. Did you mean book?
+games inof | No such command 'inof'. Did you mean info?
 items nim | error: 'items nim' is now 'ggp items make nim'
 help mtach | Did you mean match?
 match tictactoe humen | unknown player 'humen'. Did you mean human?

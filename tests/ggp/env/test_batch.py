@@ -438,6 +438,11 @@ def test_new_games_need_not_be_settled(name, choices):
         ({"autoreset": 1}, TypeError, "make has no keyword 'autoreset', did you mean auto_reset"),
         ({"num_threads": 1}, TypeError, "make has no keyword 'num_threads', did you mean threads"),
         *(
+            ({name: value}, TypeError, f"{name} is True or False")
+            for name in ("auto_reset", "check", "skip_forced", "simultaneous")
+            for value in ("no", 2, 1.0)
+        ),
+        *(
             ({name: value}, TypeError, f"{name} is an integer")
             for name in ("num_envs", "seed", "threads", "max_steps")
             for value in (4.0, "4", [4], None)

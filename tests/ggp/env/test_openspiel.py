@@ -119,3 +119,17 @@ def test_numbers_outside_the_actions_are_refused(action):
     state.apply_action(state.legal_actions()[0])
     with pytest.raises(Exception, match="is not legal for"):
         state.apply_action(0)
+
+
+def test_actions_that_no_one_waits_for_are_refused():
+    dilemma = load("prisoners_dilemma").new_initial_state()
+    for actions in ([0], [0, 1, 0]):
+        with pytest.raises((ValueError, RuntimeError), match="2 actions where all agents act"):
+            dilemma.apply_actions(actions)
+    with pytest.raises((ValueError, RuntimeError), match="all agents act here"):
+        dilemma.apply_action(0)
+    with pytest.raises((ValueError, RuntimeError), match="not a chance node"):
+        dilemma.chance_outcomes()
+    dilemma.apply_actions([0, 1])
+    with pytest.raises((ValueError, RuntimeError), match="the game is over"):
+        dilemma.apply_action(0)

@@ -182,6 +182,7 @@ def test_a_state_is_a_sequence_of_states():
     assert each[69] == state[[69]] == state[69:]
     assert each[0] != each[69] or state[[0]] == state[[69]]
     assert env.state_of(each[69], 0) == env.state_of(state, 69)
+    assert list(reversed(state)) == each[::-1]
     assert len(state[[]]) == 0
     assert len(env.step(state[[]], np.zeros(0, np.int32))) == 0
     with pytest.raises(IndexError, match="a list of numbers"):
