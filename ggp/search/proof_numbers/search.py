@@ -102,7 +102,7 @@ class ProofNumberSearch:
             self._walk(0)
 
     def _walk(self, ticks: int) -> None:
-        """Search for at most so many ticks."""
+        """Search for at most `ticks` ticks, resuming the question under search."""
         if isinstance(self._memory, OrderMemory):
             walk_in_order(self._memory, ticks)
         else:
