@@ -5,5 +5,6 @@ value follows from one or two such questions.
 
 kernels/   walkers that search depth first, in lock step, over one table
 memory     their arrays for one game; a table that grows
+threats    how many facts each role lacks one of which would win, as a circuit
 search     `ProofNumberSearch`: questions, values, budgets
 """

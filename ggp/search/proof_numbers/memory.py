@@ -111,13 +111,13 @@ def _on_lines(dtype: type[np.generic], count: int) -> NDArray[Any]:
 
 
 def _walker_count(game: CompiledGame) -> int:
-    """As many walkers as nodes whose children fill the lanes, to a power of two.
+    """As many walkers as nodes whose children fill the lanes, to a lower power of two.
 
     More only wait for lanes and search what others will have answered: 64 walkers need half as many nodes
-    again as 32 on hex 4x4.
+    again as 32 on hex 4x4, and a third more on connect four.
     """
     nodes = LANES // max(2, most_legal(game))
-    return min(MAX_WALKERS, max(MIN_WALKERS, 1 << nodes.bit_length()))
+    return min(MAX_WALKERS, max(MIN_WALKERS, 1 << (nodes.bit_length() - 1)))
 
 
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:

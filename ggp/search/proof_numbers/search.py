@@ -108,7 +108,7 @@ class ProofNumberSearch:
             )
 
     def _walk(self, ticks: int) -> None:
-        """Search for at most so many ticks."""
+        """Search for at most `ticks` ticks, resuming the question under search."""
         if isinstance(self._memory, OrderMemory):
             walk_in_order(self._memory, ticks)
         else:

@@ -2,7 +2,7 @@
 
 arrays     the memory: circuits, table, walkers and their stacks
 children   the children of many nodes in one pass of lanes
-threats    how many facts each role lacks one of which would win
-table      the transposition table of proof numbers
-walkers    the search: one tick serves all walkers
+table      the transposition table
+walkers    the search by proof numbers: one tick serves all walkers
+in_order   the search depth first in an order, where boards fill up
 """

@@ -1,6 +1,6 @@
 """The memory of a proof-number search.
 
-Letters: D words per key, F facts, V symmetries of the game, L = 512 lanes, N walkers, Y plies of a stack,
+Letters: D words per key, F facts, V symmetries of the game, L = 256 lanes, N walkers, Y plies of a stack,
 A places of an arena, S entries of the table.
 
 A question is whether role 0 gets at least some goal. `proof` is the least number of leaves that must be
@@ -24,8 +24,10 @@ from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-WORDS = 8
+WORDS = 4
+"""Of a row. With 8 a tick takes longer, and more walkers, who search more, are needed to fill the lanes."""
 LANES = 64 * WORDS
+WORD_BITS = WORDS.bit_length() - 1
 INFINITE = (1 << 22) - 1
 BUCKET = 4
 """Entries of the table that a hash may lead to."""

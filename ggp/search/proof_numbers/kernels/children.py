@@ -44,7 +44,8 @@ from ggp.search.proof_numbers.kernels.arrays import ChildMemory, Ints
 @inlined
 def note_place(lane: Index) -> Index:
     """Where the note of a lane lies in `note_of`: rows are transposed in squares of 16 bits."""
-    return ((lane >> 3) & 15) * 32 + (lane & 7) * 4 + (lane >> 7)
+    bit, word = lane >> c.WORD_BITS, lane & (c.WORDS - 1)
+    return (bit & 15) * 4 * c.WORDS + word * 4 + (bit >> 4)
 
 
 @inlined
@@ -126,9 +127,10 @@ def _missed(tables: LaneTables, value: Rows, goal: Index) -> Row:
 
 @inlined
 def _use_lanes(maker: ChildMemory, count: Index) -> Row:
-    """The first `count` lanes, whose keys lie one after another: lane i is bit i >> 3 of word i & 7."""
+    """The first `count` lanes, whose keys lie one after another: lane i is bit
+    i // WORDS of word i % WORDS."""
     for w in range(c.WORDS):
-        bits = min(64, (count - w + c.WORDS - 1) >> 3)
+        bits = min(64, (count - w + c.WORDS - 1) >> c.WORD_BITS)
         set_word(maker.live, 0, w, ALL_ONES >> np.uint64(64 - bits) if bits > 0 else np.uint64(0))
     return load(maker.live, 0)
 
@@ -242,7 +244,7 @@ def score_states(maker: ChildMemory, count: Index) -> None:
     if is_used(maker.threats):
         _count_threats(maker)
         for i in range(count):
-            both = np.int64(maker.note_of[note_place(((i & 63) << 3) | (i >> 6))])
+            both = np.int64(maker.note_of[note_place(((i & 63) << c.WORD_BITS) | (i >> 6))])
             more = (both & ((1 << c.THREAT_PLANES) - 1)) - (both >> c.THREAT_PLANES)
             maker.distance[i] = 5000 + c.THREAT_WORTH * more
         return

@@ -155,7 +155,12 @@ def _hand_out_lanes(memory: OrderMemory) -> Any:
         for i in range(lanes):
             lane = used + i
             for d in range(words):
-                set_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7, memory.child[at + d])
+                set_word(
+                    memory.maker.keys,
+                    64 * d + (lane >> c.WORD_BITS),
+                    lane & (c.WORDS - 1),
+                    memory.child[at + d],
+                )
             memory.maker.note_of[note_place(lane)] = frame[f + MADE] + i
         used += lanes
         memory.counter[c.NODES] += lanes == left
@@ -189,7 +194,9 @@ def _collect_children(memory: OrderMemory, k: Index) -> None:
         move = frame[f + MADE] + i
         if not (note >> c.DECIDED_BIT) & 1:
             for d in range(words):
-                memory.child[at + d] = get_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7)
+                memory.child[at + d] = get_word(
+                    memory.maker.keys, 64 * d + (lane >> c.WORD_BITS), lane & (c.WORDS - 1)
+                )
             _finish_record(memory, at, (move << MOVE_BIT) | (note >> c.MOVER_BIT))
             prefetch_bucket(memory, memory.child[at + size - 2])
             at += size

@@ -6,7 +6,7 @@ then it stores the node's numbers and climbs. Walkers that are below a child mak
 others ("virtual proof numbers", Kaneko 2010), so that they spread over the most promising lines and help each
 other through the table.
 
-A *tick* serves all walkers: each needs the children of one node. They are made together, 512 at a time
+A *tick* serves all walkers: each needs the children of one node. They are made together, 256 at a time
 (`make_children`), hashed, and their table entries prefetched; then each walker takes its children's numbers
 from the table, climbs as far as its limits say, and descends to the next node without children. No walker
 searches on before its node is complete. They climb in turn, a node at a time, so that the entry that each
@@ -143,7 +143,12 @@ def _hand_out_lanes(memory: SearchMemory) -> Any:
         for i in range(lanes):
             lane = used + i
             for d in range(words):
-                set_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7, memory.key[start + d])
+                set_word(
+                    memory.maker.keys,
+                    64 * d + (lane >> c.WORD_BITS),
+                    lane & (c.WORDS - 1),
+                    memory.key[start + d],
+                )
             memory.maker.note_of[note_place(lane)] = memory.made[f] + i
         used += lanes
         if memory.made[f] + lanes == memory.children[f]:
@@ -164,7 +169,9 @@ def _collect_children(memory: SearchMemory) -> None:
         for i in range(memory.lanes[k]):
             lane, child = memory.first_lane[k] + i, child0 + i
             for d in range(words):
-                memory.key[child * words + d] = get_word(memory.maker.keys, 64 * d + (lane >> 3), lane & 7)
+                memory.key[child * words + d] = get_word(
+                    memory.maker.keys, 64 * d + (lane >> c.WORD_BITS), lane & (c.WORDS - 1)
+                )
             note = np.int64(memory.maker.note_of[note_place(lane)])
             memory.note[child] = note
             if not (note >> c.DECIDED_BIT) & 1:
