@@ -41,6 +41,10 @@ class GrowingArray:
     >>> numbers.grow(4)
     >>> numbers.array.tolist()
     [7, 7, 0, 0]
+    >>> held = numbers.array
+    >>> numbers.grow(5)  # copied, since a view of the old memory is held
+    >>> held.tolist(), numbers.array.tolist()
+    ([7, 7, 0, 0], [7, 7, 0, 0, 0])
     """
 
     def __init__(self, content: NDArray[Any]) -> None:
