@@ -52,6 +52,7 @@ from ggp.lanes.playout import make_arrays
 from ggp.solver.saved_header import rules_digest
 
 _INT32 = np.dtype(np.int32)
+_ARRAY = np.ndarray
 NO_LIMIT = 2**31 - 1
 _INPUTS_PER_LANE = 15
 """Gate inputs of all lanes that take as long as the rest of the work does for one lane."""
@@ -102,16 +103,17 @@ class _BufferStep(NamedTuple):
     place: int
     next_place: int
     following: EnvState
-    shape: tuple[int, ...]
+    size: int
     call: Callable[[NDArray[np.int32]], bool]
 
 
-def _is_row(actions: ArrayLike, shape: tuple[int, ...]) -> TypeGuard[NDArray[np.int32]]:
-    """Whether actions are an array as kernels take it, of this shape."""
+def _is_row(actions: ArrayLike, count: int) -> TypeGuard[NDArray[np.int32]]:
+    """Whether actions are `count` numbers as kernels take them. A shape would take longer to compare."""
     return (
-        type(actions) is np.ndarray
+        type(actions) is _ARRAY
         and actions.dtype is _INT32
-        and actions.shape == shape
+        and actions.ndim == 1
+        and len(actions) == count
         and actions.flags.carray
     )
 
@@ -276,11 +278,13 @@ class Environment:
         this environment.
         """
         ready = None if copy or out is not None else self._loop.get(id(state))
-        if ready is not None and ready.place == self._latest and _is_row(actions, ready.shape):
-            self._latest = ready.next_place
-            if ready.call(actions):
-                raise self._conflict()
-            return ready.following
+        if ready is not None:
+            place, next_place, following, size, call = ready  # quicker than by name: a small step takes 3 µs
+            if place == self._latest and _is_row(actions, size):
+                self._latest = next_place
+                if call(actions):
+                    raise self._conflict()
+                return following
         self._require_own(state)
         given = self._checked(state, actions)
         count = len(state)
@@ -299,7 +303,7 @@ class Environment:
         is_plain = len(shares) == 1 and not self.is_joint and not self.settings.check
         if not copy and out is None and state is self._buffers[place] and is_plain:
             call = partial(compiled_for(step_blocks, shares[0], step, given), shares[0], step)
-            self._loop[id(state)] = _BufferStep(place, self._latest, following, given.shape, call)
+            self._loop[id(state)] = _BufferStep(place, self._latest, following, count, call)
         return following
 
     def _require_own(self, state: EnvState) -> None:
@@ -332,7 +336,7 @@ class Environment:
 
     def _checked(self, state: EnvState, actions: ArrayLike) -> NDArray[np.int32]:
         """The actions in a row, as int32. Raises ActionError."""
-        if _is_row(actions, (len(state),)) and not self.is_joint and not self.settings.check:
+        if _is_row(actions, len(state)) and not self.is_joint and not self.settings.check:
             return actions  # without a copy: all that follows costs a third of a small step
         given = np.asarray(actions)
         shape = (len(state), self.num_players) if self.is_joint else (len(state),)

@@ -5,6 +5,7 @@ checked_store     files of a cache, each with a checksum
 kernel_cache      compiled kernels on disk, in the place of numba's own cache
 quick_compiler    numba's compiler, made to waste less time on kernels of many pieces, and to emit less
 second_process    compile two halves of the kernels at once
+memory            large memory on large pages
 rows              the row type and the operations that kernels import
 vector_rows       rows as LLVM vectors: what compiled kernels use
 plain_rows        rows as numpy arrays: what kernels use when NUMBA_DISABLE_JIT=1

@@ -25,8 +25,8 @@ Between rows and arrays of bytes: what kernels compute is one bit per game, what
     store_where(target, place, word, n)     target[place + j] = n, an int32, where bit j of `word` is set
     bytes_equal(source, place, number)      bit j of a word: whether source[place + j] is `number`
     upper_halves_equal(words, place, half)  bit j of a word: whether words[place + j] >> 32 is `half`, j < 8
-    prefetch(array, i)                      start loading the cache line of element i, so that many cache
-                                            misses are under way at once
+    prefetch(array, i)                      start loading the cache line of element i (into the second cache),
+                                            so that many cache misses are under way at once
 
 Rows are values. Write `x = x & y`, never `x &= y`: with NUMBA_DISABLE_JIT=1 rows are numpy arrays and
 an augmented assignment would change the array under all of its names.

@@ -11,7 +11,6 @@ numbers of the successors in order; chunks that exceed the memory limit go to di
 from __future__ import annotations
 
 import logging
-import mmap
 import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
+from ggp.jit.memory import GrowingArray, map_memory
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
@@ -52,7 +52,7 @@ from ggp.solver.slices import Slices
 from ggp.solver.space import Checkpoint, Chunk, StateSpace, WorkFolder, describe_code
 
 _logger = logging.getLogger("ggp.solver")
-CHUNK_STATES = 1 << 18
+CHUNK_STATES = 1 << 20
 CHUNK_GROWTH = 8
 """All limits are checked between chunks, so one is as large as is expected to take `chunk_seconds`; stop and
 deadline also between slices of a chunk."""
@@ -152,10 +152,10 @@ class _Enumeration:
         game.native.begin(game.words)
         self.expansion = make_expansion(tables, self.code, game.words)
         self.passes, self.inserted = Slices(), Slices()
-        self.keys = np.zeros(FIRST_CAPACITY * self.words, np.uint64)
-        self.goal = np.zeros(FIRST_CAPACITY * self.roles, np.uint8)
+        self.keys = GrowingArray(np.zeros(FIRST_CAPACITY * self.words, np.uint64))
+        self.goal = GrowingArray(np.zeros(FIRST_CAPACITY * self.roles, np.uint8))
         self.table = make_key_table(2 * FIRST_CAPACITY)
-        self.edge = np.zeros(FIRST_CAPACITY, np.uint32)
+        self.edge = GrowingArray(np.zeros(FIRST_CAPACITY, np.uint32))
         self.chunks: list[Chunk] = []
         self.layer_ends = [1]
         self.expanded = self.transitions = 0
@@ -170,9 +170,9 @@ class _Enumeration:
     def run(self) -> StateSpace:
         if self.folder is None or not self._resume(self.folder):
             initial = encode_states(self.code, self.game.unpack(self.root)[None, :])
-            self.keys[: self.words] = initial[0]
+            self.keys.array[: self.words] = initial[0]
             self.expansion.counter[STATES] = 1
-            insert_states(self.table, self.keys, self.words, 0, 1)
+            insert_states(self.table, self.keys.array, self.words, 0, 1)
         try:
             self._expand_all()
         except (SolverLimitError, MemoryError):
@@ -205,11 +205,11 @@ class _Enumeration:
     def _add(self, keys: NDArray[np.uint64]) -> None:
         """Number those states that are new, as a layer of their own."""
         number = np.empty(len(keys), np.int64)
-        find_states(self.table, self.keys, self.words, keys.reshape(-1), number)
+        find_states(self.table, self.keys.array, self.words, keys.reshape(-1), number)
         new = np.unique(keys[number == ABSENT], axis=0)
         self._make_room(len(new))
         before = self.states
-        self.keys[before * self.words : (before + len(new)) * self.words] = new.reshape(-1)
+        self.keys.array[before * self.words : (before + len(new)) * self.words] = new.reshape(-1)
         self.expansion.counter[STATES] = before + len(new)
         self._fill_table()
         self.layer_ends.append(self.states)
@@ -219,14 +219,14 @@ class _Enumeration:
         while self.states > slots // 4 * 3:
             slots *= 2
         self.table = make_key_table(slots)
-        insert_states(self.table, self.keys, self.words, 0, self.states)
+        insert_states(self.table, self.keys.array, self.words, 0, self.states)
 
     def _space(self, check: Callable[[], None] = lambda: None) -> StateSpace:
         """What was found; `check` is called every few milliseconds."""
         return StateSpace(
             self.game,
             self.code,
-            self.keys[: self.states * self.words],
+            self.keys.array[: self.states * self.words],
             self.table,
             self._finished_goals(check),
             self.chunks,
@@ -259,7 +259,7 @@ class _Enumeration:
             self._check_time()
         if counter[STUCK] and (not self.is_lenient or self.may_overflow):
             raise UnsolvableError("a role has no legal move in a reachable nonterminal state")
-        edge = _on_own_pages(self.edge[: counter[EDGES]])
+        edge = _on_own_pages(self.edge.array[: counter[EDGES]])
         self.chunks.append(Chunk(first, end - first, _on_own_pages(moves), edge))
         self.transitions += int(counter[EDGES])
         self.expanded = end
@@ -270,7 +270,9 @@ class _Enumeration:
         """Expand some passes of lanes in the chunk of states first .. end-1; return whether it is done."""
         counter = self.expansion.counter
         counter[PASSES] = self.passes.size
-        space = SpaceArrays(KeyTable(self.table, self.keys, self.words, self.bits), self.edge, self.goal)
+        space = SpaceArrays(
+            KeyTable(self.table, self.keys.array, self.words, self.bits), self.edge.array, self.goal.array
+        )
         given = self.tables, self.code, self.game.tables.first_move, self.expansion, space
         start = time.perf_counter()
         with announced_compilation() if not first and self.passes.size == 1 else nullcontext():
@@ -289,14 +291,15 @@ class _Enumeration:
     def _make_room(self, wanted: int) -> None:
         """Make `edge`, `keys` and `table` large enough for `wanted` more transitions."""
         states = self.states
-        if len(self.edge) - self.expansion.counter[EDGES] < wanted:
-            self.edge.resize(_grown(len(self.edge), self.edge.itemsize) + wanted, refcheck=False)
-        if states + wanted > len(self.keys) // self.words:
+        edges = len(self.edge.array)
+        if edges - self.expansion.counter[EDGES] < wanted:
+            self.edge.grow(_grown(edges, self.edge.array.itemsize) + wanted)
+        if states + wanted > len(self.keys.array) // self.words:
             bytes_per_state = 8 * self.words + self.roles
             capacity = _grown(states, bytes_per_state) + wanted
             self._require_memory(bytes_per_state * (capacity - states))
-            self.keys.resize(capacity * self.words, refcheck=False)
-            self.goal.resize(capacity * self.roles, refcheck=False)
+            self.keys.grow(capacity * self.words)
+            self.goal.grow(capacity * self.roles)
         slots = len(self.table)
         if states + wanted > slots // 4 * 3:
             while states + wanted > slots // 4 * 3:
@@ -305,13 +308,13 @@ class _Enumeration:
             self.table = np.zeros(0, np.uint64)
             table = make_key_table(slots)
             for first, end in self.inserted.cut(0, states):
-                insert_states(table, self.keys, self.words, first, end)
+                insert_states(table, self.keys.array, self.words, first, end)
                 self._check_time()
             self.table = table
 
     def _bytes(self) -> int:
         """Memory in use, including that for the depths to be computed."""
-        arrays: list[NDArray[Any]] = [self.keys, self.goal, self.table, self.edge]
+        arrays: list[NDArray[Any]] = [self.keys.array, self.goal.array, self.table, self.edge.array]
         arrays += [array for chunk in self.chunks for array in (chunk.edge, chunk.move_count)]
         return 2 * self.states + sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
 
@@ -357,7 +360,7 @@ class _Enumeration:
             layers, seconds = tuple(self.layer_ends), time.perf_counter() - self.start
             self.report(Progress(self.states, self.expanded, self.transitions, layers, seconds))
         last = self.chunks[-1]
-        goals = self.goal[last.first * self.roles :: self.roles][: last.state_count]
+        goals = self.goal.array[last.first * self.roles :: self.roles][: last.state_count]
         if self.enough is not None and (goals == self.enough).any():
             raise SolverLimitError(f"a goal of {self.enough} found after {self.states:,} states")
         if self.states > min(limits.states or MAX_STATES, MAX_STATES):
@@ -378,7 +381,7 @@ class _Enumeration:
             seconds=time.perf_counter() - self.start,
             chunks=[(chunk.first, chunk.state_count, len(chunk.edge)) for chunk in self.chunks],
         )
-        keys, goal = self.keys[: self.states * self.words], self.goal[: self.states * self.roles]
+        keys, goal = self.keys.array[: self.states * self.words], self.goal.array[: self.states * self.roles]
         try:
             folder.save(checkpoint, keys, goal)
         except OSError as error:
@@ -393,8 +396,8 @@ class _Enumeration:
                 return False
             if (checkpoint.rules, checkpoint.code) != own:
                 raise SolverError(f"{folder.path}: holds the states of another game or version")
-            self.keys = folder.read("keys", np.uint64, checkpoint.states * self.words)
-            self.goal = folder.read("goal", np.uint8, checkpoint.states * self.roles)
+            self.keys = GrowingArray(folder.read("keys", np.uint64, checkpoint.states * self.words))
+            self.goal = GrowingArray(folder.read("goal", np.uint8, checkpoint.states * self.roles))
             self.chunks = [
                 self._stored_chunk(folder, place, *sizes, states=checkpoint.states)
                 for place, sizes in enumerate(checkpoint.chunks)
@@ -422,7 +425,7 @@ class _Enumeration:
 
     def _finished_goals(self, check: Callable[[], None]) -> NDArray[np.uint8]:
         """uint8[N, R]; the chance role without a goal gets 0. Raises UnsolvableError."""
-        goal = self.goal[: self.states * self.roles].reshape(-1, self.roles)
+        goal = self.goal.array[: self.states * self.roles].reshape(-1, self.roles)
         if self.is_lenient:
             return goal
         for first in range(0, len(goal), _COMPARED):
@@ -445,6 +448,6 @@ def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:
     """A copy whose memory returns to the system when it is dropped; a heap would keep it."""
     if array.nbytes < _OWN_PAGES_BYTES:
         return array.copy()
-    copy: NDArray[Any] = np.frombuffer(mmap.mmap(-1, array.nbytes), array.dtype).reshape(array.shape)
+    copy: NDArray[Any] = np.frombuffer(map_memory(array.nbytes), array.dtype).reshape(array.shape)
     copy[...] = array
     return copy

@@ -192,19 +192,15 @@ def _write_observation(
     views, count = env.observed.shape
     is_sensed = env.sensed.shape[1] > 0
     is_each = env.is_joint != 0 and views > 1
-    for k in range(count):
-        x = fill(value, np.uint64(0))
-        for v in range(views):
+    for v in range(views):
+        is_chosen = v > 0 and not is_each
+        acts = load(mask, WORK + v) if is_chosen else fill(mask, ALL_ONES)
+        first = v * count if is_each else 0
+        for k in range(count):
             seen = load(memory, v * count + k) if is_sensed else literal(value, np.int64(env.observed[v, k]))
-            if is_each:
-                store(rows, v * count + k, seen)
-            elif v == 0:
-                x = seen
-            else:
-                acts = load(mask, WORK + v)
-                x = (x & ~acts) | (seen & acts)
-        if not is_each:
-            store(rows, k, x)
+            if is_chosen:
+                seen = (load(rows, k) & ~acts) | (seen & acts)
+            store(rows, first + k, seen)
     _write_rows(scratch, views * count if is_each else count, readings.observation, total, block)
 
 

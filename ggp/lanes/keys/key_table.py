@@ -5,7 +5,8 @@ or a tag, part of a state's hash, above the state's number + 1, so that hardly a
 cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at once; it fills from
 its first slot on, then the next bucket takes what belongs in it, with tags that say so. A batch first
 prefetches buckets, then keys, and only then looks them up: dozens of cache misses are under way at once. Most
-keys are found in their bucket, without a branch; the others are looked up and numbered one after another.
+keys are found in their bucket, without a branch; the others are looked up again and numbered one after
+another, also without a branch unless their bucket is full.
 
 Equal hashes never merge two states: the full key is compared, or it is so short that bucket and tag together
 are a permutation of its bits, and nothing is left to compare (*quotienting*: Knuth, The Art of Computer
@@ -222,14 +223,29 @@ def number_states(
         for j in range(missing):
             place = words * np.int64(mixed[j])
             h = _hash_in(table, reached, place, words)
-            slot = slot_of(table, keys, words, reached, place, h)
+            # As if new: the key behind the others, and the entry in its bucket. Without a branch, unless
+            # that is full or, behind the same tag, holds another key.
+            for d in range(words):
+                keys[words * state_count + d] = reached[place + d]
+            bucket = _bucket_of(table, h)
+            same = upper_halves_equal(table, bucket, _tag_of(h))
+            empty = upper_halves_equal(table, bucket, np.uint64(0))
+            is_new = same == np.uint64(0)
+            slot = bucket + (lowest_bit(empty if is_new else same) & (BUCKET - 1))
             entry = table[slot]
-            if entry == np.uint64(0):
+            entry = (_tag_of(h) << _HALF) | np.uint64(state_count + 1) if is_new else entry
+            other = words * (np.int64(entry & _LOW) - 1)
+            differing = np.uint64(is_new & (empty == np.uint64(0)))
+            if not is_exact:
                 for d in range(words):
-                    keys[words * state_count + d] = reached[place + d]
-                entry = entry_of(table, slot, h, state_count)
-                state_count += 1
-                table[slot] = entry
+                    differing |= keys[other + d] ^ reached[place + d]
+            if differing != np.uint64(0):
+                slot = slot_of(table, keys, words, reached, place, h)
+                entry = table[slot]
+                is_new = entry == np.uint64(0)
+                entry = entry_of(table, slot, h, state_count) if is_new else entry
+            table[slot] = entry
+            state_count += np.int64(is_new)
             edge[first_edge + np.int64(mixed[j])] = np.uint32((entry & _LOW) - np.uint64(1))
     return state_count
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import mmap
-import sys
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.jit.memory import LARGE_PAGE, map_memory
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
@@ -39,7 +37,6 @@ PLIES = 512
 PLACES = 4096
 """Children on the stack of one walker, besides those of its widest node."""
 MIN_WALKERS, MAX_WALKERS = 16, 64
-_HUGE_PAGE = 1 << 21
 
 
 def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None = None) -> AnyMemory:
@@ -172,13 +169,6 @@ def make_table(mebibytes: int, words: int) -> Words:
     """
     size = BUCKET * words
     buckets = 1 << max(0, ((mebibytes << 17) // size).bit_length() - 1)
-    room = 8 * size * buckets + _HUGE_PAGE
-    if sys.platform == "win32":
-        memory = mmap.mmap(-1, room)
-    else:
-        memory = mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # only private ones can be
-    with suppress(AttributeError, OSError):
-        memory.madvise(mmap.MADV_HUGEPAGE)
-    words_of_memory = np.frombuffer(memory, np.uint64)
-    first = (-words_of_memory.ctypes.data % _HUGE_PAGE) // 8
+    words_of_memory = np.frombuffer(map_memory(8 * size * buckets + LARGE_PAGE), np.uint64)
+    first = (-words_of_memory.ctypes.data % LARGE_PAGE) // 8
     return words_of_memory[first : first + size * buckets]

@@ -263,10 +263,7 @@ class ProofNumberSearch:
         Raises MemoryError.
         """
         memory, size = self._memory, self._memory.entry_words
-        try:
-            table = make_table(mebibytes, size)
-        except OSError as error:
-            raise MemoryError from error
+        table = make_table(mebibytes, size)
         if len(table) <= len(memory.table):
             return False
         copied = 0
