@@ -66,7 +66,7 @@ class GrowingArray:
             self._memory.resize(size)
         except OSError as error:
             raise MemoryError(str(error)) from None
-        except (SystemError, BufferError):  # no system to move pages, or a view that somebody holds
+        except (SystemError, BufferError):  # no system to move pages, or a view of it is held
             memory = map_memory(size)
             memory[: len(self._memory)] = self._memory[:]
             self._memory = memory

@@ -174,6 +174,37 @@ class KeyTable(NamedTuple):
 
 
 @inlined
+def _number_key(known: KeyTable, state_count: Index, reached: Words, place: Index, is_exact: bool) -> Index:
+    """The number of the key at `place`, appended and entered as state_count if it is new.
+
+    As if new: the key behind the others, and the entry in its bucket. Without a branch, unless that is full
+    or, behind the same tag, holds another key.
+    """
+    table, keys, words = known.table, known.keys, known.word_count
+    h = _hash_in(table, reached, place, words)
+    for d in range(words):
+        keys[words * state_count + d] = reached[place + d]
+    bucket = _bucket_of(table, h)
+    same = upper_halves_equal(table, bucket, _tag_of(h))
+    empty = upper_halves_equal(table, bucket, np.uint64(0))
+    is_new = same == np.uint64(0)
+    slot = bucket + (lowest_bit(empty if is_new else same) & (BUCKET - 1))
+    entry = table[slot]
+    entry = (_tag_of(h) << _HALF) | np.uint64(state_count + 1) if is_new else entry
+    other = words * (np.int64(entry & _LOW) - 1)
+    differing = np.uint64(is_new & (empty == np.uint64(0)))
+    if not is_exact:
+        for d in range(words):
+            differing |= keys[other + d] ^ reached[place + d]
+    if differing != np.uint64(0):
+        slot = slot_of(table, keys, words, reached, place, h)
+        entry = table[slot]
+        entry = entry_of(table, slot, h, state_count) if entry == np.uint64(0) else entry
+    table[slot] = entry
+    return np.int64(entry & _LOW) - 1
+
+
+@inlined
 def number_states(
     known: KeyTable,
     state_count: Index,
@@ -221,32 +252,10 @@ def number_states(
             mixed[missing] = np.uint64(i)
             missing += np.int64(is_missing)
         for j in range(missing):
-            place = words * np.int64(mixed[j])
-            h = _hash_in(table, reached, place, words)
-            # As if new: the key behind the others, and the entry in its bucket. Without a branch, unless
-            # that is full or, behind the same tag, holds another key.
-            for d in range(words):
-                keys[words * state_count + d] = reached[place + d]
-            bucket = _bucket_of(table, h)
-            same = upper_halves_equal(table, bucket, _tag_of(h))
-            empty = upper_halves_equal(table, bucket, np.uint64(0))
-            is_new = same == np.uint64(0)
-            slot = bucket + (lowest_bit(empty if is_new else same) & (BUCKET - 1))
-            entry = table[slot]
-            entry = (_tag_of(h) << _HALF) | np.uint64(state_count + 1) if is_new else entry
-            other = words * (np.int64(entry & _LOW) - 1)
-            differing = np.uint64(is_new & (empty == np.uint64(0)))
-            if not is_exact:
-                for d in range(words):
-                    differing |= keys[other + d] ^ reached[place + d]
-            if differing != np.uint64(0):
-                slot = slot_of(table, keys, words, reached, place, h)
-                entry = table[slot]
-                is_new = entry == np.uint64(0)
-                entry = entry_of(table, slot, h, state_count) if is_new else entry
-            table[slot] = entry
-            state_count += np.int64(is_new)
-            edge[first_edge + np.int64(mixed[j])] = np.uint32((entry & _LOW) - np.uint64(1))
+            i = np.int64(mixed[j])
+            number = _number_key(known, state_count, reached, words * i, bool(is_exact))
+            edge[first_edge + i] = np.uint32(number)
+            state_count += int(number == state_count)
     return state_count
 
 
