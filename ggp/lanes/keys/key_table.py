@@ -252,10 +252,10 @@ def number_states(
             mixed[missing] = np.uint64(i)
             missing += np.int64(is_missing)
         for j in range(missing):
-            i = np.int64(mixed[j])
-            number = _number_key(known, state_count, reached, words * i, bool(is_exact))
-            edge[first_edge + i] = np.uint32(number)
-            state_count += int(number == state_count)
+            k = np.int64(mixed[j])
+            number = _number_key(known, state_count, reached, words * k, bool(is_exact))
+            edge[first_edge + k] = np.uint32(number)
+            state_count = max(state_count, number + 1)
     return state_count
 
 
