@@ -6,8 +6,9 @@ one role                  Before that a way to a good end is looked for, breadth
                           three quarters of the first clock and 15 % of later ones.
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
 alternate, constant sum   it begins with a tenth of the time, then receives three quarters, a fifth, 3 % or a
-                          hundredth, by the forecast (`SHARES`). If the end was a thousand times too far, the
-                          next move begins with the hundredth. Two searches take turns, see `proofs`.
+                          hundredth, by the forecast (`SHARES`, or `SHARES_OF_WALKERS`). If the end was a
+                          thousand times too far, the next move begins with the hundredth. Two searches take
+                          turns, see `proofs`.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
 simultaneous moves        forecast is good; after a hopeless one no attempt is made for some moves.
 
@@ -27,7 +28,7 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move, hides_information
 from ggp.proofs.enumeration import MatchEnumeration, solve_counted
-from ggp.proofs.lines import FIRST_MEBIBYTES, SLICE_SECONDS, Proven
+from ggp.proofs.lines import FIRST_MEBIBYTES, SLICE_SECONDS, Proven, Walkers
 from ggp.proofs.planning import MatchPlans
 from ggp.proofs.proofs import IN_REACH, MatchProofs
 from ggp.search.alphabeta.search import AlphaBetaError
@@ -52,6 +53,9 @@ SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))
 
 Twice the time left is worth trying, since forecasts of straight proofs miss by a factor of two either way.
 """
+SHARES_OF_WALKERS = ((IN_REACH, 0.75), (5 * IN_REACH, 0.2))
+"""The same where walkers search straight to the end: they are so quick that a forecast that misses by ten
+is worth trying."""
 MAX_SHARE = max(share for _, share in SHARES)
 FAR = 1000.0
 """From this multiple of the whole clock on, the end will hardly be in reach one move later either."""
@@ -229,7 +233,8 @@ class Prover:
         needed, is_known = self.proofs.needed_seconds(length)
         if is_known:
             self._is_far = needed > FAR * total
-        share = next((share for most, share in SHARES if needed <= most * left), HOPELESS_SHARE)
+        shares = SHARES_OF_WALKERS if isinstance(self.proofs.straight, Walkers) else SHARES
+        share = next((share for most, share in shares if needed <= most * left), HOPELESS_SHARE)
         patience = max(UNKNOWN_SHARE * total, MIN_PATIENCE_SECONDS)
         is_patient = self.spent_seconds < patience and not self._is_far
         return max(share, FIRST_SHARE) if is_patient else share

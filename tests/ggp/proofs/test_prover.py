@@ -4,6 +4,8 @@ import itertools
 import time
 from math import inf
 
+import pytest
+
 from ggp.engines.loading import load
 from ggp.proofs.proofs import MatchProofs
 from ggp.proofs.prover import FIRST_SHARE, HOPELESS_SHARE, Prover, prepare_proving
@@ -51,15 +53,19 @@ def share(prover, length=30.0):
     return prover._share(total=10.0, left=8.0, length=length)
 
 
-def test_share_of_the_time_follows_the_forecast_and_patience_ends():
-    prover = prover_of("connectfour")
+@pytest.mark.parametrize(
+    ("name", "shares"), [("breakthrough", (0.03, 0.2, 0.75)), ("connectfour", (0.75, 0.75, 0.75))]
+)
+def test_share_of_the_time_follows_the_forecast_and_patience_ends(name, shares):
+    """Walkers get more for a forecast that is as good."""
+    prover = prover_of(name)
     for seconds, is_known, patient, impatient in (
         (inf, False, FIRST_SHARE, HOPELESS_SHARE),
         (1000.0, True, FIRST_SHARE, HOPELESS_SHARE),
-        (100.0, True, FIRST_SHARE, 0.03),
-        (30.0, True, 0.2, 0.2),
-        (7.0, True, 0.75, 0.75),
-        (7.0, False, 0.75, 0.75),
+        (100.0, True, max(FIRST_SHARE, shares[0]), shares[0]),
+        (30.0, True, shares[1], shares[1]),
+        (7.0, True, shares[2], shares[2]),
+        (7.0, False, shares[2], shares[2]),
     ):
         forecast(prover, seconds, is_known)
         for spent, expected in ((0.0, patient), (0.5, impatient)):
