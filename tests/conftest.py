@@ -4,7 +4,6 @@ import gc
 import os
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -44,8 +43,6 @@ def find_corpus() -> Path | None:
 
 CORPUS = find_corpus()
 CORPUS_SHEETS = sorted((CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []
-SHEETS_AND_FORMS = list(zip(CORPUS_SHEETS, cycle(LINE_END_FORMS), strict=False))
-"""Each sheet of the corpus in one of the forms, in turn."""
 OWN_GAMES = sorted((ROOT / "games").glob("*.kif"))
 needs_corpus = pytest.mark.skipif(not CORPUS, reason="no reference corpus: set GGP_CORPUS")
 

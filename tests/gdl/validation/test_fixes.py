@@ -9,7 +9,7 @@ from gdl.syntax.printer import to_kif
 from gdl.validation import Selection, validate
 from gdl.validation.fixes import FIXES, fix
 from gdl.validation.selection import EVERYTHING
-from tests.conftest import OWN_GAMES, ROOT, SHEETS_AND_FORMS, mostly_slow, needs_corpus
+from tests.conftest import CORPUS_SHEETS, LINE_END_FORMS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
 from tests.gdl.rule_strategies import programs
 
 SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + OWN_GAMES
@@ -80,14 +80,14 @@ def untidied(text: str) -> str:
 
 
 @needs_corpus
-@pytest.mark.parametrize("case", mostly_slow(SHEETS_AND_FORMS, 15), ids=lambda case: case[0].stem)
-def test_correction_keeps_the_line_ends_of_a_corpus_sheet(case):
-    path, form = case
-    text = form(untidied(with_plain_lines(decode(path.read_bytes()))))
-    program = parse(text, syntax="kif")
-    fixed, count = fix(program, EVERYTHING, text)
-    assert (fixed, count) == (form(with_plain_lines(fixed)), fix(program, EVERYTHING)[1])
-    assert fix(parse(fixed, syntax="kif"), EVERYTHING, fixed) == (fixed, 0)
+@pytest.mark.parametrize("path", mostly_slow(CORPUS_SHEETS, 15), ids=lambda path: path.stem)
+def test_correction_keeps_the_line_ends_of_a_corpus_sheet(path):
+    text = untidied(with_plain_lines(decode(path.read_bytes())))
+    for form in LINE_END_FORMS:
+        program = parse(form(text), syntax="kif")
+        fixed, count = fix(program, EVERYTHING, form(text))
+        assert (fixed, count) == (form(with_plain_lines(fixed)), fix(program, EVERYTHING)[1])
+        assert fix(parse(fixed, syntax="kif"), EVERYTHING, fixed) == (fixed, 0)
 
 
 def test_each_line_keeps_its_own_end():
