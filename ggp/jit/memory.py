@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import sys
 from contextlib import suppress
 from typing import Any
 
@@ -23,10 +22,8 @@ def map_memory(size: int) -> mmap.mmap:
     100
     """
     try:
-        if sys.platform == "win32":
-            memory = mmap.mmap(-1, size)
-        else:
-            memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared: small
+        # Shared memory would be on small pages.
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
         raise MemoryError(str(error)) from None
     with suppress(AttributeError, OSError):

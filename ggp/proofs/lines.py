@@ -6,6 +6,7 @@ every line of play is in reach; where boards fill up it is one by many walkers. 
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,9 @@ from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, PAUSED, UNLIMITED
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.alphabeta.symmetry import identity_image
-from ggp.search.proof_numbers.search import ENDLESS, ProofNumberSearch
+from ggp.search.proof_numbers.search import ENDLESS, ProofNumberSearch, question_of
+
+_logger = logging.getLogger("ggp.search")
 
 SLICE_SECONDS = 0.005
 """Target duration of one slice of alpha-beta, during which nothing can stop it."""
@@ -320,9 +323,8 @@ class Walkers(ProofLine):
         self._ask()
 
     def _ask(self) -> None:
-        """Ask about the goal in the middle; of three or two about the better one for who chooses."""
         mover, _ = self.search.mover_of(self._state)
-        self._asked = len(self._goals) // 2 if mover else (len(self._goals) + 1) // 2
+        self._asked = question_of(len(self._goals), mover)
         self.search.ask(self._state, self._goals[self._asked])
         self.progress = Progress(self.nodes, self.nodes)
 
@@ -332,9 +334,10 @@ class Walkers(ProofLine):
         search = self.search
         try:
             answer = search.advance(nodes, ENDLESS if passes is None else passes)
-        except AlphaBetaError:
+        except AlphaBetaError as error:
             # States repeat, or there is no room for the way: then deepening goes on alone. A game of another
             # kind raises there, too.
+            _logger.info("%s: walkers give up: %s", search.game.name, error)
             self.is_over = True
             return True
         self._note_moves()

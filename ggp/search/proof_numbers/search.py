@@ -32,7 +32,7 @@ FIRST_MEBIBYTES, TABLE_GROWTH, FULL = 16, 4, 0.5
 SLICE_SECONDS = 0.004
 """Target duration of a call of the kernel, between which budgets are looked at."""
 MAX_TICKS = 1024
-ENDLESS = ENDLESS_NODES = 1 << 62
+ENDLESS = 1 << 62
 _FAULTS = {
     c.SIMULTANEOUS: "two roles choose at the same time",
     c.NO_MOVES: "a role has no legal move in a state that is not terminal",
@@ -69,6 +69,16 @@ def is_provable(game: CompiledGame) -> bool:
         return False
     is_small = choice_planes(game.lane_tables) <= COUNT_PLANES
     return is_small and 1 < len(goals_of(game)) <= MAX_QUESTIONS and plain_goal_sum(game) is not None
+
+
+def question_of(count: int, mover: int) -> int:
+    """Which of the last `count` goals (at least two) to ask about: that in the middle; of three or two the
+    better one for the role that moves.
+
+    >>> [question_of(3, mover=0), question_of(3, mover=1), question_of(2, mover=1)]
+    [2, 1, 1]
+    """
+    return count // 2 if mover else (count + 1) // 2
 
 
 class ProofNumberSearch:
@@ -123,15 +133,15 @@ class ProofNumberSearch:
         start = time.perf_counter()
         self.nodes = self.leaves = 0
         low, high, moves = 0, len(self.goals) - 1, dict[bool, Move | None]()
+        mover, legal = self.mover_of(state)
         while low < high:
-            middle = (low + high) // 2 + 1
+            middle = low + question_of(high - low + 1, mover)
             answer = self.answer(state, self.goals[middle], budget)
             if answer is None:
                 seconds = time.perf_counter() - start
                 return SearchResult(nodes=self.nodes, leaves=self.leaves, seconds=seconds)
             moves[answer] = self.best_move
             low, high = (middle, high) if answer else (low, middle - 1)
-        mover, legal = self.mover_of(state)
         # Who chooses keeps the value by the move of the last answer in its favor; if there was none, by any.
         move = moves.get(mover == 0) or legal[0]
         seconds = time.perf_counter() - start
@@ -155,7 +165,7 @@ class ProofNumberSearch:
         self.ask(state, goal)
         while True:
             begun = time.perf_counter()
-            left = ENDLESS_NODES if budget.nodes is None else budget.nodes - self.nodes + 1
+            left = ENDLESS if budget.nodes is None else budget.nodes - self.nodes + 1
             found = self.advance(left, self._ticks)
             is_used_up = budget.nodes is not None and self.nodes > budget.nodes
             if found is not None or is_used_up or self._is_interrupted or budget.is_over():

@@ -27,7 +27,7 @@ class LateStates:
     async def _wait(self) -> None:
         await (asyncio.Event().wait() if self.never else asyncio.sleep(0.001))
 
-    async def advance(self, *told: Any) -> KnownPosition:
+    async def advance(self, *observed: Any) -> KnownPosition:
         await self._wait()
         return KnownPosition(**self.position)
 

@@ -223,8 +223,8 @@ async def test_player_distinguishes_a_repeated_message_from_a_repeated_joint_mov
     (<= (next (n ?m)) (true (n ?n)) (succ ?n ?m)) (<= terminal (true (n 3))) (<= (goal ?r 50) (role ?r))"""
     await post(server.port, start(role="r", rules=rules))
     steps = []
-    for told in ("NIL", "NIL", "(b b)", "(b b)", "((at 1) b)"):
-        await post(server.port, f"( PLAY m {told} )")
+    for observed in ("NIL", "NIL", "(b b)", "(b b)", "((at 1) b)"):
+        await post(server.port, f"( PLAY m {observed} )")
         steps.append(server.matches["m"].step)
     # `legal` answers (at n): "(b b)" was the manager's choice, so when it comes again it is no new step.
     assert steps == [0, 0, 1, 1, 2]
@@ -234,12 +234,12 @@ async def test_player_distinguishes_a_repeated_message_from_a_repeated_joint_mov
 async def test_player_answers_a_legal_move_to_an_impossible_joint_move(server, caplog):
     every_move = set(legal_after(role="o")) | set(legal_after(("(mark 1 1)", "noop"), role="o"))
     impossible = "( (mark 1 1) )|( (mark 9 9) noop )|( noop noop noop )|( )|( ((a) b) ?x )|elephant"
-    for told in impossible.split("|"):
+    for observed in impossible.split("|"):
         caplog.clear()
-        play = f"( PLAY m {told} )"
+        play = f"( PLAY m {observed} )"
         *_, reply, ended = await replies(server, start(role="o"), "( PLAY m NIL )", play, "( ABORT m )")
-        assert reply in every_move | {"(mark 1 1)"}, told
-        assert "joint move" in caplog.text or told == "elephant"
+        assert reply in every_move | {"(mark 1 1)"}, observed
+        assert "joint move" in caplog.text or observed == "elephant"
         assert ended == "aborted"
 
 
@@ -266,9 +266,9 @@ async def test_player_plays_a_game_for_one_role(server):
 @with_player(search=SearchOptions(agent="mcts:simulations=300,search=reference", seed=1))
 async def test_player_uses_percepts(server):
     """Seen from outside: after `found` under cup b, a search must guess b."""
-    told = ["0 NIL NIL", "1 noop ()", "2 (peek b) ( (looked b) found )"]
+    observed = ["0 NIL NIL", "1 noop ()", "2 (peek b) ( (looked b) found )"]
     assert await post(server.port, start(role="player", rules=COIN)) == "ready"
-    first, second, third = await replies(server, *(f"( PLAY m {each} )" for each in told))
+    first, second, third = await replies(server, *(f"( PLAY m {each} )" for each in observed))
     assert (first, third) == ("noop", "(guess b)")
     assert second.startswith(("(peek ", "(guess "))
     assert await post(server.port, f"( STOP m 3 {third} () )") == "done"
@@ -278,9 +278,9 @@ async def test_player_uses_percepts(server):
 async def test_player_answers_turn_own_move_and_percepts_in_capitals(server):
     """A whole match in the form of Dresden's manager for hidden information."""
     rules = re.sub(r";.*", "", find_rules("monty_hall").read_text()).upper()
-    told = ["0 NIL NIL", "1 NOOP ()", "2 (PICK 1) ()", "3 NOOP ((OPENED 3))"]
+    observed = ["0 NIL NIL", "1 NOOP ()", "2 (PICK 1) ()", "3 NOOP ((OPENED 3))"]
     assert await post(server.port, start(role="CANDIDATE", rules=rules)) == "ready"
-    answers = await replies(server, *(f"(PLAY m {each})" for each in told), "(STOP m 4 KEEP ())")
+    answers = await replies(server, *(f"(PLAY m {each})" for each in observed), "(STOP m 4 KEEP ())")
     assert answers == ["NOOP", "(PICK 1)", "NOOP", "KEEP", "done"]
 
 
@@ -321,10 +321,10 @@ async def play_two_moves(pause_seconds, options=""):
 
 def test_player_reports_how_its_moves_were_found(caplog):
     with caplog.at_level(logging.INFO):
-        told = asyncio.run(play_two_moves(0.0))
-    assert [answer.how for answer in told] == ["decided", "only move", "decided"]
-    assert told[0].report["playouts"] == 60
-    assert told[1].report is None
+        observed = asyncio.run(play_two_moves(0.0))
+    assert [answer.how for answer in observed] == ["decided", "only move", "decided"]
+    assert observed[0].report["playouts"] == 60
+    assert observed[1].report is None
     lines = [record.getMessage() for record in caplog.records if " PLAY " in record.getMessage()]
     assert "(decided; reference, 60 playouts" in lines[0]
     assert lines[1].endswith("(only move)")
