@@ -85,6 +85,7 @@ class LanesSearch:
         self._clock = clock
         self._state: bytes | None = None
         self._leader: Move | None = None
+        self._root_bounds: Mapping[Move, tuple[int, int]] = {}
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
         self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
@@ -136,6 +137,7 @@ class LanesSearch:
             self._in_threads(follow, self.engines)
             self._state = state
         self._leader = None
+        self._root_bounds = {}
         self._begin_report()
 
     def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
@@ -295,6 +297,8 @@ class LanesSearch:
             companion.keep_pace(started, self._budget, length=length, cores=len(self.engines))
         goals = companion.root_goals
         is_usable = self.options.is_solving and companion.goal_sum in (NO_SUM, BEST_GOAL)
+        if is_usable:
+            self._root_bounds = companion.root_bounds
         if goals and goals is not self._known_goals[index] and is_usable:
             of_moves = {self._move_index[self.role_index][move]: goal for move, goal in goals.items()}
             if self.engines[index].note_proofs(self.role_index, of_moves):
@@ -305,13 +309,15 @@ class LanesSearch:
         """The root move to play, by `best_of`; the first legal one before any playout."""
         assert self._state is not None, "move_to comes first"
         found = self._merged_edges()
-        is_open = found.goals == UNPROVEN
-        # Asked for after every slice, perhaps of thousands of moves: only the best of either kind are reported.
-        most = found.visits[is_open].max(initial=0)
-        favorites = np.flatnonzero(is_open & (found.visits == most))
+        index = self._move_index[self.role_index]
+        is_bounded = np.isin(found.moves, [index[move] for move in self._root_bounds])
+        # Asked for after every slice, perhaps of thousands of moves: only the best of each kind are reported.
+        is_open, is_proven = (found.goals == UNPROVEN) & ~is_bounded, found.goals != UNPROVEN
+        favorites = np.flatnonzero(is_open & (found.visits == found.visits[is_open].max(initial=0)))
         favorites = favorites[np.argsort(-found.totals[favorites], kind="stable")]
-        surest = np.flatnonzero(~is_open & (found.goals == found.goals.max(initial=0)))
-        best = best_of(self._reports_of(found, np.concatenate([favorites[:1], surest[:1]])))
+        surest = np.flatnonzero(is_proven & (found.goals == found.goals.max(initial=0)))
+        likely = np.concatenate([favorites[:1], surest[:1], np.flatnonzero(is_bounded)])
+        best = best_of(self._reports_of(found, np.unique(likely)))
         if best is None:
             return self.game.legal_moves(self._state, self.game.roles[self.role_index])[0]
         return best.move
@@ -382,13 +388,15 @@ class LanesSearch:
 
     def _reports_of(self, found: EdgeStatistics, places: NDArray[np.int64]) -> list[MoveReport]:
         """Reports of the moves at these places of `found`."""
-        moves = self.game.moves[self.role_index]
+        moves, bounds = self.game.moves[self.role_index], self._root_bounds if self._has_proofs() else {}
         columns = (
             column[places].tolist() for column in (found.moves, found.visits, found.means, found.goals)
         )
         return [
-            MoveReport(moves[move], visits, mean, None if goal == UNPROVEN else goal)
-            for move, visits, mean, goal in zip(*columns, strict=True)
+            MoveReport(
+                moves[m], visits, mean, None if goal == UNPROVEN else goal, bounds.get(moves[m], (0, 100))
+            )
+            for m, visits, mean, goal in zip(*columns, strict=True)
         ]
 
     def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
