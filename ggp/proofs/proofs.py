@@ -32,7 +32,8 @@ or hopeless."""
 class MatchProofs:
     """Both lines of proof of one match. Belongs to one thread at a time.
 
-    root_goals   those of both lines; another object after news, so that other threads may read it
+    root_goals, root_bounds   those of both lines; other objects after news, so that other threads may read
+                              them
     """
 
     def __init__(self, game: CompiledGame, *, mebibytes: int) -> None:
@@ -43,16 +44,17 @@ class MatchProofs:
         self.straight = Walkers(game, most) if is_in_order else Straight(game, most)
         self.lines: tuple[ProofLine, ProofLine] = self.deepening, self.straight
         self.root_goals: dict[Move, int] = {}
+        self.root_bounds: dict[Move, tuple[int, int]] = {}
 
     def leave(self) -> None:
         """Forget the current state and its proofs."""
-        self.root_goals = {}
+        self.root_goals, self.root_bounds = {}, {}
         for line in self.lines:
             line.leave()
 
     def move_to(self, state: PackedState) -> None:
         """Prove `state`, which is not terminal, from now on."""
-        self.root_goals = {}
+        self.root_goals, self.root_bounds = {}, {}
         for line in self.lines:
             line.move_to(state)
 
@@ -132,5 +134,7 @@ class MatchProofs:
         """Take over the proofs of a line about the root. Raises AlphaBetaError if the sums differ."""
         if not line.root_goals.items() <= self.root_goals.items():
             self.root_goals = {**self.root_goals, **line.root_goals}
+        if not line.root_bounds.items() <= self.root_bounds.items():
+            self.root_bounds = {**self.root_bounds, **line.root_bounds}
         if len({each.search.goal_sum for each in self.lines if each.search.goal_sum >= 0}) > 1:
             raise AlphaBetaError("the roles' goals do not add up to the same sum in all terminal states")
