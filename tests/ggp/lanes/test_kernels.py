@@ -353,9 +353,7 @@ def test_kernels_agree_without_compilation(compiled_results):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "processor", [(OLDEST, ""), ("x86-64-v3", "-avx512f")], ids=["no-avx", "no-avx512"]
-)
+@pytest.mark.parametrize("processor", [(OLDEST, ""), ("x86-64-v3", "-avx512f")], ids=["no-avx", "no-avx512"])
 def test_kernels_agree_on_older_processors(processor, compiled_results):
     name, features = processor
     if features and OLDEST == "generic":

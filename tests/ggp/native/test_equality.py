@@ -162,7 +162,7 @@ def interpreted_playouts():
     ],
 )
 def test_other_processors(name, features, has_kernels, interpreted_playouts):
-    """On the oldest one kernels are compiled for it, too, which takes seconds each; elsewhere machine code is."""
+    """Kernels are compiled for the oldest one only, which takes seconds each; machine code is for all."""
     if os.uname().machine != "x86_64":
         pytest.skip("these processor names are for x86-64")
     if name == "x86-64-v4" and not background.processor()[1].count("+avx512vl"):
