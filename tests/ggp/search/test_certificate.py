@@ -26,7 +26,7 @@ def certify(tmp_path: Path, *arguments: str) -> Path:
         (["hanoi"], ("player", 100)),
         (["hanoi", "--method", "branch-and-bound"], ("player", 100)),
         (["connectfour_4x4", "--method", "alphabeta"], ("red", 50)),
-        pytest.param(["connectfour_4x4"], ("red", 50), marks=pytest.mark.slow),
+        pytest.param(["connectfour_5x4"], ("red", 50), marks=pytest.mark.slow),
         pytest.param(["breakthrough_4x4"], ("white", 0), marks=pytest.mark.slow),
     ],
 )
