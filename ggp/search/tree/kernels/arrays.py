@@ -20,7 +20,7 @@ from ggp.jit.entry_points import NO_ENTRY
 from ggp.jit.rows import Rows
 from ggp.lanes.keys.key_table import Words
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.sparse_roulette import RouletteScratch
+from ggp.lanes.roulette import LegalMoves
 from ggp.search.tree.policies.fast_kernels import FeatureCases
 
 Float64Array = NDArray[np.float64]
@@ -168,7 +168,7 @@ class SearchArrays(NamedTuple):
 
     value: Rows  # K+1: the circuit in all lanes
     scratch: Rows  # for `choose`
-    roulette: RouletteScratch  # for draws by weight
+    legal: LegalMoves  # scratch of draws by weight
     saved: Rows  # for fluents whose next value cannot be written in place
     random: Rows  # 2
     root: Words  # [F] all ones where the fluent holds in the root state, else 0

@@ -10,11 +10,11 @@ import numpy as np
 
 from ggp.jit.compiling import kernel
 from ggp.jit.entry_points import entry_point
-from ggp.jit.rows import Index, load, store, word_count
+from ggp.jit.rows import Index, load, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
-from ggp.lanes.roulette import FEWEST, SPARSE, roulette_moves
+from ggp.lanes.roulette import roulette_moves
 from ggp.lanes.step import advance_or_restart, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
@@ -44,10 +44,8 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
     search = unboxed(memory)
     arrays = search.arrays
     over, playing = settle_and_end(search)
-    weight, fewest = search.statistics.weight, FEWEST * word_count(arrays.value)
-    stuck = roulette_moves(
-        search.tables, arrays.value, weight, arrays.roulette, arrays.random, playing, SPARSE, fewest
-    )
+    weight, legal = search.statistics.weight, arrays.legal
+    stuck = roulette_moves(search.tables, arrays.value, weight, legal, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
 
 
@@ -66,8 +64,8 @@ def choose_with_fast(memory: Unboxed[SearchMemory]) -> None:
     search = unboxed(memory)
     arrays = search.arrays
     over, playing = settle_and_end(search)
-    cases, planes = search.contexts.cases, arrays.roulette.planes
-    stuck = choose_by_cases(search.tables, arrays.value, cases, planes, arrays.random, playing)
+    cases = search.contexts.cases
+    stuck = choose_by_cases(search.tables, arrays.value, cases, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
 
 
