@@ -65,7 +65,7 @@ class Settings(NamedTuple):
     playout: int  # UNIFORM, GIBBS, PAST or FAST
     learning: int  # NO_MOVES, ALL_MOVES or TREE_MOVES
     temperature: float  # tau of GIBBS and PAST
-    refresh: int  # playouts after which the weights of the moves are recomputed
+    refresh: int  # playouts after which, at the end of a tick, the weights of the moves are recomputed
     chance: int  # index of the role `random`, or -1
     is_solving: int  # 1: prove nodes
     choice_planes: int  # `ggp.lanes.choose.choice_planes` of the game
@@ -223,6 +223,7 @@ class Parts(NamedTuple):
     record: int = NO_ENTRY  # enter the moves of the tick into the history
     finish: int = NO_ENTRY  # second half: settle what follows, and step
     learn: int = NO_ENTRY  # what a playout teaches about moves
+    refresh: int = NO_ENTRY  # the weights of moves, after ticks in which as many playouts as it takes ended
     learn_amaf: int = NO_ENTRY  # the same as first moves
     learn_context: int = NO_ENTRY  # the same in their context
     draw: int = NO_ENTRY  # an untried edge, where the state decides

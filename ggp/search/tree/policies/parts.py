@@ -21,7 +21,7 @@ from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
 from ggp.search.tree.kernels.ends import settle_and_end
 from ggp.search.tree.kernels.tree import is_untried, random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
-from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves
+from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves, refresh_weights
 from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
 from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, TREE_MOVES, UNIFORM
 from ggp.search.tree.policies.rave import back_up_grave, back_up_rave, mix_in
@@ -137,11 +137,12 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     if has_amaf or settings.learning == ALL_MOVES:
         parts = parts._replace(record=entry_point(record_moves, memory))
     if settings.learning != NO_MOVES:
-        parts = parts._replace(learn=entry_point(_LEARN[settings.learning], memory, 0, 0))
+        learn = entry_point(_LEARN[settings.learning], memory, 0, 0)
+        parts = parts._replace(learn=learn, refresh=entry_point(refresh_weights, memory))
     if has_amaf:
-        learn = back_up_grave if settings.grave_reference > 0 else back_up_rave
+        back_up = back_up_grave if settings.grave_reference > 0 else back_up_rave
         mix = entry_point(mix_in, memory, 0, 0, 0, 0)
-        parts = parts._replace(learn_amaf=entry_point(learn, memory, 0, 0), mix=mix)
+        parts = parts._replace(learn_amaf=entry_point(back_up, memory, 0, 0), mix=mix)
     if settings.playout == PAST:
         parts = parts._replace(learn_context=entry_point(learn_pairs, memory, 0, 0))
     if settings.playout == FAST:
