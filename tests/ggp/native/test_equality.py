@@ -162,7 +162,7 @@ def interpreted_playouts():
     ],
 )
 def test_other_processors(name, features, has_kernels, interpreted_playouts):
-    """Kernels are compiled for one without AVX and one without AVX-512, which takes seconds each; machine code
+    """Kernels are compiled without AVX and without AVX-512, which takes seconds each; machine code
     is for all."""
     if os.uname().machine != "x86_64":
         pytest.skip("these processor names are for x86-64")
