@@ -22,6 +22,8 @@ from ggp.game import RANDOM_ROLE, Move, Role
 from ggp.lanes.engine import Lanes, several_set
 
 _SAMPLED_STEPS = 400
+_WATCHED_AT_ONCE = 30_000
+"""Rows of literals that are looked at together: numpy's calls take longer than what they do for one step."""
 
 
 @dataclass(frozen=True)
@@ -134,15 +136,24 @@ def find_turns(game: CompiledGame) -> Turns:
     agents = [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
     waits, chooses = np.zeros((2, len(tables.slot_literal)), np.bool_)
     is_joint = False
-    for _ in range(_SAMPLED_STEPS):
-        lanes.settle()
-        legal = lanes.words_at(tables.slot_literal)
-        over = lanes.words_at(np.array([tables.terminal]))
+    watched = np.append(tables.slot_literal, np.int32(tables.terminal))
+    at_once = max(1, min(_SAMPLED_STEPS, _WATCHED_AT_ONCE // len(watched)))
+    for first in range(0, _SAMPLED_STEPS, at_once):
+        steps = min(at_once, _SAMPLED_STEPS - first)
+        seen = np.concatenate([_step(lanes, watched) for _ in range(steps)], axis=1)
+        legal, over = seen[:-1], seen[-1]
         several = np.array([several_set(legal[slot]) for slot in slots]) & ~over
         for r, slot in enumerate(slots):
             others = np.bitwise_or.reduce(np.delete(several, r, axis=0), axis=0)
             waits[slot] |= (legal[slot] & others & ~several[r]).any(axis=1)
             chooses[slot] |= (legal[slot] & several[r]).any(axis=1)
         is_joint = is_joint or bool(several_set(several[agents]).any())
-        lanes.play(1)
     return Turns(is_joint, (waits & ~chooses).astype(np.uint8))
+
+
+def _step(lanes: Lanes, watched: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """uint64[*, W]: what the literals `watched` are before a step."""
+    lanes.settle()
+    seen = lanes.words_at(watched)
+    lanes.play(1)
+    return seen

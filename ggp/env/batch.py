@@ -413,7 +413,10 @@ class Environment:
 
     def _scratches(self, words: int, threads: int) -> list[Scratch]:
         known = self._scratch.setdefault(words, [])
-        width = self.num_actions * (self.num_players if self.is_joint else 1)
+        width = max(
+            self.num_actions * (self.num_players if self.is_joint else 1), self.layout.observation_size
+        )
+        width = -(-width // 64) * 64
         while len(known) < threads:
             largest = max((part.tables for part in self._parts), key=lambda tables: tables.row_count)
             known.append(
@@ -421,7 +424,8 @@ class Environment:
                     make_arrays(largest, words, 0).value,
                     make_rows(len(self._parts.of_step.tables.next_saved) + 1, words),
                     make_rows(WORK + 3 * self.num_players, words),
-                    make_rows(-(-max(width, self.layout.observation_size) // 64) * 64, words),
+                    make_rows(width, words),
+                    make_rows(width, words),
                     make_rows(max(1, 2 * self._env.sensed.size), words),
                     np.zeros(64, np.uint64),
                     np.zeros(64, np.uint8),

@@ -58,6 +58,17 @@ class GrowingArray:
         finally:
             self.array = np.frombuffer(self._memory, dtype)
 
+    def release(self, first: int, end: int) -> None:
+        """Return pages of elements first .. end-1, which are 0 then, to the system."""
+        size = self.array.itemsize
+        start, stop = (
+            -(-first * size // mmap.PAGESIZE) * mmap.PAGESIZE,
+            end * size // mmap.PAGESIZE * mmap.PAGESIZE,
+        )
+        if start < stop:
+            with suppress(AttributeError, OSError):
+                self._memory.madvise(mmap.MADV_DONTNEED, start, stop - start)
+
     def _resize(self, size: int) -> None:
         try:
             self._memory.resize(size)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Row: TypeAlias = Any
+Numbers: TypeAlias = Any
 Index: TypeAlias = int | np.signedinteger[Any]
 
 
@@ -120,8 +121,34 @@ def store_where(target: NDArray[np.int32], place: Index, word: np.uint64, number
     target[place + np.flatnonzero(_bits(word))] = number
 
 
+def fill_numbers(number: Index) -> Numbers:
+    return np.full(64, number, np.int32)
+
+
+def load_numbers(memory: NDArray[Any], word: Index) -> Numbers:
+    """Numbers 64 * word .. 64 * word + 63 of memory that is contiguous."""
+    return memory.view(np.int32).ravel()[64 * word : 64 * word + 64].copy()
+
+
+def add_where(numbers: Numbers, word: np.uint64, number: np.int32) -> Numbers:
+    return np.where(_bits(word) != 0, numbers + number, numbers)
+
+
+def exceeds(left: Numbers, right: Numbers) -> np.uint64:
+    return _word_of(left.view(np.uint32) > right.view(np.uint32))
+
+
+def share_of(numbers: Numbers, share: Numbers) -> Numbers:
+    product = numbers.view(np.uint32).astype(np.uint64) * share.view(np.uint32)
+    return (product >> np.uint64(32)).astype(np.uint32).view(np.int32)
+
+
+def _word_of(bits: NDArray[np.bool_]) -> np.uint64:
+    return np.uint64(np.packbits(bits, bitorder="little").view(np.uint64)[0])
+
+
 def bytes_equal(source: NDArray[np.uint8], place: Index, number: np.uint8) -> np.uint64:
-    return np.uint64(np.packbits(source[place : place + 64] == number, bitorder="little").view(np.uint64)[0])
+    return _word_of(source[place : place + 64] == number)
 
 
 def upper_halves_equal(source: NDArray[np.uint64], place: Index, half: np.uint64) -> np.uint64:

@@ -19,6 +19,14 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
     fill_float, multiply, subtract          rows whose words are float64; get_float reads one
     choose_words(bits, x, y)                word w of x if bit w of `bits` is set, else of y
 
+Numbers are 64 int32, one per lane of a word; also a value, in registers.
+
+    fill_numbers(n)                         64 times the same
+    load_numbers(memory, word)              from an array of int32 or rows, 64 * word numbers from its start
+    add_where(numbers, word, n)             plus n, an int32, where a bit of `word` is set
+    exceeds(numbers, others)                the word of the lanes where they are more (unsigned)
+    share_of(numbers, share)                numbers * share / 2**32, rounded down (unsigned)
+
 Between rows and arrays of bytes: what kernels compute is one bit per game, what readers want one byte.
 
     spread_64(target, place, word)          target[place : place + 64] = the bits of `word`, as 0 and 1
@@ -42,6 +50,7 @@ from numba.core import config
 from numpy.typing import NDArray
 
 from ggp.jit.plain_rows import Index as Index
+from ggp.jit.plain_rows import Numbers as Numbers
 from ggp.jit.plain_rows import Row as Row
 from ggp.jit.vector_rows import ALIGNMENT as ALIGNMENT
 
@@ -58,6 +67,8 @@ popcount, sum_words = operations.popcount, operations.sum_words
 count_bits, lowest_bit = operations.count_bits, operations.lowest_bit
 fill_float, get_float = operations.fill_float, operations.get_float
 multiply, subtract = operations.multiply, operations.subtract
+fill_numbers, load_numbers = operations.fill_numbers, operations.load_numbers
+add_where, exceeds, share_of = operations.add_where, operations.exceeds, operations.share_of
 spread_64, store_where = operations.spread_64, operations.store_where
 bytes_equal, upper_halves_equal = operations.bytes_equal, operations.upper_halves_equal
 prefetch = operations.prefetch

@@ -48,6 +48,23 @@ class RowType(types.Type):
 
 
 _I1, _I8, _I32, _I64 = map(ir.IntType, (1, 8, 32, 64))
+_NUMBERS = ir.VectorType(_I32, 64)
+
+
+class NumbersType(types.Type):
+    """Numba's type of 64 numbers, one per lane of a word."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Numbers")
+
+
+_numbers = NumbersType()
+
+
+@register_model(NumbersType)
+class _NumbersModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: NumbersType) -> None:
+        super().__init__(manager, kind, _NUMBERS)
 
 
 @register_model(RowType)
@@ -306,7 +323,7 @@ def spread_64(typing_context, target, place, word):
 def store_where(typing_context, target, place, word, number):
     def codegen(context, builder, sig, args):
         mask = builder.bitcast(args[2], ir.VectorType(_I1, 64))
-        numbers = _splat(builder, args[3], ir.VectorType(_I32, 64))
+        numbers = _splat(builder, args[3], _NUMBERS)
         pointer = _item_pointer(context, builder, sig, args, numbers.type)
         kind = ir.FunctionType(ir.VoidType(), [numbers.type, pointer.type, _I32, mask.type])
         function = builder.module.declare_intrinsic("llvm.masked.store.v64i32.p0", (), kind)
@@ -314,6 +331,53 @@ def store_where(typing_context, target, place, word, number):
         return context.get_dummy_value()
 
     return types.void(target, types.intp, types.uint64, types.int32), codegen
+
+
+@intrinsic
+def fill_numbers(typing_context, number):
+    def emit(builder, number):
+        return _splat(builder, builder.trunc(number, _I32), _NUMBERS)
+
+    return _numbers(types.int64), _code(emit)
+
+
+@intrinsic
+def load_numbers(typing_context, memory, word):
+    def codegen(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        pointer = builder.bitcast(data, _NUMBERS.as_pointer())
+        return _aligned(builder.load(builder.gep(pointer, [args[1]])), 4)
+
+    return _numbers(memory, types.intp), codegen
+
+
+@intrinsic
+def add_where(typing_context, numbers, word, number):
+    def emit(builder, numbers, word, number):
+        mask = builder.bitcast(word, ir.VectorType(_I1, 64))
+        more = builder.add(numbers, _splat(builder, number, _NUMBERS))
+        return builder.select(mask, more, numbers)
+
+    return _numbers(numbers, types.uint64, types.int32), _code(emit)
+
+
+@intrinsic
+def exceeds(typing_context, left, right):
+    def emit(builder, x, y):
+        return builder.bitcast(builder.icmp_unsigned(">", x, y), _I64)
+
+    return types.uint64(left, right), _code(emit)
+
+
+@intrinsic
+def share_of(typing_context, numbers, share):
+    wide = ir.VectorType(_I64, 64)
+
+    def emit(builder, x, y):
+        product = builder.mul(builder.zext(x, wide), builder.zext(y, wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, [32] * 64)), _NUMBERS)
+
+    return numbers(numbers, share), _code(emit)
 
 
 @intrinsic

@@ -8,7 +8,6 @@ settle             the interpreter of circuits: recompute the gates of a phase i
 bits               single lanes of rows
 choose             random bits; a uniformly random legal move of every role in every lane
 roulette           the same by weight, in all lanes at once
-sparse_roulette    the same by weight, lane by lane: for moves that are legal in few lanes
 step               states, moves, gates and successors: what every kernel does with a circuit
 indices            which move each lane made, as integers
 playout            uniformly random playouts in all lanes

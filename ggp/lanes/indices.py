@@ -117,18 +117,37 @@ def _swap_eights(rows: Rows, first: Index, size: Index, width: Index) -> None:
 @inlined
 def planes_of_indices(value: Rows, first_node: Index, count: Index, planes: Rows) -> Index:
     """Write the index + 1 of the one-hot rows first_node .. first_node+count-1 as planes, 0 if none is set;
-    return how many planes that takes."""
+    return how many planes that takes. Three of them are written in any case."""
+    zero = fill(value, np.uint64(0))
+    low, middle, high = zero, zero, zero
     used = 0
     while (count >> used) != 0:
-        store(planes, used, fill(value, np.uint64(0)))
+        store(planes, used, zero)
         used += 1
-    for i in range(count):
-        x = load(value, first_node + i)
-        if any_lane(x):
-            for p in range(used):
-                if ((i + 1) >> p) & 1:
-                    store(planes, p, load(planes, p) | x)
+    # Number n is that of row n - 1. Of eight numbers the lower three planes stay in registers.
+    for n in range(0, count + 1, 8):
+        a, b = _numbered(value, first_node, n, count), _numbered(value, first_node, n + 1, count)
+        c, d = _numbered(value, first_node, n + 2, count), _numbered(value, first_node, n + 3, count)
+        e, f = _numbered(value, first_node, n + 4, count), _numbered(value, first_node, n + 5, count)
+        g, h = _numbered(value, first_node, n + 6, count), _numbered(value, first_node, n + 7, count)
+        upper = e | f | g | h
+        low = low | b | d | f | h
+        middle = middle | c | d | g | h
+        high = high | upper
+        every = a | b | c | d | upper
+        if any_lane(every):
+            for p in range(3, used):
+                if (n >> p) & 1:
+                    store(planes, p, load(planes, p) | every)
+    store(planes, 0, low)
+    store(planes, 1, middle)
+    store(planes, 2, high)
     return used
+
+
+@inlined
+def _numbered(value: Rows, first_node: Index, n: Index, count: Index) -> Row:
+    return load(value, first_node + n - 1) if 0 < n <= count else fill(value, np.uint64(0))
 
 
 @inlined

@@ -1,59 +1,75 @@
-"""roulette: a random legal move of every role by weight, in all lanes at once, bit-sliced.
+"""roulette: a random legal move of every role by weight, in all lanes at once.
 
-Weights are one integer per move, the same in all lanes (Gibbs sampling over MAST or TO-MAST values). As in
-`choose`: sum the weights of the legal moves in bit planes, draw k below the sum by rejection, then walk the
-moves again and subtract each legal one's weight from k; in lanes in which that borrows, the move is found.
-Lanes that have their move subtract nothing from then on, so old and new planes need not be selected between.
+Weights are integers, for one move the same in all lanes (Gibbs sampling over MAST or TO-MAST values) or
+different by its case (FAST). A lane in which a role has one legal move makes it. The others sum the weights
+of theirs, 64 lanes at a time as numbers in registers, draw k below the sum, and sum again: the first move
+with which the sum exceeds k is made. If no lane has two roles with a choice, they share one draw.
 
-Exact for the given integer weights. About 12 row operations per move and plane, in however few lanes the move
-is legal: if those are few on average, `ggp.lanes.sparse_roulette` sums and subtracts lane by lane.
+k is the sum times 32 random bits, rounded down: each move's probability is right to 2**-32.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import inlined, stage
+from ggp.jit.compiling import inlined, piece, stage
 from ggp.jit.rows import (
     Index,
     Row,
     Rows,
-    add,
+    add_where,
     any_lane,
+    exceeds,
     fill,
+    fill_numbers,
+    get_word,
     literal,
     load,
-    popcount,
+    load_numbers,
+    make_rows,
+    set_word,
+    share_of,
     store,
-    sum_words,
+    word_count,
 )
-from ggp.lanes.choose import add_three, borrow_of, draw_at_most
+from ggp.lanes.choose import next_random
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.sparse_roulette import (
-    DRAWN,
-    LEFT,
-    PLANES,
-    SUM,
-    TRIAL,
-    LegalMoves,
-    RouletteScratch,
-    select_in_lanes,
-    sum_in_lanes,
-)
 
-LARGEST_TOTAL = 2**PLANES - 1
+LARGEST_TOTAL = 2**31 - 1
 LARGEST_WEIGHT = 2**16 - 1
 """Of Gibbs sampling: with tau = 10, a move that never won still weighs 3 if the best always won."""
 
-SPARSE = 4
-"""Average number of lanes per legal move up to which working lane by lane is faster (measured in 675d7e8)."""
+RANDOM_ROWS = 32
+"""Random rows that hold 32 bits for each lane."""
 
-FEWEST = 8
-"""Fewest moves for which it is faster, per word of a row: turning planes into numbers and back takes as long
-for few moves as for many."""
+
+class LegalMoves(NamedTuple):
+    """Legal moves of lanes with a choice, role by role, in order; scratch.
+
+    node    int32[N]: the row of the move; with FAST one move has an entry for each of its weights
+    weight  int32[N]
+    lanes   N rows
+    share   RANDOM_ROWS rows: 32 random bits for each lane
+    """
+
+    node: Int32Array
+    weight: Int32Array
+    lanes: Rows
+    share: Rows
+
+
+def make_legal_moves(count: int, words: int) -> LegalMoves:
+    """Allocate room for `count` entries."""
+    return LegalMoves(
+        node=np.zeros(count, np.int32),
+        weight=np.zeros(count, np.int32),
+        lanes=make_rows(count, words),
+        share=make_rows(RANDOM_ROWS, words),
+    )
 
 
 @inlined
@@ -69,130 +85,92 @@ def gibbs_weight(value: float, best: float, temperature: float, moves: Index) ->
 
 
 @inlined
-def _bit_row(value: Rows, number: Index, bit: Index) -> Row:
-    """All ones if `bit` of `number` is set, else zeros."""
-    return fill(value, ~(np.uint64((number >> bit) & 1) - np.uint64(1)))
+def make_only_moves(tables: LaneTables, value: Rows, role: Index, lanes: Row) -> tuple[Row, Row]:
+    """Clear the rows of the role's moves but in those of `lanes` in which it has one legal move, and make it.
 
-
-@inlined
-def _list_legal(
-    tables: LaneTables, value: Rows, role: Index, scratch: RouletteScratch, lanes: Row
-) -> tuple[Index, Index]:
-    """List the role's moves that are legal in some of `lanes`, and clear the rows of all its moves.
-
-    Returns the number of moves, and the number of lanes in which each is legal, summed.
+    Returns the lanes in which it has several, and those in which it has none.
     """
-    zero = fill(value, np.uint64(0))
-    legal = scratch.legal
-    counts = zero
-    n = 0
+    one = fill(value, np.uint64(0))
+    several = one
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        node = np.int64(tables.slot_node[s])
         x = literal(value, tables.slot_literal[s]) & lanes
-        store(value, node, zero)
-        if any_lane(x):
-            legal.node[n] = node
-            legal.level[n] = node - tables.move0
-            store(legal.lanes, n, x)
-            counts = add(counts, popcount(x))
-            n += 1
-    return n, sum_words(counts)
+        several = several | (one & x)
+        one = one | x
+    only = one & ~several
+    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+        store(value, np.int64(tables.slot_node[s]), literal(value, tables.slot_literal[s]) & only)
+    return several, lanes & ~one
 
 
 @inlined
-def _sum_weights(value: Rows, legal: LegalMoves, count: Index, weight: Int32Array, planes: Rows) -> Index:
-    """Sum the weights of the listed moves into planes SUM and up. Returns how many planes that takes."""
-    used = 0
-    for i in range(count):
-        x = load(legal.lanes, i)
-        number = weight[legal.level[i]]
-        while (number >> used) != 0:
-            store(planes, SUM + used, fill(value, np.uint64(0)))
-            used += 1
-        carry = fill(value, np.uint64(0))
-        for p in range(used):
-            total, carry = add_three(load(planes, SUM + p), x & _bit_row(value, number, p), carry)
-            store(planes, SUM + p, total)
-        if any_lane(carry):
-            store(planes, SUM + used, carry)
-            used += 1
-    return used
+def list_entry(legal: LegalMoves, n: Index, node: Index, weight: Index, lanes: Row) -> Index:
+    """Append a move to the first n; return how many there are then."""
+    legal.node[n] = node
+    legal.weight[n] = weight
+    store(legal.lanes, n, lanes)
+    return n + 1
 
 
 @inlined
-def _select_weighted(
-    value: Rows, legal: LegalMoves, count: Index, weight: Int32Array, planes: Rows, used: Index, left: Row
-) -> None:
-    """Select in the lanes `left` the move in whose weight k falls. The planes of k are used up."""
-    for i in range(count):
-        x = load(legal.lanes, i) & left
-        if not any_lane(x):
-            continue
-        number = weight[legal.level[i]]
-        borrow = fill(value, np.uint64(0))
-        for p in range(used):
-            k = load(planes, DRAWN + p)
-            y = x & _bit_row(value, number, p)
-            store(planes, DRAWN + p, k ^ y ^ borrow)
-            borrow = borrow_of(k, y, borrow)
-        store(value, np.int64(legal.node[i]), borrow)
-        left = left & ~borrow
+def draw_shares(legal: LegalMoves, random: Rows) -> None:
+    """Draw 32 bits for each lane."""
+    older, newer = load(random, 0), load(random, 1)
+    for i in range(RANDOM_ROWS):
+        older, newer, x = next_random(older, newer)
+        store(legal.share, i, x)
+    store(random, 0, older)
+    store(random, 1, newer)
 
 
-@inlined
-def draw_below_sums(
-    value: Rows, scratch: Rows, planes: Index, older: Row, newer: Row
-) -> tuple[Row, Row, Row]:
-    """Draw in every lane a number k below the sum, from planes SUM and up, which are lost, into DRAWN and up.
-
-    Returns the lanes whose sum is not 0, and the new state of the random rows.
-    """
-    has_move = fill(value, np.uint64(0))
-    for p in range(planes):
-        has_move = has_move | load(scratch, SUM + p)
-    borrow = has_move
-    for p in range(planes):
-        x = load(scratch, SUM + p)
-        store(scratch, SUM + p, x ^ borrow)
-        borrow = borrow & ~x
-    older, newer = draw_at_most(value, scratch, SUM, DRAWN, TRIAL, planes, older, newer)
-    return has_move, older, newer
+@piece
+def spin(value: Rows, legal: LegalMoves, first: Index, end: Index) -> None:
+    """Select one of the moves first .. end - 1 in each lane that lists some, by weights and shares."""
+    node, weight = legal.node[first:end], legal.weight[first:end]
+    for w in range(word_count(value)):
+        total = fill_numbers(0)
+        for i in range(node.shape[0]):
+            total = add_where(total, get_word(legal.lanes, first + i, w), weight[i])
+        drawn = share_of(total, load_numbers(legal.share, w))
+        total = fill_numbers(0)
+        # `found` are the lanes whose sum exceeds what was drawn, and so it will with all moves to come.
+        found = np.uint64(0)
+        for i in range(node.shape[0]):
+            bits = get_word(legal.lanes, first + i, w)
+            if bits != np.uint64(0):
+                total = add_where(total, bits, weight[i])
+                beyond = exceeds(total, drawn)
+                row = np.int64(node[i])
+                set_word(value, row, w, get_word(value, row, w) | (beyond & ~found))
+                found = beyond
 
 
 @stage
 def roulette_moves(
-    tables: LaneTables,
-    value: Rows,
-    weight: Int32Array,
-    scratch: RouletteScratch,
-    random: Rows,
-    lanes: Row,
-    sparse: Index,
-    fewest: Index,
+    tables: LaneTables, value: Rows, weight: Int32Array, legal: LegalMoves, random: Rows, lanes: Row
 ) -> Row:
     """Select one legal move per role in each of `lanes`; return the lanes in which a role has none.
 
-    sparse, fewest   if there are at least `fewest` moves, legal in at most `sparse` lanes on average, they
-                     are weighed lane by lane; the selected moves do not depend on that
-    Other lanes get no move and do not influence what is drawn.
+    weight   int32[M], those of a role adding up to LARGEST_TOTAL at most
+    Other lanes get no move and do not influence what is drawn in these.
     """
     stuck = fill(value, np.uint64(0))
-    older = load(random, 0)
-    newer = load(random, 1)
+    choosing = stuck
+    first: Index = 0
+    n: Index = 0
     for role in range(tables.role_count):
-        count, pairs = _list_legal(tables, value, role, scratch, lanes)
-        is_sparse = count >= fewest and pairs <= sparse * count
-        if is_sparse:
-            planes = sum_in_lanes(scratch, count, weight)
-        else:
-            planes = _sum_weights(value, scratch.legal, count, weight, scratch.planes)
-        has_move, older, newer = draw_below_sums(value, scratch.planes, planes, older, newer)
-        if is_sparse:
-            store(scratch.planes, LEFT, has_move)
-            select_in_lanes(value, scratch, count, weight, planes)
-        else:
-            _select_weighted(value, scratch.legal, count, weight, scratch.planes, planes, has_move)
-        stuck = stuck | (lanes & ~has_move)
-    store(random, 0, older)
-    store(random, 1, newer)
+        several, none = make_only_moves(tables, value, role, lanes)
+        stuck = stuck | none
+        if any_lane(choosing & several):
+            draw_shares(legal, random)
+            spin(value, legal, first, n)
+            first, choosing = n, fill(value, np.uint64(0))
+        choosing = choosing | several
+        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
+            x = literal(value, tables.slot_literal[s]) & several
+            if any_lane(x):
+                node = np.int64(tables.slot_node[s])
+                n = list_entry(legal, n, node, np.int64(weight[node - tables.move0]), x)
+    if n > first:
+        draw_shares(legal, random)
+        spin(value, legal, first, n)
     return stuck

@@ -72,6 +72,8 @@ class ProofLine:
 
     proven          the proof, if there is one
     root_goals      move of the role that chooses → goal of the first role behind it, if proven
+    root_bounds     move of the role that chooses → least and greatest goal of the first role behind it, if
+                    one of them is proven
     is_over         whether there is a proof, or nothing left to do
     spent_seconds   for the current state
     seconds_per_node, seconds_per_pass   by the latest slices; 0: unknown
@@ -91,6 +93,7 @@ class ProofLine:
         """Forget the current state and its proofs."""
         self.proven: Proven | None = None
         self.root_goals: dict[Move, int] = {}
+        self.root_bounds: dict[Move, tuple[int, int]] = {}
         self.is_over = True
         self.spent_seconds = 0.0
         self._promised_seconds = inf
@@ -326,7 +329,6 @@ class Walkers(ProofLine):
         self._state = state
         self._goals = self.search.goals  # those that the first role may still get
         self._keeping: Move | None = None
-        self._bounds: dict[Move, tuple[int, int]] = {}
         self._ask()
 
     def _ask(self) -> None:
@@ -367,9 +369,9 @@ class Walkers(ProofLine):
         goals = self.search.goals
         asked = goals.index(self._goals[self._asked])
         for move, is_reached in self.search.root_answers().items():
-            least, most = self._bounds.get(move, (goals[0], goals[-1]))
+            least, most = self.root_bounds.get(move, (goals[0], goals[-1]))
             bounds = (max(least, goals[asked]), most) if is_reached else (least, min(most, goals[asked - 1]))
-            self._bounds[move] = bounds
+            self.root_bounds[move] = bounds
             if bounds[0] == bounds[1]:
                 self.root_goals[move] = bounds[0]
 

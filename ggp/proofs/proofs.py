@@ -34,7 +34,8 @@ class MatchProofs:
 
     lines        deepening, a line straight to the end, and walkers by proof numbers if they suit the game and
                  do not go straight to the end
-    root_goals   those of all lines; another object after news, so that other threads may read it
+    root_goals, root_bounds   those of all lines; other objects after news, so that other threads may read
+                              them
     """
 
     def __init__(self, game: CompiledGame, *, mebibytes: int) -> None:
@@ -45,16 +46,17 @@ class MatchProofs:
         self.straight = walkers.pop() if has_order(game) and walkers else Straight(game, most)
         self.lines: list[ProofLine] = [self.deepening, self.straight, *walkers]
         self.root_goals: dict[Move, int] = {}
+        self.root_bounds: dict[Move, tuple[int, int]] = {}
 
     def leave(self) -> None:
         """Forget the current state and its proofs."""
-        self.root_goals = {}
+        self.root_goals, self.root_bounds = {}, {}
         for line in self.lines:
             line.leave()
 
     def move_to(self, state: PackedState) -> None:
         """Prove `state`, which is not terminal, from now on."""
-        self.root_goals = {}
+        self.root_goals, self.root_bounds = {}, {}
         for line in self.lines:
             line.move_to(state)
 
@@ -141,5 +143,7 @@ class MatchProofs:
         """Take over the proofs of a line about the root. Raises AlphaBetaError if the sums differ."""
         if not line.root_goals.items() <= self.root_goals.items():
             self.root_goals = {**self.root_goals, **line.root_goals}
+        if not line.root_bounds.items() <= self.root_bounds.items():
+            self.root_bounds = {**self.root_bounds, **line.root_bounds}
         if len({each.search.goal_sum for each in self.lines if each.search.goal_sum >= 0}) > 1:
             raise AlphaBetaError("the roles' goals do not add up to the same sum in all terminal states")

@@ -77,7 +77,8 @@ class Prover:
     solution   of all states from an earlier one on, in this game or another of the same rules; None if there
                is none
     state      the current one; None before `move_to`
-    root_goals what is proven about the moves of the own role there, in the role's goals; replaced whole
+    root_goals, root_bounds   what is proven about the moves of the own role there, in the role's goals;
+               replaced whole
     proofs     alpha-beta; None if it does not apply
     plans      in a game of one role: a way to an end with a high goal
     """
@@ -104,7 +105,8 @@ class Prover:
         self.plans = MatchPlans(game, int(PLAN_SHARE * mebibytes)) if has_plans else None
         self._is_far = False
         self.root_goals: Mapping[Move, int] = {}
-        self._noted: Mapping[Move, int] = {}
+        self.root_bounds: Mapping[Move, tuple[int, int]] = {}
+        self._noted: tuple[object, object] = {}, {}
         self.proofs: MatchProofs | None = None
         if not self._is_blind:
             try:
@@ -182,7 +184,7 @@ class Prover:
         """Work on `state`, which is not terminal, from now on."""
         if state == self.state:
             return
-        self.state, self.root_goals = state, {}
+        self.state, self.root_goals, self.root_bounds = state, {}, {}
         if self.solution is None:
             self._try(lambda proofs: proofs.move_to(state))
         else:
@@ -250,16 +252,16 @@ class Prover:
         except (AlphaBetaError, MemoryError) as error:
             self._give_up(error)
             return
-        if proofs.root_goals is not self._noted:
-            self._noted = proofs.root_goals
-            self.root_goals = self._own_goals(proofs.root_goals)
+        goals, bounds = proofs.root_goals, proofs.root_bounds
+        if goals is not self._noted[0] or bounds is not self._noted[1]:
+            self._noted = goals, bounds
+            is_own = self.state is not None and self._has_choice(self.state)
+            self.root_goals = {move: self.own_goal(goal) for move, goal in goals.items() if is_own}
+            own = {move: (self.own_goal(a), self.own_goal(b)) for move, (a, b) in bounds.items() if is_own}
+            self.root_bounds = {move: (min(both), max(both)) for move, both in own.items()}
 
-    def _own_goals(self, goals: Mapping[Move, int]) -> Mapping[Move, int]:
-        """Proven goals of the own role's moves; none if it has no choice."""
-        role = self.game.roles[self.role_index]
-        if not goals or self.state is None or len(self.game.legal_moves(self.state, role)) < 2:
-            return {}
-        return {move: self.own_goal(goal) for move, goal in goals.items()}
+    def _has_choice(self, state: PackedState) -> bool:
+        return len(self.game.legal_moves(state, self.game.roles[self.role_index])) > 1
 
     def own_goal(self, goal: int) -> int:
         """A proven goal of the first role as a goal of the own one."""
@@ -274,7 +276,7 @@ class Prover:
     def _give_up(self, error: Exception) -> None:
         _logger.info("%s: alpha-beta does not apply: %s", self.game.name, error)
         self.proofs = None
-        self.root_goals = {}
+        self.root_goals, self.root_bounds = {}, {}
 
 
 def prepare_proving(game: CompiledGame) -> None:

@@ -50,6 +50,12 @@ class Companion(Protocol):
         ...
 
     @property
+    def root_bounds(self) -> Mapping[Move, tuple[int, int]]:
+        """The least and the greatest goal that a move of the searching role may lead to, if one of them is
+        proven; another object after news."""
+        ...
+
+    @property
     def goal_sum(self) -> int:
         """The sum of two roles' goals at the ends; NO_SUM with one role, or as long as it is not known."""
         ...

@@ -24,7 +24,7 @@ TEXT_LINE_CHARACTERS = 120
 
 @dataclass(frozen=True)
 class MoveReport:
-    """Statistics of one move: playouts, mean goal of the role, proven goal (or None).
+    """Statistics of one move: playouts, mean goal of the role, proven goal (or None), bounds of the goal.
 
     >>> import ggp
     >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
@@ -36,6 +36,13 @@ class MoveReport:
     visits: int
     mean: float
     goal: int | None
+    bounds: tuple[int, int] = (0, 100)
+
+    @property
+    def promise(self) -> float:
+        """Expected goal of a move that is not proven: the mean counts only as far as bounds leave it open."""
+        least, most = self.bounds
+        return least + (most - least) * self.mean / 100
 
     @property
     def expectation(self) -> float | None:
@@ -53,11 +60,16 @@ class MoveReport:
 def best_of(moves: Sequence[MoveReport]) -> MoveReport | None:
     """The move to play: the one visited most, unless a proof knows better; the first of equals.
 
-    A move that is proven to give nothing is best only if all are: any other is at least as good.
+    A move that is proven to give nothing is best only if all are: any other is at least as good. Of moves
+    with different bounds the most promising is played, of those with equal ones the most visited.
     """
-    favorite = max((m for m in moves if m.goal is None), key=lambda m: (m.visits, m.mean), default=None)
+    favorites: dict[tuple[int, int], MoveReport] = {}
+    for move in sorted(moves, key=lambda m: (-m.visits, -m.mean)):
+        if move.goal is None:
+            favorites.setdefault(move.bounds, move)
+    favorite = max(favorites.values(), key=lambda m: m.promise, default=None)
     surest = max((m for m in moves if m.goal is not None), key=lambda m: m.goal or 0, default=None)
-    if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.mean):
+    if favorite is None or (surest is not None and surest.goal and surest.goal >= favorite.promise):
         return surest
     return favorite
 

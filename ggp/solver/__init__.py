@@ -3,6 +3,7 @@
 limits         what solving may cost, how far it is, how many states to expect, and how it fails
 slices         how much work to give a kernel at a time
 kernels/       expanding states and backing values up
+layers         states whose key shows how many joint moves have led to them
 space          the reachable states and their transitions, in memory and on disk
 reachable      finds them, breadth first
 plans          one role: the shortest way to the best end, without clocks and idle facts

@@ -5,15 +5,19 @@
 
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
 numbers, and each pass of lanes expands a few hundred of them. Transitions are kept in chunks, the
-numbers of the successors in order; chunks that exceed the memory limit go to disk.
+numbers of the successors in order; chunks that exceed the memory limit go to disk. Where states fall into
+layers (`ggp.solver.layers`), the key table has the next layer alone, and the keys of expanded states go to
+disk as well.
 """
 
 from __future__ import annotations
 
 import logging
+import mmap
 import time
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +27,13 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.memory import GrowingArray, map_memory
-from ggp.lanes.keys.key_table import ABSENT, KeyTable, find_states, insert_states, make_key_table
+from ggp.lanes.keys.key_table import ABSENT, KeyTable, Words, find_states, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
 from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
+    LISTED_FROM,
     MAX_MOVES,
     PASSES,
     STATES,
@@ -39,6 +44,7 @@ from ggp.solver.kernels.expand import (
     expand,
     make_expansion,
 )
+from ggp.solver.layers import LAYERED_FROM, Rank, find_rank, misplaced_states
 from ggp.solver.limits import (
     Progress,
     SolverError,
@@ -63,7 +69,9 @@ MAX_GROWTH_BYTES = 1 << 22
 SMALL_TABLE = 1 << 21
 """Slots up to which a key table grows by four times, if that is half of memory at most: filling a table again
 costs more than clearing it."""
-_COMPARED = 1 << 20
+_COMPARED = _CLEARED = 1 << 20
+_RELEASED = mmap.PAGESIZE // 8
+"""Words of keys on a page, which memory returns to the system as a whole."""
 _OWN_PAGES_BYTES = 1 << 16
 MAX_STATES = 2**32 - 2
 
@@ -154,11 +162,13 @@ class _Enumeration:
         self.passes, self.inserted = Slices(), Slices()
         self.keys = GrowingArray(np.zeros(FIRST_CAPACITY * self.words, np.uint64))
         self.goal = GrowingArray(np.zeros(FIRST_CAPACITY * self.roles, np.uint8))
-        self.table = make_key_table(2 * FIRST_CAPACITY)
+        self.table = self.slots = make_key_table(2 * FIRST_CAPACITY)
         self.edge = GrowingArray(np.zeros(FIRST_CAPACITY, np.uint32))
         self.chunks: list[Chunk] = []
         self.layer_ends = [1]
-        self.expanded = self.transitions = 0
+        self.expanded = self.transitions = self.released = 0
+        self.may_be_layered = not is_lenient and code_at is None
+        self.rank: Rank | None = None
         self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
         self.is_resumable = limits.work_folder is not None
         self.start = time.perf_counter()
@@ -184,7 +194,7 @@ class _Enumeration:
         return self._space(self._check_time)
 
     def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
-        self.layer_ends = []
+        self.layer_ends, self.may_be_layered = [], False
         counter = self.expansion.counter
         closed: tuple[int, int, int, int] | None = None
         try:
@@ -199,6 +209,7 @@ class _Enumeration:
             counter[STATES], counter[BACKWARD], chunks, layers = closed
             del self.chunks[chunks:], self.layer_ends[layers:]
             self.expanded = self.states
+            self.limits = replace(self.limits, deadline=None, stop=None)
             self._fill_table()
         return self._space()
 
@@ -214,19 +225,67 @@ class _Enumeration:
         self._fill_table()
         self.layer_ends.append(self.states)
 
-    def _fill_table(self) -> None:
-        slots = max(len(self.table), 2 * FIRST_CAPACITY)
-        while self.states > slots // 4 * 3:
+    def _fill_table(self, slots: int = 2 * FIRST_CAPACITY) -> None:
+        """Let the table have at least this many slots, all states in it, or those of the newest layer."""
+        counter = self.expansion.counter
+        first = counter[LISTED_FROM] = 0 if self.rank is None else self.layer_ends[-1]
+        while self.states - first > slots // 4 * 3:
             slots *= 2
-        self.table = make_key_table(slots)
-        insert_states(self.table, self.keys.array, self.words, 0, self.states)
+        if slots > len(self.slots):
+            self._require_memory(8 * (slots - len(self.slots)))
+            self.table = self.slots = np.zeros(0, np.uint64)
+            self.slots = make_key_table(slots)
+        else:
+            self.table = np.zeros(0, np.uint64)
+            for start in range(0, slots, _CLEARED):
+                self.slots[start : min(start + _CLEARED, slots)] = 0
+                self._check_time()
+        table = self.slots[:slots]
+        for start, end in self.inserted.cut(first, self.states):
+            insert_states(table, self.keys.array, self.words, start, end)
+            self._check_time()
+        self.table = table
+
+    def _begin_layer(self) -> None:
+        """Begin to expand the states that are not in a layer yet. If they turn out not to be a layer, begin
+        again with the one before: some of them may have been found earlier."""
+        ends = [*self.layer_ends, self.states]
+        if self.may_be_layered and self.states >= LAYERED_FROM:
+            was_layered = self.rank is not None
+            self.rank = self._find_rank(ends)
+            self.may_be_layered = self.rank is not None
+            if was_layered and self.rank is None:
+                ends = self.layer_ends
+                self.expansion.counter[STATES], self.expanded = ends[-1], ends[-2]
+                self.chunks = [chunk for chunk in self.chunks if chunk.first < ends[-2]]
+                self.transitions = sum(len(chunk.edge) for chunk in self.chunks)
+                self._fill_table()
+        self.layer_ends = ends
+        if self.code_at is not None:
+            self.code = self.code_at(len(ends) - 1)
+        if self.rank is not None:
+            size, before = np.diff([0, *ends])[-1:-3:-1].tolist()
+            expected = size * size // before // 3 * 4
+            self._fill_table(max(2 * FIRST_CAPACITY, 1 << expected.bit_length()))
+
+    def _find_rank(self, ends: list[int]) -> Rank | None:
+        """The rank of layers that end there, the one known if that is right in the last of them, too."""
+        keys, words = self.keys.array, self.words
+        if self.rank is not None:
+            if not len(misplaced_states(self.rank, keys, words, ends, len(ends) - 1, self._check_time)):
+                return self.rank
+            released, self.released = self.released, 0
+            self._require_memory(0)
+            if released and self.folder is not None:
+                keys[:released] = self.folder.open("keys", np.uint64, (released,))
+        return find_rank(keys, words, ends, self._check_time)
 
     def _space(self, check: Callable[[], None] = lambda: None) -> StateSpace:
         """What was found; `check` is called every few milliseconds."""
         return StateSpace(
             self.game,
             self.code,
-            self.keys.array[: self.states * self.words],
+            self._all_keys(),
             self.table,
             self._finished_goals(check),
             self.chunks,
@@ -234,7 +293,18 @@ class _Enumeration:
             not self.expansion.counter[BACKWARD],
             time.perf_counter() - self.start,
             self.folder,
+            self.rank,
         )
+
+    def _all_keys(self) -> Words:
+        keys = self.keys.array[: self.states * self.words]
+        if not self.released or self.folder is None:
+            return keys
+        try:
+            self.folder.append("keys", keys[self.released :], self.released)
+        except OSError as error:
+            raise SolverLimitError(f"{self.states:,} states found; disk holds no more ({error})") from None
+        return self.folder.open("keys", np.uint64, keys.shape)
 
     def _expand_all(self) -> None:
         while self.expanded < self.states:
@@ -244,9 +314,7 @@ class _Enumeration:
             expected = int(self.limits.chunk_seconds * count / max(seconds, 1e-6))
             self.chunk_states = max(1, min(expected, CHUNK_GROWTH * count, CHUNK_STATES))
             if self.expanded == self.layer_ends[-1] and self.expanded < self.states:
-                self.layer_ends.append(self.states)
-                if self.code_at is not None:
-                    self.code = self.code_at(len(self.layer_ends) - 1)
+                self._begin_layer()
             self._check_limits()
 
     def _expand_chunk(self, first: int, end: int) -> None:
@@ -300,23 +368,18 @@ class _Enumeration:
             self._require_memory(bytes_per_state * (capacity - states))
             self.keys.grow(capacity * self.words)
             self.goal.grow(capacity * self.roles)
-        slots = len(self.table)
-        if states + wanted > slots // 4 * 3:
-            while states + wanted > slots // 4 * 3:
+        slots, in_table = len(self.table), states - int(self.expansion.counter[LISTED_FROM])
+        if in_table + wanted > slots // 4 * 3:
+            while in_table + wanted > slots // 4 * 3:
                 slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
-            self._require_memory(8 * (slots - len(self.table)))
-            self.table = np.zeros(0, np.uint64)
-            table = make_key_table(slots)
-            for first, end in self.inserted.cut(0, states):
-                insert_states(table, self.keys.array, self.words, first, end)
-                self._check_time()
-            self.table = table
+            self._fill_table(slots)
 
     def _bytes(self) -> int:
         """Memory in use, including that for the depths to be computed."""
-        arrays: list[NDArray[Any]] = [self.keys.array, self.goal.array, self.table, self.edge.array]
+        arrays: list[NDArray[Any]] = [self.keys.array, self.goal.array, self.slots, self.edge.array]
         arrays += [array for chunk in self.chunks for array in (chunk.edge, chunk.move_count)]
-        return 2 * self.states + sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
+        in_memory = sum(array.nbytes for array in arrays if not isinstance(array, np.memmap))
+        return 2 * self.states + in_memory - 8 * self.released
 
     def _require_memory(self, more: int) -> None:
         """Move chunks to disk until there is room for `more` bytes. Raises SolverLimitError."""
@@ -330,8 +393,9 @@ class _Enumeration:
             raise self._no_memory()
 
     def _spill(self, place: int) -> None:
-        """Move chunk number `place` to disk; if that is full, it stays in memory, with a warning. Raises
-        SolverLimitError if memory is full and moving is not allowed or fails."""
+        """Move chunk number `place` to disk, and the keys that are no longer read; if that is full, they stay
+        in memory, with a warning. Raises SolverLimitError if memory is full and moving is not allowed or
+        fails."""
         if not self.limits.may_use_disk:
             raise self._no_memory()
         chunk = self.chunks[place]
@@ -340,6 +404,11 @@ class _Enumeration:
                 self.folder = WorkFolder(None)
             moves = self.folder.store(f"moves-{place}", chunk.move_count)
             edge = self.folder.store(f"edge-{place}", chunk.edge)
+            if self.rank is not None:
+                end = self.expanded * self.words // _RELEASED * _RELEASED
+                self.folder.append("keys", self.keys.array[self.released : end], self.released)
+                self.keys.release(self.released, end)
+                self.released = end
         except OSError as error:
             if self._bytes() > self.limits.mebibytes << 20:
                 raise SolverLimitError(
@@ -383,7 +452,7 @@ class _Enumeration:
         )
         keys, goal = self.keys.array[: self.states * self.words], self.goal.array[: self.states * self.roles]
         try:
-            folder.save(checkpoint, keys, goal)
+            folder.save(checkpoint, keys, self.released, goal)
         except OSError as error:
             self._give_up_resuming(error)
 
@@ -396,20 +465,28 @@ class _Enumeration:
                 return False
             if (checkpoint.rules, checkpoint.code) != own:
                 raise SolverError(f"{folder.path}: holds the states of another game or version")
-            self.keys = GrowingArray(folder.read("keys", np.uint64, checkpoint.states * self.words))
-            self.goal = GrowingArray(folder.read("goal", np.uint8, checkpoint.states * self.roles))
+            keys = folder.read("keys", np.uint64, checkpoint.states * self.words)
+            goal = folder.read("goal", np.uint8, checkpoint.states * self.roles)
             self.chunks = [
                 self._stored_chunk(folder, place, *sizes, states=checkpoint.states)
                 for place, sizes in enumerate(checkpoint.chunks)
             ]
         except (ValueError, OSError) as error:
             raise SolverError(f"{folder.path}: damaged ({error})") from None
-        self.layer_ends = checkpoint.layer_ends
+        self.layer_ends = ends = checkpoint.layer_ends
         self.expanded = sum(chunk.state_count for chunk in self.chunks)
         self.transitions = sum(len(chunk.edge) for chunk in self.chunks)
         counter = self.expansion.counter
         counter[STATES], counter[BACKWARD] = checkpoint.states, checkpoint.backward
+        if len(ends) > 1 and ends[-1] >= LAYERED_FROM:
+            self.rank = find_rank(keys, self.words, ends, self._check_time)
+            self.released = self.expanded * self.words // _RELEASED * _RELEASED if self.rank else 0
+        for kept, stored, first in (self.keys, keys, self.released), (self.goal, goal, 0):
+            kept.grow(len(kept.array) + len(stored))
+            kept.array[first : len(stored)] = stored[first:]
         self._fill_table()
+        if self.expanded == ends[-1] < self.states:
+            self._begin_layer()
         self.start -= checkpoint.seconds
         return True
 

@@ -22,8 +22,9 @@ from ggp.engines.compiled import CompiledGame
 from ggp.files import write_text
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index
-from ggp.lanes.keys.key_table import find_states
+from ggp.lanes.keys.key_table import ABSENT, Words, find_states, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states
+from ggp.solver.layers import Rank, layers_of
 
 _CHECKPOINT = "checkpoint.json"
 
@@ -85,14 +86,23 @@ class WorkFolder:
         """A stored array, mapped into memory."""
         if 0 in shape:
             return np.zeros(shape, dtype)
-        mapped: Any = np.memmap(self.path / name, dtype, "r", shape=shape)
+        mapped: Any = np.memmap(self.path / name, dtype, "c", shape=shape)
         found: NDArray[Any] = mapped
         return found
 
-    def save(self, checkpoint: Checkpoint, keys: NDArray[np.uint64], goal: NDArray[np.uint8]) -> None:
-        """Save all that is needed to resume the enumeration."""
+    def append(self, name: str, array: NDArray[Any], place: int) -> None:
+        """Write `array` into a file, behind the `place` elements that it has of it."""
+        (self.path / name).touch()
+        with (self.path / name).open("r+b") as file:
+            file.seek(place * array.itemsize)
+            array.tofile(file)
+
+    def save(
+        self, checkpoint: Checkpoint, keys: NDArray[np.uint64], place: int, goal: NDArray[np.uint8]
+    ) -> None:
+        """Save all that is needed to resume the enumeration; the first `place` words of keys are stored."""
         (self.path / _CHECKPOINT).unlink(missing_ok=True)
-        keys.tofile(self.path / "keys")
+        self.append("keys", keys[place:], place)
         goal.tofile(self.path / "goal")
         write_text(self.path / _CHECKPOINT, json.dumps(checkpoint.__dict__))
 
@@ -108,11 +118,8 @@ class WorkFolder:
             raise ValueError(str(error)) from None
 
     def read(self, name: str, dtype: Any, length: int) -> NDArray[Any]:
-        """An array that `save` wrote. Raises OSError, ValueError if it has another length."""
-        found: NDArray[Any] = np.fromfile(self.path / name, dtype)
-        if len(found) != length:
-            raise ValueError("array lengths disagree")
-        return found
+        """An array that `save` wrote, mapped into memory. Raises OSError, ValueError if it is shorter."""
+        return self.open(name, dtype, (length,))
 
     def clear(self) -> None:
         """Remove our files from the folder, and the folder if it is empty then."""
@@ -146,13 +153,14 @@ class StateSpace:
     """The reachable states of one game. N states, R roles, D words per key.
 
     keys         uint64[N*D], see `ggp.lanes.keys.state_code`
-    table        hash table from keys to numbers
+    table        hash table from keys to numbers; with a `rank`, of any states
     goal         uint8[N, R]: goals of terminal states (0 for the chance role), UNKNOWN elsewhere
     chunks       in ascending order; they cover all states
     layer_ends   layer_ends[d] states can be reached by at most d joint moves
     is_layered   every transition leads to a state with a higher number
     seconds      time it took to find them
-    folder       folder of the chunks that are not in memory
+    folder       folder of what is not in memory
+    rank         says in which layer a key is; None if states do not fall into layers, or are few
 
     After a lenient enumeration, chunks and goals may cover the first `expanded` states only; goals are
     NO_GOAL where the rules give a role none or several; and nonterminal states in which
@@ -169,6 +177,8 @@ class StateSpace:
     is_layered: bool
     seconds: float
     folder: WorkFolder | None = field(default=None, repr=False)
+    rank: Rank | None = None
+    layer_table: dict[int, Words] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def state_count(self) -> int:
@@ -190,6 +200,24 @@ class StateSpace:
     def number(self, states: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The numbers of states given as bool[B, F]; -1 where one is not reachable."""
         wanted = encode_states(self.code, states)
-        numbers = np.empty(len(wanted), np.int64)
-        find_states(self.table, self.keys, self.code.word_count, wanted.reshape(-1), numbers)
+        numbers = np.full(len(wanted), ABSENT)
+        words = self.code.word_count
+        if self.rank is None:
+            find_states(self.table, self.keys, words, wanted.reshape(-1), numbers)
+            return numbers
+        layers = layers_of(self.rank, wanted.reshape(-1), words)
+        for layer in np.unique(layers[(layers >= 0) & (layers < len(self.layer_ends))]).tolist():
+            chosen = np.flatnonzero(layers == layer)
+            found = np.empty(len(chosen), np.int64)
+            find_states(self._table_of(layer), self.keys, words, wanted[chosen].reshape(-1), found)
+            numbers[chosen] = found
         return numbers
+
+    def _table_of(self, layer: int) -> Words:
+        """The table of the states of one layer, made when it is asked for."""
+        if layer not in self.layer_table:
+            first, end = [0, *self.layer_ends][layer : layer + 2]
+            table = make_key_table(2 << (end - first).bit_length())
+            insert_states(table, self.keys, self.code.word_count, first, end)
+            self.layer_table[layer] = table
+        return self.layer_table[layer]

@@ -1,5 +1,6 @@
 """Naive twins of the kernels: one lane at a time, plain Python, nothing clever."""
 
+import itertools
 import random
 
 import numpy as np
@@ -98,3 +99,46 @@ def holds(value: Bools, literals: NDArray[np.int32]) -> Bools:
 def transpose(block: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """64x64 bits, transposed bit by bit."""
     return np.array([sum((int(block[i]) >> j & 1) << i for i in range(64)) for j in range(64)], np.uint64)
+
+
+def roulette(
+    first_move: NDArray[np.int32], legal: Bools, weight: NDArray[np.int32], random_words: NDArray[np.uint64]
+) -> Bools:
+    """Moves, bool[M, lanes], chosen by weight of those in `legal`; random_words uint64[2, W] advances.
+
+    Roles share 32 random bits per lane until one has a choice where another before it has one.
+    """
+    chosen = np.zeros_like(legal)
+    lanes = [[np.flatnonzero(own) for own in legal[a:b].T] for a, b in itertools.pairwise(first_move)]
+    waiting: dict[int, tuple[int, list[int]]] = {}
+
+    def spin() -> None:
+        shares = draw_shares(random_words) if waiting else []
+        for lane, (first, moves) in waiting.items():
+            weights = [int(weight[first + m]) for m in moves]
+            k = int(shares[lane]) * sum(weights) >> 32
+            place = next(i for i in range(len(moves)) if k < sum(weights[: i + 1]))
+            chosen[first + moves[place], lane] = True
+        waiting.clear()
+
+    for first, of_role in zip(first_move.tolist(), lanes, strict=False):
+        several = {lane: (first, moves.tolist()) for lane, moves in enumerate(of_role) if len(moves) > 1}
+        if several.keys() & waiting.keys():
+            spin()
+        waiting |= several
+        for lane, moves in enumerate(of_role):
+            if len(moves) == 1:
+                chosen[first + moves[0], lane] = True
+    spin()
+    return chosen
+
+
+def draw_shares(state: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """32 random bits for every lane: 32 rows of xorshift128+ generators, one per word, which advance."""
+    rows = []
+    for _ in range(32):
+        x = state[0] ^ (state[0] << np.uint64(23))
+        x = x ^ state[1] ^ (x >> np.uint64(18)) ^ (state[1] >> np.uint64(5))
+        rows.append(x + state[1])
+        state[:] = state[1], x
+    return np.concatenate(rows).view(np.uint32)

@@ -129,7 +129,7 @@ class Readings(NamedTuple):
 class Scratch(NamedTuple):
     """Memory of one thread: value and saved as in `ggp.lanes.playout`; block is uint64[64].
 
-    mask   WORK + 3*A rows; rows: max(K, M) or, if agents act at once, max(V*K, A*M) rows, at least 64
+    mask   WORK + 3*A rows; rows, packed: max(K, M) or, if agents act at once, max(V*K, A*M) rows, at least 64
     memory V*2*P rows; actions: uint8[64], of one agent in the lanes of a word
     """
 
@@ -137,6 +137,7 @@ class Scratch(NamedTuple):
     saved: Rows
     mask: Rows
     rows: Rows
+    packed: Rows
     memory: Rows
     block: NDArray[np.uint64]
     actions: NDArray[np.uint8]

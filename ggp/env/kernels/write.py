@@ -25,7 +25,6 @@ from ggp.jit.compiling import inlined
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
-    Rows,
     any_lane,
     fill,
     get_word,
@@ -33,6 +32,8 @@ from ggp.jit.rows import (
     load,
     lowest_bit,
     set_word,
+    shift_left,
+    shift_right,
     spread_64,
     store,
     store_where,
@@ -113,10 +114,25 @@ def _write_rows(
 ) -> None:
     """target[n*count + k] = the bit that row k has in the lane of environment n. Destroys the rows.
 
-    Environment after environment, each vector of 64 bytes once: the 64 lanes of a word fill `count` of them,
-    aligned as `target` is. Only the last one of all may reach into the padding.
+    The 64 lanes of a word fill `count` vectors of 64 bytes, aligned as `target` is, each stored once. Only
+    the last one of all may reach into the padding.
     """
-    rows = scratch.rows
+    packed = scratch.packed
+    _pack_lanes(scratch, count)
+    lanes = 64 * word_count(packed)
+    for w in range(word_count(packed)):
+        start = lanes * block + 64 * w
+        for i in range((min(64, total - start) * count + 63) >> 6):
+            spread_64(target, start * count + 64 * i, get_word(packed, i, w))
+
+
+@inlined
+def _pack_lanes(scratch: Scratch, count: Index) -> None:
+    """Bit lane*count + k of the words w of `packed`, as one string: bit `lane` of word w of row k.
+
+    All words at once, in which every lane has the same place.
+    """
+    rows, packed = scratch.rows, scratch.packed
     last = 64 * ((count - 1) // 64)
     size = 8
     while size < count - last:
@@ -124,10 +140,25 @@ def _write_rows(
     for first in range(0, last, 64):
         _transpose(scratch, first, 64)
     _transpose(scratch, last, size)
-    lanes = 64 * word_count(rows)
-    for w in range(word_count(rows)):
-        start = lanes * block + 64 * w
-        _write_lanes(rows, last, size, target, start * count, count, w, min(64, total - start))
+    tail = np.uint64(count - last)
+    within = fill(rows, ALL_ONES >> (np.uint64(64) - tail))
+    # `filled` < 64 bits, those of `joined`, are still to be stored, in row i.
+    joined, filled, i = fill(rows, np.uint64(0)), np.uint64(0), 0
+    for lane in range(64):
+        for first in range(0, last, 64):
+            word = load(rows, first + lane)
+            store(packed, i, joined | shift_left(word, filled))
+            joined = shift_right(shift_right(word, np.uint64(1)), np.uint64(63) - filled)
+            i += 1
+        square = lane & (size - 1)
+        word = shift_right(load(rows, last + square), np.uint64(lane - square)) & within
+        joined = joined | shift_left(word, filled)
+        filled += tail
+        if filled >= np.uint64(64):
+            store(packed, i, joined)
+            filled -= np.uint64(64)
+            joined = shift_right(shift_right(word, np.uint64(1)), tail - filled - np.uint64(1))
+            i += 1
 
 
 @inlined
@@ -142,44 +173,6 @@ def _transpose(scratch: Scratch, first: Index, size: Index) -> None:
     transpose_bits(block)
     for i in range(64):
         set_word(rows, first + i, 0, block[i])
-
-
-@inlined
-def _write_lanes(
-    rows: Rows,
-    last: Index,
-    size: Index,
-    target: NDArray[np.uint8],
-    place: Index,
-    count: Index,
-    w: Index,
-    lanes: Index,
-) -> None:
-    """The `count` bytes of each of the lanes 0 .. lanes - 1 of word `w`, from `place` on.
-
-    last, size   the first of the last rows, and the size of the squares that they were transposed in
-    """
-    tail = np.uint64(count - last)
-    within = ALL_ONES >> (np.uint64(64) - tail)
-    # `filled` < 64 bits, those of `joined`, are still to be stored.
-    joined, filled = np.uint64(0), np.uint64(0)
-    for lane in range(lanes):
-        for first in range(0, last, 64):
-            word = get_word(rows, first + lane, w)
-            spread_64(target, place, joined | (word << filled))
-            joined = (word >> np.uint64(1)) >> (np.uint64(63) - filled)
-            place += 64
-        square = lane & (size - 1)
-        word = (get_word(rows, last + square, w) >> np.uint64(lane - square)) & within
-        joined |= word << filled
-        filled += tail
-        if filled >= np.uint64(64):
-            spread_64(target, place, joined)
-            filled -= np.uint64(64)
-            joined = (word >> np.uint64(1)) >> (tail - filled - np.uint64(1))
-            place += 64
-    if filled > np.uint64(0):
-        spread_64(target, place, joined)
 
 
 @inlined

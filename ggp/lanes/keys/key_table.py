@@ -131,12 +131,12 @@ def _empty_slot(table: Words, bucket: Index) -> Index:
 
 
 @inlined
-def _candidate(table: Words, mixed: np.uint64) -> Index:
-    """The first state in the bucket of a hash with its tag; if there is none, state 0. Without a branch."""
+def _candidate(table: Words, mixed: np.uint64, default: Index) -> Index:
+    """The first state in the bucket of a hash with its tag; if there is none, `default`. Without a branch."""
     bucket = _bucket_of(table, mixed)
     same = upper_halves_equal(table, bucket, _tag_of(mixed))
     entry = table[bucket + (lowest_bit(same) & (BUCKET - 1))]
-    return (np.int64(entry & _LOW) - 1) * np.int64(same != np.uint64(0))
+    return np.int64(entry & _LOW) - 1 if same != np.uint64(0) else default
 
 
 @inlined
@@ -146,7 +146,7 @@ def prefetch_batch(
     """Hash the keys first .. end-1 of `reached` into mixed[0 ..] and prefetch their lookups."""
     _prefetch_buckets(table, words, reached, first, end, mixed)
     for i in range(first, end):
-        prefetch(keys, words * _candidate(table, mixed[i - first]))
+        prefetch(keys, words * _candidate(table, mixed[i - first], np.int64(0)))
 
 
 @inlined
@@ -241,7 +241,7 @@ def number_states(
                 edge[first_edge + i] = np.uint32((entry & _LOW) - np.uint64(1))
                 is_missing = same == np.uint64(0)
             else:
-                state = _candidate(table, mixed[i - first])
+                state = _candidate(table, mixed[i - first], state_count)
                 differing = np.uint64(0)
                 for d in range(words):
                     differing |= keys[words * state + d] ^ reached[words * i + d]

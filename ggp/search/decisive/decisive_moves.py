@@ -14,12 +14,13 @@ move is legal. Read in the next state once more, the same gates show whether a m
 That takes games in which one role chooses at a time while the other one has a single move (`noop`).
 
     decisive_game   the game on a circuit with legality narrowed, if that is worth its gates
-    Narrowing       makes that circuit, and one that shows which role has an immediate win
+    Narrowing       makes that circuit, and one that shows which role has an immediate win or has lost
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from ggp.circuit.circuit import (
@@ -27,6 +28,7 @@ from ggp.circuit.circuit import (
     TRUE_LITERAL,
     Circuit,
     GateBuilder,
+    Goal,
     cone_of,
     with_outputs,
     without_dead_gates,
@@ -35,7 +37,7 @@ from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.search.decisive.kept_circuits import WINNING_GOAL, WatchedEnds, kept_circuit, with_wins
+from ggp.search.decisive.kept_circuits import WINNING_GOAL, WatchedEnds, kept_circuit, with_goals
 
 LARGEST = 6_000
 """Maximum literals of a circuit: for larger ones it takes long, and playouts get slow."""
@@ -123,8 +125,12 @@ class Narrowing:
         circuit = with_outputs(self.circuit, tuple(self.gates.gates), self._copied)
         return without_dead_gates(replace(circuit, legal=tuple(legal)))
 
-    def winnable(self) -> Circuit | None:
-        """A circuit with two goals as outputs: whether a legal move of role 0, or of role 1, wins at once."""
+    def early_ends(self, largest: int) -> Circuit | None:
+        """A circuit with two goals of each role as outputs, 100 and 0: whether a legal move of the role wins
+        at once, and whether it has to move and the other role wins at once after each of its moves.
+
+        largest   literals up to which the second is asked
+        """
         try:
             ends = [
                 self.gates.conj((self._goal(role, WINNING_GOAL), self._goal(1 - role, 0))) for role in (0, 1)
@@ -134,7 +140,27 @@ class Narrowing:
             return None
         if wins == [FALSE_LITERAL, FALSE_LITERAL]:
             return None
-        return with_wins(self.circuit, tuple(self.gates.gates), wins)
+        self.most_literals = min(self.most_literals, largest)
+        lost = [FALSE_LITERAL, FALSE_LITERAL]
+        with suppress(_TooLargeError):
+            lost = [self._loses(role, wins) for role in (0, 1)]
+        goals = [
+            Goal(role, value, of_role[role])
+            for role in (0, 1)
+            for value, of_role in ((WINNING_GOAL, wins), (0, lost))
+        ]
+        return with_goals(self.circuit, tuple(self.gates.gates), tuple(goals))
+
+    def _loses(self, role: int, wins: Sequence[int]) -> int:
+        """Whether `role` has to move, does not win at once, and the other role does after each of its moves.
+
+        Unlike `narrowed` this is a proof, so `role` must not have a choice again when the other one wins.
+        """
+        moves = [self.legal[move] for move in self._moves(role)]
+        threat = self.gates.conj([wins[1 - role], *(x ^ 1 for x in moves)])
+        safe = self._some_legal(self._safe(role, threat))
+        may_wait = self.legal[self.watched.passive[role]]
+        return self.gates.conj([self.gates.disj(moves), may_wait ^ 1, wins[role] ^ 1, safe ^ 1])
 
     def _moves(self, role: int) -> list[int]:
         first_move = self.circuit.first_move

@@ -1,6 +1,7 @@
 """Immediate wins on circuits of their own, for searches that do not narrow legality.
 
     immediate_wins    whether the role to move wins at once: for the children of alpha-beta
+    early_ends        the same, and whether the other role wins after each of its moves: for proof numbers
     winning_tables    whether a joint move wins: for trees of games too large for decisive moves
 
 The first are made of the gates of decisive moves, without asking of every move whether it lets the other role
@@ -39,18 +40,35 @@ WHILE_BUILT = 20_000
 
 
 @once_per_game
-def immediate_wins(game: CompiledGame) -> tuple[SideTables, SideTables] | None:
-    """Two circuits: the goal of role r in circuit r means that a legal move of r wins.
+def early_ends(game: CompiledGame) -> SideTables | None:
+    """A circuit with two goals of each role, 100 and 0 in this order: a legal move of the role wins; it has
+    to move, and the other role wins at once after each of its moves.
 
-    It gets 100 then and the other role 0. In most states only one role can move, so that the other circuit
-    need not be settled. None if the game is not suitable (see `kept_circuit`) or a circuit is too large.
+    The winner gets 100 then and the other role 0. A goal is also false if it would take too many literals.
+    None if the game is not suitable (see `kept_circuit`) or a circuit is too large.
     """
-    circuit = kept_circuit(game, "immediate wins", LARGEST, _made_for_roles)
+    circuit = _early_ends(game)
+    return None if circuit is None else side_tables(game, circuit)
+
+
+@once_per_game
+def immediate_wins(game: CompiledGame) -> tuple[SideTables, SideTables] | None:
+    """Two parts of the circuit of `early_ends`: the goal of role r in circuit r means that a legal move of r
+    wins, that of the other role is false.
+
+    In most states only one role can move, so that the other circuit need not be settled.
+    """
+    circuit = _early_ends(game)
     return None if circuit is None else (_of_role(game, circuit, 0), _of_role(game, circuit, 1))
 
 
+def _early_ends(game: CompiledGame) -> Circuit | None:
+    return kept_circuit(game, "early ends", LARGEST, _made_for_roles)
+
+
 def _made_for_roles(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
-    return _simplified(Narrowing(circuit, watched, WHILE_BUILT + circuit.literal_count).winnable(), LARGEST)
+    narrowing = Narrowing(circuit, watched, WHILE_BUILT + circuit.literal_count)
+    return _simplified(narrowing.early_ends(LARGEST), LARGEST)
 
 
 def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
@@ -60,9 +78,9 @@ def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
 
 
 def _of_role(game: CompiledGame, circuit: Circuit, role: int) -> SideTables:
-    """The part of the circuit that shows whether `role` wins at once; the other role's goal is false."""
+    """The part of the circuit that shows whether `role` wins at once."""
     wins = [FALSE_LITERAL, FALSE_LITERAL]
-    wins[role] = next((goal.literal for goal in circuit.goals if goal.role == role), FALSE_LITERAL)
+    wins[role] = circuit.goals[2 * role].literal
     return side_tables(game, with_wins(circuit, as_tuples(circuit.gates), wins))
 
 

@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.side_tables import SideTables
 from ggp.jit.memory import LARGE_PAGE, map_memory
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
-from ggp.search.alphabeta.goal_bounds import goal_bounds
+from ggp.search.alphabeta.goal_bounds import GoalBounds, goal_bounds
 from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
 from ggp.search.alphabeta.memory import most_legal
 from ggp.search.alphabeta.symmetry import identity_image
-from ggp.search.decisive.immediate_wins import immediate_wins
+from ggp.search.decisive.immediate_wins import early_ends
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import (
     BUCKET,
@@ -119,15 +120,16 @@ def _walker_count(game: CompiledGame) -> int:
 
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
     tables = game.lane_tables
-    circuits = (*(immediate_wins(game) or (None, None)), goal_bounds(game), threat_circuit(game))
+    circuits: tuple[SideTables | GoalBounds | None, ...]
+    circuits = (early_ends(game), goal_bounds(game), threat_circuit(game))
     note = make_rows(c.NOTE_PLANES, WORDS)
     formula = order_formula(game) or no_formula()
     parts = len(formula.leaf) + len(formula.is_any)
     sides = [
         no_circuit(tables, WORDS) if each is None else side_circuit(each.tables, WORDS) for each in circuits
     ]
-    for each in (game, *filter(None, circuits)):
-        each.native.begin(WORDS)
+    for native in (game.native, *(each.native for each in circuits if each is not None)):
+        native.begin(WORDS)
     return ChildMemory(
         tables=tables,
         code=code,
@@ -141,13 +143,12 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
         scratch=make_rows(choice_scratch_rows(tables), WORDS),
         live=make_rows(1, WORDS),
         choice_planes=choice_planes(tables),
-        wins=sides[0],
-        other_wins=sides[1],
-        bounds=sides[2],
+        ends=sides[0],
+        bounds=sides[1],
         formula=formula,
         degree=make_rows(max(1, parts), TOGETHER),
         distance=np.zeros(LANES, np.int32),
-        threats=sides[3],
+        threats=sides[2],
     )
 
 

@@ -164,8 +164,8 @@ def _child_means(
             made = tree.move[first + tree.came[child]] - game.tables.first_move[:-1]
             one, other = (game.moves[r][made[r]] for r in roles)
             edges = [engine.root_edges(r, engine.shared_node(child)) for r in roles]
-            totals = [sum(edge.total for edge in each) for each in edges]
-            sums[one, other] += [*totals, sum(edge.visits for edge in edges[0])]
+            totals = [float(each.totals.sum()) for each in edges]
+            sums[one, other] += [*totals, int(edges[0].visits.sum())]
     return {key: (a / n, b / n, n) for key, (a, b, n) in sums.items() if n}
 
 

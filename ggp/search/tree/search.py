@@ -13,7 +13,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, groupby
 from typing import TypeVar
 
 import numpy as np
@@ -30,10 +29,10 @@ from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.allocation import has_room_for_past
-from ggp.search.tree.kernels.arrays import ROOT
+from ggp.search.tree.kernels.arrays import ROOT, UNPROVEN
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
-from ggp.search.tree.tree_engine import ENDLESS, TreeEngine
+from ggp.search.tree.tree_engine import ENDLESS, EdgeStatistics, TreeEngine
 
 SLICE_SECONDS, STOP_SECONDS = 0.01, 0.005
 """Target durations of one kernel call, during which nothing can stop the search; the second one for searches
@@ -86,6 +85,7 @@ class LanesSearch:
         self._clock = clock
         self._state: bytes | None = None
         self._leader: Move | None = None
+        self._root_bounds: Mapping[Move, tuple[int, int]] = {}
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in game.moves]
         self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
@@ -137,6 +137,7 @@ class LanesSearch:
             self._in_threads(follow, self.engines)
             self._state = state
         self._leader = None
+        self._root_bounds = {}
         self._begin_report()
 
     def _followed(self, state: bytes, joint_move: tuple[Move, ...] | None) -> tuple[int, ...] | None:
@@ -296,6 +297,8 @@ class LanesSearch:
             companion.keep_pace(started, self._budget, length=length, cores=len(self.engines))
         goals = companion.root_goals
         is_usable = self.options.is_solving and companion.goal_sum in (NO_SUM, BEST_GOAL)
+        if is_usable:
+            self._root_bounds = companion.root_bounds
         if goals and goals is not self._known_goals[index] and is_usable:
             of_moves = {self._move_index[self.role_index][move]: goal for move, goal in goals.items()}
             if self.engines[index].note_proofs(self.role_index, of_moves):
@@ -305,7 +308,16 @@ class LanesSearch:
     def best_move(self) -> Move:
         """The root move to play, by `best_of`; the first legal one before any playout."""
         assert self._state is not None, "move_to comes first"
-        best = best_of(self._merged_moves())
+        found = self._merged_edges()
+        index = self._move_index[self.role_index]
+        is_bounded = np.isin(found.moves, [index[move] for move in self._root_bounds])
+        # Asked for after every slice, perhaps of thousands of moves: only the best of each kind are reported.
+        is_open, is_proven = (found.goals == UNPROVEN) & ~is_bounded, found.goals != UNPROVEN
+        favorites = np.flatnonzero(is_open & (found.visits == found.visits[is_open].max(initial=0)))
+        favorites = favorites[np.argsort(-found.totals[favorites], kind="stable")]
+        surest = np.flatnonzero(is_proven & (found.goals == found.goals.max(initial=0)))
+        likely = np.concatenate([favorites[:1], surest[:1], np.flatnonzero(is_bounded)])
+        best = best_of(self._reports_of(found, np.unique(likely)))
         if best is None:
             return self.game.legal_moves(self._state, self.game.roles[self.role_index])[0]
         return best.move
@@ -319,7 +331,8 @@ class LanesSearch:
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
         running = 0.0 if self._running_since is None else time.perf_counter() - self._running_since
-        moves = tuple(sorted(self._merged_moves(), key=lambda m: (-m.visits, -m.mean)))
+        found = self._merged_edges()
+        moves = self._reports_of(found, np.lexsort((-found.means, -found.visits)))
         return SearchReport(
             seconds=self._seconds + running,
             playouts=playouts,
@@ -328,7 +341,7 @@ class LanesSearch:
             deepest=max(int(engine.arrays.counter[c.DEEPEST]) for engine in self.engines),
             nodes=sum(engine.node_count for engine in self.engines),
             is_full=any(engine.is_full for engine in self.engines),
-            moves=moves,
+            moves=tuple(moves),
             best_line=self._best_line(moves[0].move if moves else None),
             goal=root_goal,
             carried=self._carried,
@@ -351,24 +364,40 @@ class LanesSearch:
     def _begin_report(self) -> None:
         self._seconds = self._reported_at = 0.0
         self._running_since = None
-        self._carried = sum(move.visits for move in self._merged_moves())
+        self._carried = int(self._merged_edges().visits.sum())
         self._first = self._counted()
 
     def _counted(self) -> NDArray[np.int64]:
         counts: NDArray[np.int64] = np.sum([engine.arrays.counter for engine in self.engines], axis=0)
         return counts
 
-    def _merged_moves(self) -> list[MoveReport]:
+    def _merged_edges(self) -> EdgeStatistics:
         """The moves of the searching role in the root state, over all trees, by index."""
-        moves, has_proofs, found = self.game.moves[self.role_index], self._has_proofs(), []
-        edges = chain.from_iterable(self._read(lambda engine: engine.root_edges(self.role_index)))
-        for move, same in groupby(sorted(edges, key=lambda edge: edge.move), lambda edge: edge.move):
-            of_trees = list(same)
-            visits = sum(edge.visits for edge in of_trees)
-            mean = sum(edge.total for edge in of_trees) / max(visits, 1)
-            goals = [edge.goal for edge in of_trees if has_proofs and edge.goal is not None]
-            found.append(MoveReport(moves[move], visits, mean, goals[-1] if goals else None))
-        return found
+        of_trees = self._read(lambda engine: engine.root_edges(self.role_index))
+        moves = np.unique(np.concatenate([each.moves for each in of_trees]))
+        visits, totals = np.zeros(len(moves), np.int64), np.zeros(len(moves))
+        goals = np.full(len(moves), UNPROVEN)
+        for each in of_trees:
+            at = np.searchsorted(moves, each.moves)
+            visits[at] += each.visits
+            totals[at] += each.totals
+            goals[at] = np.where(each.goals == UNPROVEN, goals[at], each.goals)
+        return EdgeStatistics(
+            moves, visits, totals, goals if self._has_proofs() else np.full_like(goals, UNPROVEN)
+        )
+
+    def _reports_of(self, found: EdgeStatistics, places: NDArray[np.int64]) -> list[MoveReport]:
+        """Reports of the moves at these places of `found`."""
+        moves, bounds = self.game.moves[self.role_index], self._root_bounds if self._has_proofs() else {}
+        columns = (
+            column[places].tolist() for column in (found.moves, found.visits, found.means, found.goals)
+        )
+        return [
+            MoveReport(
+                moves[m], visits, mean, None if goal == UNPROVEN else goal, bounds.get(moves[m], (0, 100))
+            )
+            for m, visits, mean, goal in zip(*columns, strict=True)
+        ]
 
     def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
         """The results of `read` for each tree, called while it is not being compacted."""

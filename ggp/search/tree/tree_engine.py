@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,19 +59,24 @@ class _LinkedMemory(NamedTuple):
     ahead: Unboxed[LookAhead] | None
 
 
-@dataclass(frozen=True)
-class RootEdge:
-    """Statistics of one move of a role in the root state.
+class EdgeStatistics(NamedTuple):
+    """Statistics of the moves of a role at a node, by move.
 
-    move    counted within the role
-    total   sum of the role's goals over `visits` playouts
-    goal    proven goal of the role, or None
+    moves    counted within the role
+    totals   sums of the role's goals over `visits` playouts
+    goals    proven goals of the role, or UNPROVEN
     """
 
-    move: int
-    visits: int
-    total: float
-    goal: int | None
+    moves: NDArray[np.int64]
+    visits: NDArray[np.int64]
+    totals: NDArray[np.float64]
+    goals: NDArray[np.int64]
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Mean goals of the role; 0 before any playout."""
+        means: NDArray[np.float64] = self.totals / np.maximum(self.visits, 1)
+        return means
 
 
 class TreeEngine:
@@ -318,28 +322,30 @@ class TreeEngine:
             return range(0)
         return range(first[role], first[role + 1])
 
-    def root_edges(self, role: int, node: int | None = None) -> list[RootEdge]:
+    def root_edges(self, role: int, node: int | None = None) -> EdgeStatistics:
         """Statistics of the moves of `role` in the root state (or another node), by move."""
         tree, at = self.tree, self.root if node is None else node
-        return [
-            RootEdge(
-                move=self._move_of(e, role),
-                visits=int(tree.visits[e]),
-                total=float(tree.total[e]),
-                goal=self._goal_behind(e, at, role),
-            )
-            for e in self.edges_of(at, role)
-        ]
+        edges = self.edges_of(at, role)
+        edge = slice(edges.start, edges.stop)
+        return EdgeStatistics(
+            moves=tree.move[edge].astype(np.int64) - self._first_move[role],
+            visits=tree.visits[edge].astype(np.int64),
+            totals=tree.total[edge].astype(np.float64),
+            goals=self._goals_behind(edge, at, role),
+        )
 
-    def _goal_behind(self, edge: int, node: int, role: int) -> int | None:
-        """The proven goal of `role` behind an edge, whichever path found it."""
-        goal, child = int(self.tree.goal[edge]), int(self.tree.child[edge])
-        if goal != UNPROVEN:
-            return goal
-        if child == MISSING or int(self.tree.decider[node]) != role:
-            return None
-        proof = int(self.tree.proof[self.shared_node(child)])
-        return None if proof == UNPROVEN else proof if role == 0 else BEST_GOAL - proof
+    def _goals_behind(self, edge: slice, node: int, role: int) -> NDArray[np.int64]:
+        """The proven goals of `role` behind edges, whichever path found them, or UNPROVEN."""
+        tree = self.tree
+        goals = tree.goal[edge].astype(np.int64)
+        child = tree.child[edge].astype(np.int64)
+        if int(tree.decider[node]) == role:
+            open_ = np.flatnonzero((goals == UNPROVEN) & (child != MISSING))
+            first = tree.first_edge[child[open_], 0].astype(np.int64)
+            proof = tree.proof[np.where(first >= MISSING, child[open_], SAME_AS - first)].astype(np.int64)
+            own = proof if role == 0 else BEST_GOAL - proof
+            goals[open_] = np.where(proof == UNPROVEN, UNPROVEN, own)
+        return goals
 
     def child(self, node: int, moves: tuple[int, ...]) -> int | None:
         """The node behind a joint move (one index per role, counted within the role), or None."""

@@ -33,8 +33,8 @@ from ggp.lanes.step import (
 )
 
 # Indices of Expansion.counter.
-STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING = range(10)
-COUNTERS = 10
+STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING, LISTED_FROM = range(11)
+COUNTERS = 11
 NO_LANE = -1
 UNKNOWN = 254
 MAX_MOVES = 65535
@@ -57,7 +57,8 @@ class Expansion(NamedTuple):
                 terminal, and a role with no move or over MAX_MOVES), BACKWARD edges (to a state whose number
                 is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
                 where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
-                is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING
+                is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING;
+                LISTED_FROM, the first state in the key table, none before which is reached again
     """
 
     state_value: Rows
@@ -139,7 +140,7 @@ def _room(space: SpaceArrays, counter: NDArray[np.int64]) -> Any:
     return min(
         space.edge.shape[0] - counter[EDGES],
         known.keys.shape[0] // known.word_count - counter[STATES],
-        known.table.shape[0] // 4 * 3 - counter[STATES],
+        known.table.shape[0] // 4 * 3 - (counter[STATES] - counter[LISTED_FROM]),
     )
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from ggp.circuit.tables import CircuitTables
 from ggp.jit import plain_rows, rows
 from ggp.jit.compiling import kernel
-from ggp.jit.rows import make_rows, words_of
+from ggp.jit.rows import ALL_ONES, make_rows, words_of
 from ggp.lanes.engine import Lanes
 from ggp.lanes.indices import INDEX_PLANES
-from ggp.lanes.sparse_roulette import make_legal_moves, make_roulette_scratch
-from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases
+from ggp.lanes.roulette import make_legal_moves
+from ggp.search.tree.policies.fast_kernels import FeatureCases
 from tests.ggp.lanes.kernels import choose_cases, roulette, selected_moves
 from tests.oracles import naive_lanes
 
@@ -99,7 +99,8 @@ def some_cases() -> FeatureCases:
         level=np.arange(2 * moves, dtype=np.int32) % levels,
         level_count=np.full(2, levels, np.int32),
         weight=weight.astype(np.int32),
-        rows=make_rows((2 + WEIGHT_PLANES) * levels, 1),
+        rows=make_rows(levels, 1),
+        holding=make_legal_moves(2 * moves, 1),
         legal=make_legal_moves(2 * moves, 1),
     )
 
@@ -112,12 +113,11 @@ def report() -> dict[str, object]:
     choices = Lanes(tables, words=1, seed=2)
     choices.set_states(np.random.default_rng(0).random((25, 64)) < 0.7)
     weight = np.arange(1, 26, dtype=np.int32)
-    stuck = make_rows(1, 1)
-    roulette_scratch = make_roulette_scratch(19, 1)
-    for sparse in (-1, 64):  # in all lanes at once, and lane by lane
-        value, random = choices.arrays.value, choices.arrays.random
-        roulette(choices.tables, value, weight, roulette_scratch, random, stuck, sparse, 0)
-    choose_cases(choices.tables, value, some_cases(), roulette_scratch.planes, random, stuck)
+    value, random = choices.arrays.value, choices.arrays.random
+    playing, stuck = make_rows(1, 1), make_rows(1, 1)
+    words_of(playing)[:] = ALL_ONES
+    roulette(choices.tables, value, weight, make_legal_moves(25, 1), random, playing, stuck)
+    choose_cases(choices.tables, value, some_cases(), random, stuck)
     moves = np.zeros(64, np.int32)
     selected_moves(
         choices.tables,

@@ -11,8 +11,7 @@ from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
 from ggp.lanes.keys.state_code import Keys, StateCode
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.roulette import roulette_moves
-from ggp.lanes.sparse_roulette import RouletteScratch
+from ggp.lanes.roulette import LegalMoves, roulette_moves
 from ggp.search.tree.policies.fast_kernels import FeatureCases, choose_by_cases
 
 NO_MOVE = -1
@@ -31,24 +30,20 @@ def roulette(
     tables: LaneTables,
     value: Rows,
     weight: Int32Array,
-    scratch: RouletteScratch,
+    legal: LegalMoves,
     random: Rows,
+    playing: Rows,
     stuck: Rows,
-    sparse: int,
-    fewest: int,
 ) -> None:
-    """`roulette_moves` in all lanes; row 0 of `stuck` is what it returns."""
-    everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, roulette_moves(tables, value, weight, scratch, random, everywhere, sparse, fewest))
+    """`roulette_moves` in the lanes of row 0 of `playing`; row 0 of `stuck` is what it returns."""
+    store(stuck, 0, roulette_moves(tables, value, weight, legal, random, load(playing, 0)))
 
 
 @kernel
-def choose_cases(
-    tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, stuck: Rows
-) -> None:
+def choose_cases(tables: LaneTables, value: Rows, cases: FeatureCases, random: Rows, stuck: Rows) -> None:
     """`choose_by_cases` in all lanes; row 0 of `stuck` is what it returns."""
     everywhere = fill(value, ALL_ONES)
-    store(stuck, 0, choose_by_cases(tables, value, cases, planes, random, everywhere))
+    store(stuck, 0, choose_by_cases(tables, value, cases, random, everywhere))
 
 
 @kernel

@@ -238,7 +238,8 @@ def test_seat_plays_as_its_class_does(folder, game, agent, capfd):
     ],
 )
 def test_seat_whose_code_fails_or_does_not_answer_has_a_fault_in_every_move(folder, game, agent, fault):
-    start, *moves = play(game, agent)
+    terms = ggp.MatchTerms(0.5, 0.2, seed=1, grace_seconds=0.1) if fault == "TO" else TERMS
+    start, *moves = play(game, agent, terms)
     assert start == ""
     assert set(moves) == {fault}
 
@@ -451,7 +452,7 @@ def test_assessment_of_a_class_that_fails_counts_crashes(folder):
     assert f"{place('1 // 0')}" in card.faults.examples[0]
 
 
-def managed(folder, agent, **search):
+def managed(folder, agent, play_clock=1.5, **search):
     """The faults of an agent behind an HTTP server, and its moves."""
 
     async def scenario():
@@ -459,7 +460,7 @@ def managed(folder, agent, **search):
         async with running_player(search=options) as server, running_player() as other:
             addresses = [f"127.0.0.1:{port}" for port in (server.port, other.port)]
             game = ggp.load("tictactoe", engine="reasoner")
-            return await manage_match(game, addresses, ggp.MatchTerms(30, 1.5, seed=1))
+            return await manage_match(game, addresses, ggp.MatchTerms(30, play_clock, seed=1))
 
     record = asyncio.run(scenario())
     assert record.is_completed
@@ -478,7 +479,7 @@ def managed(folder, agent, **search):
     ],
 )
 def test_moves_behind_a_server_that_are_not_the_agents_are_faults(folder, agent, fault, fallback, caplog):
-    faults = managed(folder, agent, fallback=fallback)
+    faults = managed(folder, agent, 0.5 if fault == Late() else 1.5, fallback=fallback)
     assert set(faults) == {fault}
     assert f"{len(faults)} of" in caplog.text
     assert "moves were not the agent's own" in caplog.text

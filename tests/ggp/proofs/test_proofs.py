@@ -105,7 +105,7 @@ def test_proofs_have_the_value_and_keep_it_and_deepening_wins_fast_and_loses_slo
 def test_proven_goals_of_root_moves_are_their_values(name, states, kind):
     solution = solved(name)
     game = solution.game
-    found = 0
+    found = bounded = 0
     for state in some_states(name, states // 40):
         line = line_of(kind, game, state, mebibytes=2)
         for _ in range(4):
@@ -113,7 +113,11 @@ def test_proven_goals_of_root_moves_are_their_values(name, states, kind):
         for move, goal in line.root_goals.items():
             assert goal == solution.worth(after(game, state, move)).values[0]
             found += 1
+        for move, (least, most) in line.root_bounds.items():
+            assert least <= solution.worth(after(game, state, move)).values[0] <= most
+            bounded += least < most
     assert found > 20
+    assert bounded > 0 or (kind, name) != (Walkers, "connectfour_4x4")
 
 
 def test_table_can_be_replaced_while_a_proof_is_under_way():

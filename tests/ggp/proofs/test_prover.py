@@ -169,6 +169,20 @@ def test_proofs_of_root_moves_hold_in_the_tree_from_the_start():
     assert again[0] == again[1]
 
 
+def test_bounds_of_root_moves_decide_between_moves_that_the_tree_likes_alike():
+    prover = prover_of("tictactoe")
+    state = prover.game.initial_state()
+    liked = search_with(prover, state, 400).best_move()
+    prover.root_bounds = {liked: (0, 50)}
+    search = search_with(prover, state, 400)
+    report = search.report()
+    assert search.best_move() == report.best_move != liked
+    assert {each.bounds for each in report.moves if each.move == liked} == {(0, 50)}
+    assert {each.bounds for each in report.moves if each.move != liked} == {(0, 100)}
+    search.move_to(state, None)
+    assert search.best_move() == liked
+
+
 def test_decision_of_the_prover_ends_the_search():
     prover = prover_of("tictactoe")
     prover.prove_counted(100_000)

@@ -107,6 +107,11 @@ def test_plain_search_reports_depth_and_proof():
         ([("a", 10, 0.0, 0), ("b", 0, 0.0, None)], "b"),
         ([("a", 10, 0.0, 0), ("b", 900, 0.0, None)], "b"),
         ([("a", 10, 0.0, 0)], "a"),
+        # Of a mean within bounds only what they leave open counts: at most a draw, or at least one.
+        ([("a", 900, 60.0, None, (0, 50)), ("b", 9, 31.0, None)], "b"),
+        ([("a", 900, 60.0, None, (0, 50)), ("b", 9, 29.0, None)], "a"),
+        ([("a", 9, 20.0, None, (50, 100)), ("b", 900, 59.0, None)], "a"),
+        ([("a", 9, 80.0, None, (0, 50)), ("b", 10, 10.0, None, (0, 50)), ("c", 1, 0.0, 0)], "b"),
     ],
 )
 def test_the_best_move_is_the_most_visited_unless_a_proof_is_better(moves, best):

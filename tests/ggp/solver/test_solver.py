@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from ggp.engines.loading import load
-from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, solve
+from ggp.lanes.keys.state_code import decode_keys
+from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, reachable, solve
+from ggp.solver.layers import find_rank
 from ggp.solver.limits import estimate_states
 from ggp.solver.space import WorkFolder
 from ggp.solver.stages import ENDLESS
@@ -147,12 +149,56 @@ def test_depth_is_the_length_of_a_best_line():
 
 def test_little_memory_moves_transitions_to_disk_and_changes_no_value(tmp_path):
     game = load("connectfour_4x4", "lanes")
-    solution = solve(game, SolverLimits(mebibytes=6))
+    solution = solve(game, SolverLimits(mebibytes=4))
     assert any(isinstance(chunk.edge, np.memmap) for chunk in solution.space.chunks)
+    assert isinstance(solution.space.keys, np.memmap)
+    assert (solution.space.keys == solved("connectfour_4x4").space.keys).all()
     assert (solution.value == solved("connectfour_4x4").value).all()
     assert (solution.depth == solved("connectfour_4x4").depth).all()
     with pytest.raises(SolverLimitError):
         solve(game, SolverLimits(mebibytes=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_layered"),
+    [("tictactoe", True), ("goofspiel", True), ("maze", False), ("nim", False), ("othello_4x4", None)],
+)
+def test_layers_change_no_state_and_no_value(monkeypatch, name, is_layered):
+    """Also where the first layers look as if states of all fell into layers."""
+    game, expected = load(name, "lanes"), solved(name)
+    monkeypatch.setattr(reachable, "LAYERED_FROM", 5)
+    solution = solve(game)
+    assert is_layered in {None, solution.space.rank is not None}
+    for part in ("keys", "goal", "layer_ends"):
+        np.testing.assert_array_equal(getattr(solution.space, part), getattr(expected.space, part))
+    np.testing.assert_array_equal(solution.value, expected.value)
+    np.testing.assert_array_equal(solution.depth, expected.depth)
+    space, numbers = solution.space, np.arange(len(solution.value))
+    states = decode_keys(space.code, np.asarray(space.keys).reshape(-1, space.code.word_count))
+    np.testing.assert_array_equal(space.number(states), numbers)
+    assert space.number(~states[:1]).tolist() == [-1]
+
+
+def test_states_that_stop_falling_into_layers_are_found_once(monkeypatch):
+    """After 20 steps the counter of steps stands still, and the light goes on and off."""
+    steps = " ".join(f"(succ {n} {n + 1})" for n in range(20))
+    rules = f"""
+    (role r) (init (step 0)) {steps} (<= (legal r (add ?x)) (bit ?x)) (bit a) (bit b)
+    (<= (next (step ?y)) (true (step ?x)) (succ ?x ?y)) (<= (next (step 20)) (true (step 20)))
+    (<= (next (on ?x)) (does r (add ?x)))
+    (<= (next (on ?x)) (true (on ?x)) (true (step 20)) (not (does r (add ?x))) (bit ?x))
+    (<= terminal (true (on a)) (true (on b))) (goal r 50)
+    """
+    expected = solve(load(rules, "lanes"))
+    given = []
+    monkeypatch.setattr(reachable, "LAYERED_FROM", 5)
+    monkeypatch.setattr(reachable, "find_rank", lambda *all: given.append(find_rank(*all)) or given[-1])
+    solution = solve(load(rules, "lanes"))
+    assert given[0] is not None
+    assert given[-1] is None
+    np.testing.assert_array_equal(solution.space.keys, expected.space.keys)
+    assert solution.space.layer_ends == expected.space.layer_ends
+    assert solution.space.transitions == expected.space.transitions
 
 
 def test_interrupted_solving_goes_on(tmp_path):
@@ -163,7 +209,10 @@ def test_interrupted_solving_goes_on(tmp_path):
     assert (work / "checkpoint.json").is_file()
     with pytest.raises(SolverError, match="another game"):
         solve(load("tictactoe", "lanes"), SolverLimits(work_folder=work))
+    with pytest.raises(SolverLimitError):
+        solve(game, SolverLimits(states=140_000, work_folder=work))  # layers by now
     solution = solve(game, SolverLimits(work_folder=work))
+    assert (solution.space.keys == solved("connectfour_4x4").space.keys).all()
     assert (solution.value == solved("connectfour_4x4").value).all()
     assert not work.exists()
 
@@ -173,7 +222,7 @@ def full_disk(monkeypatch):
     def fail(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for method in ("store", "save"):
+    for method in ("store", "append", "save"):
         monkeypatch.setattr(WorkFolder, method, fail)
 
 
@@ -184,7 +233,7 @@ def test_a_full_disk_costs_only_the_chance_to_resume(full_disk, tmp_path, caplog
     assert solve(game, SolverLimits(work_folder=tmp_path / "other")).values() == (50.0, 50.0)
     assert caplog.text.count("the work folder cannot be written") == 2
     with pytest.raises(SolverLimitError, match="hold no more"):
-        solve(load("connectfour_4x4", "lanes"), SolverLimits(mebibytes=6))
+        solve(load("connectfour_4x4", "lanes"), SolverLimits(mebibytes=4))
 
 
 ONE_STEP = "(role r) (init a) (<= (legal r go) (true a)) (<= (next b) (does r go))"

@@ -101,7 +101,7 @@ def test_growth_of_the_table_of_states_stops(monkeypatch, is_lenient):
     monkeypatch.setattr(reachable, "insert_states", inserting)
     stop = Stop(work=lambda: setattr(stop, "last", 0 if len(inserted) > 3 else None))
     with pytest.raises(SolverLimitError, match="when stopped"):
-        reachable_states(load("connectfour_4x4", "lanes"), limits(stop), is_lenient=is_lenient)
+        reachable_states(load("eightpuzzle", "lanes"), limits(stop), is_lenient=is_lenient)
     assert len(inserted) == 4
     assert sum(inserted) < 2**4
 

@@ -77,8 +77,7 @@ class ChildMemory(NamedTuple):
     scratch: Rows  # for counting and selecting moves
     live: Rows  # 1 row: the lanes in use
     choice_planes: int
-    wins: SideCircuit  # which children are won at once by role 0, if it moves there
-    other_wins: SideCircuit  # the same for role 1
+    ends: SideCircuit  # which children the role to move wins at once, or loses after each of its moves
     bounds: SideCircuit  # which goals of role 0 children can still end with
     formula: GoalFormula  # the order of children
     degree: Rows  # its parts, a row of TOGETHER words each

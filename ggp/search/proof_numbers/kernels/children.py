@@ -137,19 +137,17 @@ def _use_lanes(maker: ChildMemory, count: Index) -> Row:
 
 @inlined
 def _decide_by_circuits(maker: ChildMemory, goal: Index, decided: Row, yes: Row) -> tuple[Row, Row]:
-    """Lanes that are decided, and with yes, after wins in one of the role to move and goal bounds."""
-    wins, other_wins, bounds = maker.wins, maker.other_wins, maker.bounds
-    if is_used(wins):
-        settle_in(wins, maker.child)
-        won = literal(wins.value, np.int64(wins.tables.goal_literal[wins.tables.goal_first[0]]))
-        yes = yes | (won & ~decided & ~_choice_of(maker, 1))
-        decided = decided | yes
-    if is_used(other_wins):
-        settle_in(other_wins, maker.child)
-        lost = literal(
-            other_wins.value, np.int64(other_wins.tables.goal_literal[other_wins.tables.goal_first[1]])
-        )
-        decided = decided | (lost & ~_choice_of(maker, 0))
+    """Lanes that are decided, and with yes, after the early ends of both roles and goal bounds."""
+    ends, bounds = maker.ends, maker.bounds
+    if is_used(ends):
+        settle_in(ends, maker.child)
+        for role in range(2):
+            first = ends.tables.goal_first[role]
+            wins = literal(ends.value, np.int64(ends.tables.goal_literal[first]))
+            loses = literal(ends.value, np.int64(ends.tables.goal_literal[first + 1]))
+            found = (wins | loses) & ~decided & ~_choice_of(maker, np.int64(1 - role))
+            yes = yes | (found & (wins if role == 0 else loses))
+            decided = decided | found
     if is_used(bounds):
         settle_in(bounds, maker.child)
         may_reach, may_miss = (

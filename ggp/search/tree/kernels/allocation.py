@@ -13,7 +13,7 @@ from ggp.jit.rows import ALL_ONES, make_rows, words_of
 from ggp.lanes.choose import choice_scratch_rows, seeded_random
 from ggp.lanes.indices import INDEX_PLANES
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.sparse_roulette import make_roulette_scratch
+from ggp.lanes.roulette import make_legal_moves
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
     EDGE_BLOCK,
@@ -192,7 +192,7 @@ def make_search_arrays(
     return SearchArrays(
         value=value,
         scratch=make_rows(choice_scratch_rows(tables), words),
-        roulette=make_roulette_scratch(int(np.diff(tables.first_slot).max(initial=1)), words),
+        legal=make_legal_moves(len(tables.slot_node), words),
         saved=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
         root=np.zeros(tables.fluent_count, np.uint64),

@@ -20,7 +20,7 @@ from ggp.jit.entry_points import NO_ENTRY
 from ggp.jit.rows import Rows
 from ggp.lanes.keys.key_table import Words
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.sparse_roulette import RouletteScratch
+from ggp.lanes.roulette import LegalMoves
 from ggp.search.tree.policies.fast_kernels import FeatureCases
 
 Float64Array = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Settings(NamedTuple):
     playout: int  # UNIFORM, GIBBS, PAST or FAST
     learning: int  # NO_MOVES, ALL_MOVES or TREE_MOVES
     temperature: float  # tau of GIBBS and PAST
-    refresh: int  # playouts after which the weights of the moves are recomputed
+    refresh: int  # playouts after which, at the end of a tick, the weights of the moves are recomputed
     chance: int  # index of the role `random`, or -1
     is_solving: int  # 1: prove nodes
     choice_planes: int  # `ggp.lanes.choose.choice_planes` of the game
@@ -168,7 +168,7 @@ class SearchArrays(NamedTuple):
 
     value: Rows  # K+1: the circuit in all lanes
     scratch: Rows  # for `choose`
-    roulette: RouletteScratch  # for draws by weight
+    legal: LegalMoves  # scratch of draws by weight
     saved: Rows  # for fluents whose next value cannot be written in place
     random: Rows  # 2
     root: Words  # [F] all ones where the fluent holds in the root state, else 0
@@ -223,6 +223,7 @@ class Parts(NamedTuple):
     record: int = NO_ENTRY  # enter the moves of the tick into the history
     finish: int = NO_ENTRY  # second half: settle what follows, and step
     learn: int = NO_ENTRY  # what a playout teaches about moves
+    refresh: int = NO_ENTRY  # the weights of moves, after ticks in which as many playouts as it takes ended
     learn_amaf: int = NO_ENTRY  # the same as first moves
     learn_context: int = NO_ENTRY  # the same in their context
     draw: int = NO_ENTRY  # an untried edge, where the state decides

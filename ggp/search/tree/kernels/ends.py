@@ -218,6 +218,8 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
             if is_of_state and is_leaf and search.settings.is_solving != 0:
                 note_end(arrays, search.tree, walkers, walker, np.int64(walkers.leaf[walker]))
             end_lane(search, parts, memory, lane)
+    if parts.refresh != NO_ENTRY and arrays.counter[c.REFRESH_IN] <= 0:
+        call_entry(parts.refresh, memory)
 
 
 @stage

@@ -42,9 +42,9 @@ from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
 from ggp.features.learning import PIECES, FeatureWeights, learn_weights, weights_by_name
 from ggp.features.recognition import recognize_features
 from ggp.jit.rows import make_rows
-from ggp.lanes.sparse_roulette import make_legal_moves
+from ggp.lanes.roulette import make_legal_moves
 from ggp.search.tree.options import MctsOptions
-from ggp.search.tree.policies.fast_kernels import WEIGHT_PLANES, FeatureCases
+from ggp.search.tree.policies.fast_kernels import FeatureCases
 
 NO_CAPTURE = -100.0
 MAX_LEVELS = 64
@@ -241,7 +241,8 @@ def feature_cases(model: FastModel, words: int) -> FeatureCases:
         level=np.array([level for of_move in model.level for level in of_move], np.int32),
         level_count=np.array([len(values) for values in model.values], np.int32),
         weight=weight,
-        rows=make_rows((2 + WEIGHT_PLANES) * most, words),
+        rows=make_rows(most, words),
+        holding=make_legal_moves(len(cases), words),
         legal=make_legal_moves(len(cases), words),
     )
 

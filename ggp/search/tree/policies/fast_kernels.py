@@ -1,12 +1,12 @@
-"""FAST: moves weighed by features of the state, bit-sliced; values: `ggp.search.tree.policies.fast`.
+"""FAST: moves weighed by features of the state, in all lanes; values: `ggp.search.tree.policies.fast`.
 
 The value of a move may depend on the state (which piece would be captured), so every move has *cases*: the
 first one whose conditions hold in a lane counts, and the last one of a move has none. Each case has a
 *level*, its rank among the different values of the role, best first. In a lane, Gibbs weights are relative
 to the best level that is legal there: otherwise moves far below the best of all states would weigh nothing.
 
-So a choice takes three walks over the legal moves: list their cases, and which levels are there; sum the
-weights, which are rows of bits per level now; draw, and walk again. Letters: L levels of a role at most, C
+So a choice lists the cases of legal moves, and which levels are there; then the roulette turns for the lanes
+of each best level. Letters: L levels of a role at most, C
 cases.
 """
 
@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
 from ggp.jit.rows import Index, Row, Rows, any_lane, fill, get_word, literal, load, make_rows, store
-from ggp.lanes.choose import add_three, borrow_of
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.roulette import draw_below_sums
-from ggp.lanes.sparse_roulette import DRAWN, SUM, LegalMoves, make_legal_moves
-
-WEIGHT_PLANES = 10
+from ggp.lanes.roulette import (
+    LegalMoves,
+    draw_shares,
+    list_entry,
+    make_legal_moves,
+    make_only_moves,
+    spin,
+)
 
 
 class FeatureCases(NamedTuple):
@@ -37,7 +40,8 @@ class FeatureCases(NamedTuple):
     level: Int32Array  # [C] 0 is the best of the role
     level_count: Int32Array  # [R]
     weight: NDArray[np.int32]  # [R, L, L] of role, level, and the best level that is legal
-    rows: Rows  # (2 + WEIGHT_PLANES) * L of scratch: where a level is legal, where the best; its weight
+    rows: Rows  # L of scratch: where each level is the best that is legal
+    holding: LegalMoves  # room for all cases, with their levels as weights
     legal: LegalMoves  # room for all cases
 
 
@@ -45,7 +49,7 @@ def no_cases(words: int) -> FeatureCases:
     """For searches without FAST."""
     nothing, no_weights = np.zeros(1, np.int32), np.zeros((1, 1, 1), np.int32)
     rows, legal = make_rows(1, words), make_legal_moves(1, words)
-    return FeatureCases(nothing, nothing, nothing, nothing, nothing, no_weights, rows, legal)
+    return FeatureCases(nothing, nothing, nothing, nothing, nothing, no_weights, rows, legal, legal)
 
 
 @inlined
@@ -59,150 +63,67 @@ def _in_case(value: Rows, cases: FeatureCases, c: Index, lanes: Row) -> Row:
 
 
 @inlined
-def _weight_planes(cases: FeatureCases, level: Index) -> Index:
-    """Where the bit planes of a level's weight begin among `cases.rows`."""
-    return 2 * np.int64(cases.weight.shape[1]) + WEIGHT_PLANES * np.int64(level)
-
-
-@inlined
 def _list_cases(tables: LaneTables, value: Rows, role: Index, cases: FeatureCases, lanes: Row) -> Index:
-    """List the cases that hold in some of `lanes` for legal moves of the role; the rows of all its moves = 0.
+    """List the cases that hold in some of `lanes` for legal moves of the role; return their number.
 
-    Record for each level in which lanes it is legal, and in which it is the best legal one. Returns the
-    number of cases.
+    Record for each level in which lanes it is the best legal one.
     """
-    zero = fill(value, np.uint64(0))
     rows = cases.rows
     levels = np.int64(cases.level_count[role])
     for level in range(levels):
-        store(rows, level, zero)
-    n = 0
+        store(rows, level, fill(value, np.uint64(0)))
+    n: Index = 0
     # Cases of a move in their order: x are the lanes in which none has held yet. rows[level] then are the
     # lanes in which a move of the level is legal.
     for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        x = literal(value, np.int64(tables.slot_literal[s])) & lanes
+        x = literal(value, tables.slot_literal[s]) & lanes
         node = np.int64(tables.slot_node[s])
-        store(value, node, zero)
-        if not any_lane(x):
-            continue
         move = node - tables.move0
-        for c in range(cases.first_case[move], cases.first_case[move + 1]):
+        c = np.int64(cases.first_case[move])
+        while any_lane(x):
             y = _in_case(value, cases, c, x)
             if any_lane(y):
                 x = x & ~y
                 at = np.int64(cases.level[c])
                 store(rows, at, load(rows, at) | y)
-                cases.legal.node[n] = node
-                cases.legal.level[n] = at
-                store(cases.legal.lanes, n, y)
-                n += 1
-                if not any_lane(x):
-                    break
-    # rows[most + level]: the lanes in which it is the best, each in one row, since levels are ranked.
-    most = cases.weight.shape[1]
+                n = list_entry(cases.holding, n, node, at, y)
+            c += 1
+    # Levels are ranked: of each lane only the first that is legal there stays.
     left = lanes
     for level in range(levels):
-        y = load(rows, level) & left
-        store(rows, most + level, y)
+        y = load(rows, level)
+        store(rows, level, y & left)
         left = left & ~y
     return n
 
 
 @inlined
-def _weigh_levels(value: Rows, role: Index, cases: FeatureCases) -> None:
-    """The weight of each legal level as bit planes, relative to the best level of the lane."""
-    zero = fill(value, np.uint64(0))
-    rows = cases.rows
-    most = cases.weight.shape[1]
-    # The lanes of a level are split by the best level there; in each part the weight is one number.
-    for level in range(cases.level_count[role]):
-        if not any_lane(load(rows, level)):
-            continue
-        first = _weight_planes(cases, level)
-        for p in range(WEIGHT_PLANES):
-            store(rows, first + p, zero)
-        for top in range(level + 1):
-            y = load(rows, most + top)
-            number = np.int64(cases.weight[role, level, top])
-            if number == 0 or not any_lane(y):
-                continue
-            for p in range(WEIGHT_PLANES):
-                if (number >> p) & 1:
-                    store(rows, first + p, load(rows, first + p) | y)
-
-
-@inlined
-def _sum_cases(value: Rows, cases: FeatureCases, count: Index, planes: Rows) -> Index:
-    """Sum the weights of the listed cases into planes SUM ...; return how many planes that takes."""
-    zero = fill(value, np.uint64(0))
-    used = WEIGHT_PLANES
-    for p in range(used):
-        store(planes, SUM + p, zero)
-    # After each case planes SUM .. SUM + used - 1 are the sum of the weights so far, lane by lane.
-    for i in range(count):
-        y = load(cases.legal.lanes, i)
-        first = _weight_planes(cases, cases.legal.level[i])
-        carry = zero
-        for p in range(WEIGHT_PLANES):
-            total, carry = add_three(load(planes, SUM + p), y & load(cases.rows, first + p), carry)
-            store(planes, SUM + p, total)
-        p = WEIGHT_PLANES
-        while any_lane(carry):
-            if p == used:
-                store(planes, SUM + p, zero)
-                used += 1
-            total = load(planes, SUM + p)
-            store(planes, SUM + p, total ^ carry)
-            carry = carry & total
-            p += 1
-    return used
-
-
-@inlined
-def _select_case(
-    value: Rows, cases: FeatureCases, count: Index, planes: Rows, used: Index, left: Row
-) -> None:
-    """Select, in the lanes `left`, the legal move in whose weight k falls; k's planes are used up."""
-    zero = fill(value, np.uint64(0))
-    # Each weight is subtracted from k; a lane in which that borrows has found its move.
-    for i in range(count):
-        y = load(cases.legal.lanes, i) & left
-        if not any_lane(y):
-            continue
-        first = _weight_planes(cases, cases.legal.level[i])
-        borrow = zero
-        for p in range(used):
-            k = load(planes, DRAWN + p)
-            bit = zero
-            if p < WEIGHT_PLANES:
-                bit = y & load(cases.rows, first + p)
-            store(planes, DRAWN + p, k ^ bit ^ borrow)
-            borrow = borrow_of(k, bit, borrow)
-        node = np.int64(cases.legal.node[i])
-        store(value, node, load(value, node) | borrow)
-        left = left & ~borrow
+def _select_case(value: Rows, role: Index, cases: FeatureCases, count: Index) -> None:
+    """Select one of the first `count` cases that hold in each lane, by weights relative to its best level."""
+    holding = cases.holding
+    for top in range(cases.level_count[role]):
+        lanes = load(cases.rows, top)
+        n: Index = 0
+        if any_lane(lanes):
+            for i in range(count):
+                x = load(holding.lanes, i) & lanes
+                if any_lane(x):
+                    weight = np.int64(cases.weight[role, holding.weight[i], top])
+                    n = list_entry(cases.legal, n, np.int64(holding.node[i]), weight, x)
+            spin(value, cases.legal, 0, n)
 
 
 @stage
-def choose_by_cases(
-    tables: LaneTables, value: Rows, cases: FeatureCases, planes: Rows, random: Rows, lanes: Row
-) -> Row:
-    """Select one legal move per role in each of `lanes`; return those in which some role has none.
-
-    planes   those of a RouletteScratch
-    """
+def choose_by_cases(tables: LaneTables, value: Rows, cases: FeatureCases, random: Rows, lanes: Row) -> Row:
+    """Select one legal move per role in each of `lanes`; return those in which some role has none."""
     stuck = fill(value, np.uint64(0))
-    older = load(random, 0)
-    newer = load(random, 1)
     for role in range(tables.role_count):
-        count = _list_cases(tables, value, role, cases, lanes)
-        _weigh_levels(value, role, cases)
-        used = _sum_cases(value, cases, count, planes)
-        has_move, older, newer = draw_below_sums(value, planes, used, older, newer)
-        _select_case(value, cases, count, planes, used, has_move)
-        stuck = stuck | (lanes & ~has_move)
-    store(random, 0, older)
-    store(random, 1, newer)
+        several, none = make_only_moves(tables, value, role, lanes)
+        stuck = stuck | none
+        if any_lane(several):
+            count = _list_cases(tables, value, role, cases, several)
+            draw_shares(cases.legal, random)
+            _select_case(value, role, cases, count)
     return stuck
 
 

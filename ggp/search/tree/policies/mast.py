@@ -8,11 +8,11 @@ Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Play
 
 from __future__ import annotations
 
-from ggp.jit.compiling import inlined, kernel
+from ggp.jit.compiling import kernel
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.roulette import gibbs_weight
 from ggp.search.tree.kernels import counters as c
-from ggp.search.tree.kernels.arrays import MoveStatistics, SearchArrays, SearchMemory, Settings
+from ggp.search.tree.kernels.arrays import SearchMemory
 
 
 @kernel
@@ -27,7 +27,7 @@ def learn_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> None:
             move = arrays.history[tick & (ticks - 1), role, lane]
             statistics.visits[move] += 1.0
             statistics.total[move] += arrays.goal[role]
-    refresh_weights(arrays, statistics, search.settings)
+    arrays.counter[c.REFRESH_IN] -= 1
 
 
 @kernel
@@ -40,15 +40,14 @@ def learn_tree_moves(memory: Unboxed[SearchMemory], walker: int, lane: int) -> N
             move = search.tree.move[walkers.path_edge[walker, d, role]]
             statistics.visits[move] += 1.0
             statistics.total[move] += arrays.goal[role]
-    refresh_weights(arrays, statistics, search.settings)
-
-
-@inlined
-def refresh_weights(arrays: SearchArrays, statistics: MoveStatistics, settings: Settings) -> None:
-    """After every `settings.refresh` playouts, recompute the weights of the moves."""
     arrays.counter[c.REFRESH_IN] -= 1
-    if arrays.counter[c.REFRESH_IN] > 0:
-        return
+
+
+@kernel
+def refresh_weights(memory: Unboxed[SearchMemory]) -> None:
+    """Recompute the weights of the moves."""
+    search = unboxed(memory)
+    arrays, statistics, settings = search.arrays, search.statistics, search.settings
     arrays.counter[c.REFRESH_IN] = settings.refresh
     for role in range(arrays.first_move.shape[0] - 1):
         if role == settings.chance:

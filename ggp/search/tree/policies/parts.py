@@ -10,18 +10,18 @@ import numpy as np
 
 from ggp.jit.compiling import kernel
 from ggp.jit.entry_points import entry_point
-from ggp.jit.rows import Index, load, store, word_count
+from ggp.jit.rows import Index, load, store
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
-from ggp.lanes.roulette import FEWEST, SPARSE, roulette_moves
+from ggp.lanes.roulette import roulette_moves
 from ggp.lanes.step import advance_or_restart, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
 from ggp.search.tree.kernels.ends import settle_and_end
 from ggp.search.tree.kernels.tree import is_untried, random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
-from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves
+from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves, refresh_weights
 from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
 from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, TREE_MOVES, UNIFORM
 from ggp.search.tree.policies.rave import back_up_grave, back_up_rave, mix_in
@@ -44,10 +44,8 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
     search = unboxed(memory)
     arrays = search.arrays
     over, playing = settle_and_end(search)
-    weight, fewest = search.statistics.weight, FEWEST * word_count(arrays.value)
-    stuck = roulette_moves(
-        search.tables, arrays.value, weight, arrays.roulette, arrays.random, playing, SPARSE, fewest
-    )
+    weight, legal = search.statistics.weight, arrays.legal
+    stuck = roulette_moves(search.tables, arrays.value, weight, legal, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
 
 
@@ -66,8 +64,8 @@ def choose_with_fast(memory: Unboxed[SearchMemory]) -> None:
     search = unboxed(memory)
     arrays = search.arrays
     over, playing = settle_and_end(search)
-    cases, planes = search.contexts.cases, arrays.roulette.planes
-    stuck = choose_by_cases(search.tables, arrays.value, cases, planes, arrays.random, playing)
+    cases = search.contexts.cases
+    stuck = choose_by_cases(search.tables, arrays.value, cases, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
 
 
@@ -139,11 +137,12 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     if has_amaf or settings.learning == ALL_MOVES:
         parts = parts._replace(record=entry_point(record_moves, memory))
     if settings.learning != NO_MOVES:
-        parts = parts._replace(learn=entry_point(_LEARN[settings.learning], memory, 0, 0))
+        learn = entry_point(_LEARN[settings.learning], memory, 0, 0)
+        parts = parts._replace(learn=learn, refresh=entry_point(refresh_weights, memory))
     if has_amaf:
-        learn = back_up_grave if settings.grave_reference > 0 else back_up_rave
+        back_up = back_up_grave if settings.grave_reference > 0 else back_up_rave
         mix = entry_point(mix_in, memory, 0, 0, 0, 0)
-        parts = parts._replace(learn_amaf=entry_point(learn, memory, 0, 0), mix=mix)
+        parts = parts._replace(learn_amaf=entry_point(back_up, memory, 0, 0), mix=mix)
     if settings.playout == PAST:
         parts = parts._replace(learn_context=entry_point(learn_pairs, memory, 0, 0))
     if settings.playout == FAST:

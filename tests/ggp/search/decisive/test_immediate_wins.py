@@ -1,4 +1,4 @@
-"""Wins in one of the role to move, against trying all its moves."""
+"""Wins in one of the role to move, and losses in two, against trying all moves."""
 
 import random
 
@@ -8,7 +8,7 @@ import pytest
 from ggp.circuit.tables import Phase
 from ggp.engines.loading import load
 from ggp.lanes.engine import Lanes
-from ggp.search.decisive.immediate_wins import immediate_wins
+from ggp.search.decisive.immediate_wins import early_ends, immediate_wins
 from tests.ggp.search.tree.golden import wins_at_once
 
 
@@ -44,3 +44,35 @@ def test_the_circuit_sees_what_trying_all_moves_sees(name):
 )
 def test_games_without_such_wins_or_with_too_large_a_circuit_are_left_alone(name):
     assert immediate_wins(load(name, "lanes")) is None
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connectfour_5x4"])
+def test_a_state_is_lost_if_the_other_role_wins_after_every_move(name):
+    game = load(name, "lanes")
+    lanes = Lanes(early_ends(game).tables, words=1)
+    rng = random.Random(4)
+    lost = found = 0
+    for _ in range(40):
+        state = game.initial_state()
+        while not game.is_terminal(state):
+            lanes.set_states(np.array([game.unpack(state)]).T)
+            lanes.settle(Phase.LEGAL, Phase.GOAL)
+            seen = lanes.read(lanes.tables.goal_literal, 1)[:, 0].tolist()
+            for role in range(2):
+                count, others = (len(game.legal_moves(state, game.roles[r])) for r in (role, 1 - role))
+                is_lost = others == 1 and _is_lost(game, state, role)
+                assert is_lost or not seen[2 * role + 1]
+                lost += is_lost and count > 1
+                found += seen[2 * role + 1] and count > 1
+            state = game.next_state(state, tuple(rng.choice(game.legal_moves(state, r)) for r in game.roles))
+    assert 0 < lost == found
+
+
+def _is_lost(game, state, role):
+    """Whether a role cannot win at once, and the other one can after each of its moves."""
+    moves = game.legal_moves(state, game.roles[role])
+    if any(wins_at_once(game, state, role)):
+        return False
+    (waits,) = game.legal_moves(state, game.roles[1 - role])
+    after = [game.next_state(state, (move, waits) if role == 0 else (waits, move)) for move in moves]
+    return all(not game.is_terminal(s) and any(wins_at_once(game, s, 1 - role)) for s in after)

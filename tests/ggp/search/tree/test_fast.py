@@ -18,7 +18,6 @@ from ggp.features.td import td_update
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import seeded_random
 from ggp.lanes.engine import Lanes
-from ggp.lanes.sparse_roulette import make_roulette_scratch
 from ggp.match.player import MatchSetup
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
@@ -143,12 +142,12 @@ def test_lanes_choose_as_often_as_the_weights_say(name):
     lanes.set_states(states.T)
     lanes.settle(Phase.LEGAL, Phase.LEGAL)
     cases = feature_cases(model, 8)
-    planes, random, stuck = make_roulette_scratch(1, 8).planes, seeded_random(8, 3), make_rows(1, 8)
+    random, stuck = seeded_random(8, 3), make_rows(1, 8)
     moves = (2 * (tables.move0 + np.arange(tables.move_count))).astype(np.int32)
     observed = np.zeros((tables.move_count, 512))
     rounds = 150
     for _ in range(rounds):
-        choose_cases(tables, lanes.arrays.value, cases, planes, random, stuck)
+        choose_cases(tables, lanes.arrays.value, cases, random, stuck)
         observed += lanes.read(moves, 512)
     assert not words_of(stuck).any()
     expected = np.zeros_like(observed)

@@ -28,7 +28,8 @@ def search_of(name, role=0, seed=0, options=SMALL, **changes):
 
 
 def statistics(search):
-    return [[(edge.move, edge.visits, edge.total) for edge in e.root_edges(0)] for e in search.engines]
+    edges = [engine.root_edges(0) for engine in search.engines]
+    return [list(zip(*(column.tolist() for column in each[:3]), strict=True)) for each in edges]
 
 
 def state_after(game, *moves):

@@ -44,14 +44,15 @@ def below_root(engine):
     place, found = {engine.root: 0}, []
     for node in (waiting := [engine.root]):
         edges = [engine.root_edges(role, node) for role in roles]
-        joint_moves = itertools.product(*([edge.move for edge in of_role] for of_role in edges))
+        joint_moves = itertools.product(*(of_role.moves.tolist() for of_role in edges))
         children = {joint: child for joint in joint_moves if (child := engine.child(node, joint)) is not None}
         for child in children.values():
             if child not in place:
                 place[child] = len(waiting)
                 waiting.append(child)
         numbered = {joint: place[child] for joint, child in children.items()}
-        found.append((edges, int(engine.tree.proof[node]), numbered))
+        statistics = [[column.tolist() for column in of_role] for of_role in edges]
+        found.append((statistics, int(engine.tree.proof[node]), numbered))
     return found
 
 
@@ -85,15 +86,15 @@ def test_a_tree_that_grew_below_a_moved_root_keeps_its_statistics_when_it_is_com
     joint_move = tuple(game.moves[role][move] for role, move in enumerate(line))
     state = game.next_state(game.initial_state(), joint_move)
     engine.move_root(engine.child(engine.root, line), game.unpack(state), is_late=True)
-    visits = sum(edge.visits for edge in engine.root_edges(0))
+    visits = engine.root_edges(0).visits.sum()
     grow(engine, 500)
-    assert sum(edge.visits for edge in engine.root_edges(0)) == visits + 500
+    assert engine.root_edges(0).visits.sum() == visits + 500
     assert not engine.tree.flight[: engine.edge_count].any()
     before = below_root(engine)
     engine.compact()
     assert below_root(engine) == before
     grow(engine, 500)
-    assert sum(edge.visits for edge in engine.root_edges(0)) == visits + 1000
+    assert engine.root_edges(0).visits.sum() == visits + 1000
 
 
 def timed_search(**options):

@@ -1,0 +1,135 @@
+"""Layers: states whose key shows how many joint moves have led to them.
+
+On a board that fills up, or with a step counter, no state is reached after different numbers of joint moves.
+Then an enumeration looks for a successor among the states of the next layer alone: the key table of one
+layer is small, and keys of earlier layers may go to disk. Which states those are is no guess: a *rank*, a
+weighted sum of the bits of a key, is fitted to a sample of the layers and then evaluated in every state. If
+it is the layer's number in all of them, no state is in two layers.
+
+Letters: N states, D words per key, J masks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ggp.jit.compiling import inlined, kernel
+from ggp.jit.rows import Index
+from ggp.lanes.keys.key_table import Words
+
+LAYERED_FROM = 1 << 16
+"""States from which on a rank is looked for: the table of fewer fits into the cache anyway."""
+_MAX_MASKS = 8
+_MAX_BITS = 256
+_SAMPLE = 256
+_ROUNDS = 8
+_TOLERANCE = 0.25
+"""Of the rank, a float; below a half, so that a state has at most one layer."""
+_AT_ONCE = 1 << 17
+_DAMPING = 1e-6
+
+
+class Rank(NamedTuple):
+    """The number of joint moves to a state: constant + the sum of weight[j] times bits of mask j in the key.
+
+    mask     uint64[J*D]
+    weight   float64[J]
+    """
+
+    mask: Words
+    weight: NDArray[np.float64]
+    constant: float
+
+
+@inlined
+def _bit_count(word: np.uint64) -> Index:
+    """The number of bits set (Hacker's Delight 5-1), which becomes one instruction."""
+    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555_5555_5555_5555))
+    x = (x & np.uint64(0x3333_3333_3333_3333)) + ((x >> np.uint64(2)) & np.uint64(0x3333_3333_3333_3333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F_0F0F_0F0F_0F0F)
+    return np.int64((x * np.uint64(0x0101_0101_0101_0101)) >> np.uint64(56))
+
+
+@kernel
+def _add_ranks(rank: Rank, keys: Words, words: int, first: int, found: NDArray[np.float64]) -> None:
+    for i in range(found.shape[0]):
+        total = rank.constant
+        for j in range(rank.weight.shape[0]):
+            count = np.int64(0)
+            for d in range(words):
+                count += _bit_count(keys[words * (first + i) + d] & rank.mask[words * j + d])
+            total += rank.weight[j] * count
+        found[i] = total
+
+
+def _ranks_of(rank: Rank, keys: Words, words: int, first: int, end: int) -> NDArray[np.float64]:
+    found = np.empty(end - first, np.float64)
+    _add_ranks(rank, keys, words, first, found)
+    return found
+
+
+def layers_of(rank: Rank, keys: Words, words: int) -> NDArray[np.int64]:
+    """int64[N]: the layers in which the states with these keys can be; -1 for none."""
+    found = _ranks_of(rank, keys, words, 0, len(keys) // words)
+    layer = np.rint(found)
+    return np.where(np.abs(found - layer) < _TOLERANCE, layer, -1).astype(np.int64)
+
+
+def find_rank(keys: Words, words: int, layer_ends: Sequence[int], check: Callable[[], None]) -> Rank | None:
+    """A rank that is the number of the layer in all states; None if none is found.
+
+    keys         uint64[N*D]
+    layer_ends   layer d, not the only one, ends before state layer_ends[d]
+    check        called every few milliseconds
+    """
+    if 64 * words > _MAX_BITS:
+        return None
+    chosen: NDArray[np.int64] = np.unique(
+        np.linspace([0, layer_ends[-2]], layer_ends[-1] - 1, _SAMPLE).astype(np.int64)
+    )
+    for _ in range(_ROUNDS):
+        rank = _fitted(keys, words, layer_ends, chosen)
+        if rank is None:
+            break
+        wrong = np.concatenate(
+            [
+                misplaced_states(rank, keys, words, layer_ends, layer, check)
+                for layer in range(len(layer_ends))
+            ]
+        )
+        if not len(wrong):
+            return rank
+        chosen = np.union1d(chosen, wrong[:: -(-len(wrong) // _SAMPLE)])
+    return None
+
+
+def misplaced_states(
+    rank: Rank, keys: Words, words: int, layer_ends: Sequence[int], layer: int, check: Callable[[], None]
+) -> NDArray[np.int64]:
+    """The states of one layer that belong in another according to `rank`; see `find_rank`."""
+    first, end = [0, *layer_ends][layer : layer + 2]
+    wrong = []
+    for start in range(first, end, _AT_ONCE):
+        found = _ranks_of(rank, keys, words, start, min(start + _AT_ONCE, end))
+        wrong.append(start + np.flatnonzero(np.abs(found - layer) >= _TOLERANCE))
+        check()
+    return np.concatenate(wrong)
+
+
+def _fitted(keys: Words, words: int, layer_ends: Sequence[int], chosen: NDArray[np.int64]) -> Rank | None:
+    """The rank of least weights that is right in the `chosen` states; None if there is none."""
+    bits = np.unpackbits(keys.reshape(-1, words)[chosen].view(np.uint8), axis=1, bitorder="little")
+    factors = np.hstack([bits, np.ones((len(bits), 1), np.uint8)]).astype(np.int32)
+    layer = np.searchsorted(layer_ends, chosen, side="right")
+    # Integers keep the product on this thread. The small addition lets undetermined weights be small.
+    square = factors.T @ factors + _DAMPING * np.eye(factors.shape[1])
+    solved = np.round(np.linalg.solve(square, factors.T @ layer), 3)
+    weight = np.unique(solved[:-1][solved[:-1] != 0])
+    if len(weight) > _MAX_MASKS or (np.abs(factors @ solved - layer) >= _TOLERANCE).any():
+        return None
+    mask = np.packbits(solved[:-1] == weight[:, None], axis=1, bitorder="little").view(np.uint64)
+    return Rank(mask.reshape(-1), weight, float(solved[-1]))
