@@ -1,7 +1,8 @@
 """Lines of proof about the current state of one match, in slices.
 
 Iterative deepening finds short wins. A search straight to the end needs far fewer positions if the end of
-every line of play is in reach; where boards fill up it is one by many walkers. Each forecasts its end.
+every line of play is in reach; where boards fill up it is one by many walkers. Elsewhere walkers search by
+proof numbers. Each forecasts its end.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, PAUSED, UNLIMITED
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.alphabeta.symmetry import identity_image
+from ggp.search.proof_numbers.memory import has_order
 from ggp.search.proof_numbers.search import ENDLESS, ProofNumberSearch, question_of
 
 _logger = logging.getLogger("ggp.search")
@@ -44,6 +46,9 @@ FIRST_FORECAST, FIRST_FORECAST_OF_WALKERS = 200, 10_000
 STUCK, MIN_GAIN = 5.0, 0.1
 """It is expected to stay stuck for this multiple of the positions since its latest gain, which took at least
 this share off the rest."""
+UNPROVEN = 20.0
+"""Proof numbers do not show how far a search has come (the root's grow with the positions, whatever is left):
+it is expected to need this multiple of the positions so far, so it takes a tenth of the time, then few."""
 
 NO_EVALUATION = Estimate(goal_weight=0, mobility_weight=0)
 """A position at the horizon counts as even: nothing is spent on telling unproven positions apart."""
@@ -300,17 +305,19 @@ class Straight(AlphaBetaLine):
 
 
 class Walkers(ProofLine):
-    """Many walkers over one table that go straight to the end, goal by goal: see `ggp.search.proof_numbers`.
+    """Many walkers over one table, goal by goal: see `ggp.search.proof_numbers`.
 
-    Where boards fill up they prove more positions in a second than alpha-beta. The proof's move is None if
-    every move gives the worst goal.
+    Where boards fill up they go straight to the end and prove more positions in a second than alpha-beta;
+    elsewhere they go by proof numbers and find long forced lines between wide positions. The proof's move is
+    None if every move gives the worst goal.
     """
 
     search: ProofNumberSearch
 
     def __init__(self, game: CompiledGame, mebibytes: int) -> None:
         first = min(FIRST_MEBIBYTES, mebibytes)
-        super().__init__(ProofNumberSearch(game, mebibytes=first, is_ordered=True), mebibytes)
+        self.is_in_order = has_order(game)
+        super().__init__(ProofNumberSearch(game, mebibytes=first), mebibytes)
 
     def leave(self) -> None:
         super().leave()
@@ -344,7 +351,8 @@ class Walkers(ProofLine):
             return True
         self._note_moves()
         if answer is None:
-            self.progress.note(self.nodes, search.way())
+            if self.is_in_order:
+                self.progress.note(self.nodes, search.way())
             return False
         if answer == (search.mover == 0):
             self._keeping = search.best_move
@@ -368,7 +376,9 @@ class Walkers(ProofLine):
                 self.root_goals[move] = bounds[0]
 
     def needed_positions(self, length: float | None = None) -> float | None:
-        return self.progress.needed_positions(self.nodes, FIRST_FORECAST_OF_WALKERS)
+        if self.is_in_order or self.nodes < FIRST_FORECAST_OF_WALKERS:
+            return self.progress.needed_positions(self.nodes, FIRST_FORECAST_OF_WALKERS)
+        return UNPROVEN * self.nodes
 
 
 def positions_to_proof(sizes: Sequence[int], length: float) -> float | None:

@@ -1,6 +1,6 @@
-"""Proofs about the current state of one match: two lines of proof that take turns, in slices.
+"""Proofs about the current state of one match: two or three lines of proof that take turns, in slices.
 
-It is not known in advance which of them will prove a state, but both forecast their end, and the one with the
+It is not known in advance which of them will prove a state, but each forecasts its end, and the one with the
 better forecast gets more of the time.
 """
 
@@ -30,9 +30,11 @@ or hopeless."""
 
 
 class MatchProofs:
-    """Both lines of proof of one match. Belongs to one thread at a time.
+    """The lines of proof of one match. Belongs to one thread at a time.
 
-    root_goals, root_bounds   those of both lines; other objects after news, so that other threads may read
+    lines        deepening, a line straight to the end, and walkers by proof numbers if they suit the game and
+                 do not go straight to the end
+    root_goals, root_bounds   those of all lines; other objects after news, so that other threads may read
                               them
     """
 
@@ -40,9 +42,9 @@ class MatchProofs:
         """mebibytes: of all that is proved in the match. Raises as `ProofLine` does."""
         most = max(1, int(TABLE_SHARE * mebibytes))
         self.deepening = Deepening(game, most)
-        is_in_order = is_provable(game) and has_order(game)
-        self.straight = Walkers(game, most) if is_in_order else Straight(game, most)
-        self.lines: tuple[ProofLine, ProofLine] = self.deepening, self.straight
+        walkers = [Walkers(game, most)] if is_provable(game) else []
+        self.straight = walkers.pop() if has_order(game) and walkers else Straight(game, most)
+        self.lines: list[ProofLine] = [self.deepening, self.straight, *walkers]
         self.root_goals: dict[Move, int] = {}
         self.root_bounds: dict[Move, tuple[int, int]] = {}
 
@@ -61,7 +63,8 @@ class MatchProofs:
     @property
     def proven(self) -> Proven | None:
         """The proof of the current state, if there is one: the one with the fastest win, if there are two."""
-        first, second = self.deepening.proven, self.straight.proven
+        first, *others = (line.proven for line in self.lines)
+        second = next(filter(None, others), None)
         if first is None and second is not None and second.move is None:
             return replace(second, move=self.deepening.unrefuted)
         return first or second
@@ -70,9 +73,9 @@ class MatchProofs:
     def is_over(self) -> bool:
         """Whether there is a proof, or nothing left to do. In a lost position deepening goes on, which finds
         the longest defence."""
-        straight = self.straight.proven
-        is_decided = straight is not None and straight.move is not None
-        return is_decided or self.deepening.proven is not None or all(line.is_over for line in self.lines)
+        others = [line.proven for line in self.lines[1:] if line.proven is not None]
+        is_decided = self.deepening.proven is not None or any(each.move is not None for each in others)
+        return is_decided or all(line.is_over for line in self.lines[: 1 if others else None])
 
     @property
     def spent_seconds(self) -> float:
@@ -85,7 +88,7 @@ class MatchProofs:
         return max(line.search.goal_sum for line in self.lines)
 
     def needed_seconds(self, length: float | None) -> tuple[float, bool]:
-        """The better forecast (inf if there is none), and whether both lines have one."""
+        """The better forecast (inf if there is none), and whether all lines have one."""
         forecasts = [line.needed_seconds(length) for line in self.lines if not line.is_over]
         known = [each for each in forecasts if each is not None]
         return min(known, default=inf), len(known) == len(forecasts)
@@ -110,19 +113,25 @@ class MatchProofs:
             line.search.interrupt()
 
     def advance_counted(self, nodes: int) -> None:
-        """Expand `nodes` positions, half of them in each line, unless there is a proof before."""
-        half = max(1, nodes // 2)
+        """Expand `nodes` positions, as many in each line, unless there is a proof before."""
+        most = max(1, nodes // len(self.lines))
         for line in self.lines:
-            while not self.is_over and not line.is_over and line.nodes < half:
-                line.advance(half - line.nodes)
+            while not self.is_over and not line.is_over and line.nodes < most:
+                line.advance(most - line.nodes)
                 line.enlarge_table()
             self._note(line)
 
     def _next_line(self, left: float, length: float | None) -> ProofLine:
-        deepening, straight = self.lines
+        deepening, straight, *others = self.lines
+        if self.proven is not None:
+            return deepening
+        needed, other = straight.needed_seconds(None), deepening.needed_seconds(length)
+        for numbers in (line for line in others if not line.is_over):
+            is_behind = numbers.spent_seconds <= BETTER_WEIGHT * straight.spent_seconds
+            if straight.is_over or (needed is not None and needed > left and is_behind):
+                straight, needed = numbers, numbers.needed_seconds(None)
         if deepening.is_over or straight.is_over:
             return straight if deepening.is_over else deepening
-        needed, other = straight.needed_seconds(None), deepening.needed_seconds(length)
         weight = 1.0
         if needed is not None and needed > IN_REACH * left:
             weight = FAR_WEIGHT

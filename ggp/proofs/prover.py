@@ -7,8 +7,8 @@ one role                  Before that a way to a good end is looked for, breadth
 one role, or two that     Else alpha-beta works on the state at hand, in slices between those of the tree:
 alternate, constant sum   it begins with a tenth of the time, then receives three quarters, a fifth, 3 % or a
                           hundredth, by the forecast (`SHARES`, or `SHARES_OF_WALKERS`). If the end was a
-                          thousand times too far, the next move begins with the hundredth. Two searches take
-                          turns, see `proofs`.
+                          thousand times too far, the next move begins with the hundredth. Two or three
+                          searches take turns, see `proofs`.
 chance, three roles,      Else the states that can still be reached are enumerated before each move, if the
 simultaneous moves        forecast is good; after a hopeless one no attempt is made for some moves.
 
@@ -33,6 +33,7 @@ from ggp.proofs.planning import MatchPlans
 from ggp.proofs.proofs import IN_REACH, MatchProofs
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.search.budget import Budget
+from ggp.search.proof_numbers.search import ProofNumberSearch, is_provable
 from ggp.search.protocol import NO_SUM
 from ggp.search.rollouts.single_role import NestedRollouts
 from ggp.solver import Solution, SolverError
@@ -290,4 +291,6 @@ def prepare_proving(game: CompiledGame) -> None:
         with suppress(GameError):
             prover.move_to(state)
             prover.prove_counted(_PREPARED_POSITIONS)
+            if prover.proofs is not None and is_provable(game):
+                ProofNumberSearch(game, mebibytes=1, is_ordered=False).search(state, Budget(nodes=1))
             prover.solution = solve_counted(game, state, 1, mebibytes=FIRST_MEBIBYTES)

@@ -114,7 +114,7 @@ def _walker_count(game: CompiledGame) -> int:
     More only wait for lanes and search what others will have answered: 64 walkers need half as many nodes
     again as 32 on hex 4x4, and a third more on connect four.
     """
-    nodes = LANES // max(2, most_legal(game))
+    nodes = max(1, LANES // max(2, most_legal(game)))
     return min(MAX_WALKERS, max(MIN_WALKERS, 1 << (nodes.bit_length() - 1)))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.proofs.lines import Deepening, Straight, Walkers
+from ggp.proofs.lines import FIRST_FORECAST_OF_WALKERS, UNPROVEN, Deepening, Straight, Walkers
 from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, MatchProofs
 from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
 from ggp.search.proof_numbers.memory import MAX_WALKERS
@@ -299,7 +299,7 @@ def test_slices_prove_the_value(name):
 
 
 def test_a_long_way_is_proven_straight_and_a_short_one_by_deepening():
-    for name, positions, is_long in (("connectfour_5x4", 400_000, True), ("breakthrough_4x4", 8_000, False)):
+    for name, positions, is_long in (("connectfour_5x4", 400_000, True), ("breakthrough_4x4", 12_000, False)):
         proofs = proofs_of(name)
         proofs.advance_counted(positions)
         assert (proofs.straight.proven is not None) is is_long
@@ -330,3 +330,35 @@ def test_broken_promises_are_believed_less_and_less_and_forgiven_in_time():
     for distrust in (8.0, 4.0, 2.0, 1.0, 1.0):
         line.move_to(line.search.game.initial_state())
         assert line.distrust == distrust
+
+
+def test_proof_numbers_have_a_turn_where_the_straight_forecast_is_out_of_time():
+    proofs = proofs_of("breakthrough_4x4")
+    proofs.deepening.needed_seconds = lambda length: None
+    for needed, is_beyond in ((0.5, False), (4.0, True)):
+        proofs.straight.needed_seconds = lambda length, seconds=needed: seconds
+        _, straight, numbers = turns(proofs, 400)
+        assert numbers == (pytest.approx(BETTER_WEIGHT * straight, rel=0.05) if is_beyond else 0.0)
+    proofs.lines[2].is_over = True  # as when states repeat
+    assert turns(proofs, 400)[2] == 0.0
+
+
+def test_proof_numbers_prove_a_loss_that_deepening_goes_on_to_defend():
+    proofs = proofs_of("breakthrough_4x4")
+    deepening, straight, numbers = proofs.lines
+    finish(numbers)
+    assert proofs.proven.goal == solved("breakthrough_4x4").values()[0] == 0
+    assert numbers.proven.move is None
+    assert not proofs.is_over
+    assert not straight.is_over
+    assert turns(proofs, 10) == [10.0, 0.0, 0.0]
+    finish(deepening)
+    assert proofs.is_over
+
+
+def test_proof_numbers_expect_to_need_a_multiple_of_what_they_searched():
+    line = line_of(Walkers, load("breakthrough", "lanes"))
+    line.advance(FIRST_FORECAST_OF_WALKERS // 2)
+    assert line.needed_positions() is None
+    line.advance(FIRST_FORECAST_OF_WALKERS)
+    assert line.needed_positions() == UNPROVEN * line.nodes

@@ -183,6 +183,25 @@ def test_other_kinds_of_games_are_refused(name):
             ProofNumberSearch(game, mebibytes=1)
 
 
+def test_a_node_may_have_more_children_than_there_are_lanes():
+    numbers = " ".join(f"(number {n})" for n in range(c.LANES + 40))
+    game = load(
+        f"""(role a) (role b) {numbers} (init start) (hit 7) (hit {c.LANES + 20})
+(<= (legal a (pick ?n)) (number ?n) (true start)) (<= (legal a noop) (not (true start)))
+(<= (legal b (guess ?n)) (hit ?n) (not (true start))) (<= (legal b noop) (true start))
+(<= (next (picked ?n)) (does a (pick ?n))) (<= (next (picked ?n)) (true (picked ?n)))
+(<= (next (hits ?n)) (does b (guess ?n))) (<= over (true (hits ?n))) (<= terminal over)
+(<= right (true (picked ?n)) (true (hits ?n)))
+(<= (goal a 0) right) (<= (goal b 100) right) (<= (goal a 100) (not right)) (<= (goal b 0) (not right))
+""",
+        "lanes",
+    )
+    search = ProofNumberSearch(game, mebibytes=1)
+    for picked, goal in (("(pick 7)", 0), (f"(pick {c.LANES + 20})", 0), ("(pick 9)", 100)):
+        assert search.search(after(game, game.initial_state(), picked)).goal == goal
+    assert search.search(game.initial_state()).goal == 100
+
+
 def test_budgets_end_a_search_at_once():
     game = load("breakthrough", "lanes")
     search = ProofNumberSearch(game, mebibytes=1)
