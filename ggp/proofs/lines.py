@@ -46,6 +46,9 @@ FIRST_FORECAST, FIRST_FORECAST_OF_WALKERS = 200, 10_000
 STUCK, MIN_GAIN = 5.0, 0.1
 """It is expected to stay stuck for this multiple of the positions since its latest gain, which took at least
 this share off the rest."""
+SHARE_OF_EARLIER = 0.25
+"""A later question is expected to need as many positions as all earlier ones, until it has had this share of
+them: its own forecast begins a factor of thousands too high."""
 UNPROVEN = 20.0
 """Proof numbers do not show how far a search has come (the root's grow with the positions, whatever is left):
 it is expected to need this multiple of the positions so far, so it takes a tenth of the time, then few."""
@@ -376,6 +379,9 @@ class Walkers(ProofLine):
                 self.root_goals[move] = bounds[0]
 
     def needed_positions(self, length: float | None = None) -> float | None:
+        before = self.progress.begun_at
+        if before and self.nodes < (1.0 + SHARE_OF_EARLIER) * before:
+            return float(before)
         if self.is_in_order or self.nodes < FIRST_FORECAST_OF_WALKERS:
             return self.progress.needed_positions(self.nodes, FIRST_FORECAST_OF_WALKERS)
         return UNPROVEN * self.nodes

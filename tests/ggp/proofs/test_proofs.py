@@ -120,6 +120,21 @@ def test_proven_goals_of_root_moves_are_their_values(name, states, kind):
     assert bounded > 0 or (kind, name) != (Walkers, "connectfour_4x4")
 
 
+def test_a_later_question_is_expected_to_take_as_long_as_the_earlier_ones():
+    """Until a quarter of that is done: its own forecast begins far too high."""
+    game = load("connectfour_4x5", "lanes")
+    line = line_of(Walkers, game, mebibytes=8)
+    while not line.progress.begun_at:
+        line.advance(10_000)
+    earlier = line.progress.begun_at
+    assert line.nodes == line.needed_positions() == earlier
+    line.advance(earlier // 8)
+    assert line.needed_positions() == earlier
+    line.advance(earlier // 4)
+    assert not line.is_over
+    assert line.needed_positions() != earlier
+
+
 def test_table_can_be_replaced_while_a_proof_is_under_way():
     line = line_of(Deepening, solved("tictactoe").game, mebibytes=2)
     for _ in range(20):
