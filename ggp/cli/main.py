@@ -80,6 +80,8 @@ REMOVED_OPTIONS = {
     "tournament export --columns": "the CSV has all columns",
     "players --json": "all options are printed with `--all`",
     "player --log-level": "2> sends the log to a file",
+    "player --page": "the log has what the search expects; in `ggp serve` a player can take a seat",
+    "manage --page": "the terminal shows the match; `ggp serve` plays between HTTP players in the browser",
     "explain --seed": "`ggp.explain` in Python takes a seed",
     "prepare network --out": "networks are kept in the folder for user data, which XDG_DATA_HOME names",
     "prepare network -o": "networks are kept in the folder for user data, which XDG_DATA_HOME names",

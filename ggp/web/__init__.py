@@ -9,7 +9,7 @@ access            access control by token, Host and Origin
 connections       accept connections within limits
 sessions          browser sessions and their limits
 match_process     the process of one match: requests in, events out
-shown_match       one match: played here, a record, or played elsewhere
+shown_match       one match: played here, or a record
 catalog           bundled games for the front page: short titles, families, scenes
 seats             checks who may take a seat
 settlement        clocks of persons, resignations and draws
@@ -22,8 +22,6 @@ best_play         best play from a position whose value is proven
 exploration       positions beside a match: past ones, and lines of other moves
 explained         the page of a small search from a position
 match_review      the expectations of searches at every choice of a finished match
-live_page         the running matches of a manager or a player: events for live_server
-live_server       their page
 match_view        one state of a match as JSON, without hidden information
 percepts          what a role perceived, and the moves of others that this reports
 board_markup      a board as SVG, and the cells to click for a move

@@ -7,7 +7,6 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -926,48 +925,6 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
         "workbench",
         "tournament",
     ]
-
-
-@contextlib.contextmanager
-def running(*arguments):
-    """A command, and a function that waits for a text on its standard error."""
-    command = [sys.executable, "-m", "ggp", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-    def wait_for(pattern):
-        while line := process.stderr.readline():
-            if found := re.search(pattern, line):
-                return found[1]
-        raise AssertionError(f"{command} ended without {pattern}")
-
-    try:
-        yield wait_for
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(20)
-
-
-def test_pages_of_a_manager_and_of_its_player_follow_the_match(browser):
-    port = str(unused_port())
-    with running("player", "--agent", "random", "--port", port, "--page") as player:
-        own = browser.new_page()
-        own.goto(player("page: (.*)"))
-        expect(own.locator("#message")).to_have_text("Waiting for a match …")
-        player("listens on (.*)")
-        seat, clock = f"127.0.0.1:{port}", ["--play-clock", "2"]
-        with running("manage", "monty_hall", seat, "--page", *clock) as manager:
-            whole = browser.new_page()
-            whole.goto(manager("page: (.*)"))
-            for page in (whole, own):
-                page.wait_for_url("**/match/1")
-            expect(whole.locator("#status")).to_have_text(re.compile("scores"), timeout=WAIT_MS)
-            expect(own.locator("#status")).to_have_text("The match is over", timeout=WAIT_MS)
-            expect(own.locator("#state")).to_contain_text("What candidate knows")
-            assert "hide" not in own.locator("#log").inner_text()
-            whole.click("#first")
-            expect(whole.locator("#status")).to_contain_text("Position after step 0")
-            own.click("text=Matches")
-            expect(own.locator("#matches tr")).to_have_count(1)
 
 
 def test_browser_logs_in_by_the_file_that_is_opened_for_it(browser, address, tmp_path):
