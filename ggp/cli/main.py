@@ -65,6 +65,8 @@ INSTEAD = {
 REMOVED_OPTIONS = {
     "match --repeat": "`ggp tournament` plays many matches",
     "match --json": "`--record FILE` writes the match as JSON",
+    "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",
+    "tournament show --report": "`--html DIR` writes pages with the tables and charts",
     "serve --token-file": "the variable GGP_TOKEN holds the token",
     "games info --draw": "`ggp export GAME --to dot` draws the circuit",
     "games list --json": "a line is printed for each game",

@@ -14,7 +14,7 @@ runner                  schedule → pool → store
 results                 stored matches → win rates, goals, faults, speed
 ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
-report, charts          tables → terminal, Markdown and SVG
+report                  tables → terminal
 agent_report            one agent, match by match
 live                    progress of a run in the terminal
 tuning                  the best options of mcts for one game, and whether a trained network helps it

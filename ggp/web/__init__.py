@@ -1,4 +1,4 @@
-"""Games in the browser: play, watch, step through matches, write rule sheets, follow tournaments.
+"""Games in the browser: play, watch, step through matches, write rule sheets; tournaments as static pages.
 
 `ggp serve` runs it. The server holds no rules and runs no search: a child process per match, and one per
 browser for rule sheets, does both under a memory limit, and is killed if it does not answer. The page gets
@@ -27,7 +27,6 @@ percepts          what a role perceived, and the moves of others that this repor
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
 kept_matches      matches on disk, for their addresses
-stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
 ending            why a match ended as it did, in words
 reasons           the sentence for what decided, by the shape of the facts that support the goal

@@ -62,8 +62,8 @@ def serving(port, *options, data=None):
 
 
 @pytest.fixture(scope="module")
-def address(store):
-    with serving(unused_port(), "--store", str(store)) as address:
+def address():
+    with serving(unused_port()) as address:
         yield address
 
 
@@ -624,9 +624,12 @@ def test_bundled_sheet_and_pasted_one_are_opened(page, address):
 
 
 @pytest.mark.parametrize("width", [360, 768])
-def test_no_view_is_wider_than_the_screen(page, address, width):
+def test_no_view_is_wider_than_the_screen(page, address, store, tmp_path, width):
     page.set_viewport_size({"width": width, "height": 800})
-    ready = {"": "#games li", "workbench": "#findings li", "tournament": "#matches tr"}
+    with Store(store, must_exist=True) as opened:
+        page.goto(write_pages(opened, opened.run("trial"), tmp_path).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ready = {"": "#games li", "workbench": "#findings li"}
     for path, selector in ready.items():
         page.goto(f"{address}/{path}")
         page.locator(selector).first.wait_for()
@@ -682,9 +685,7 @@ def click_third(page):
     expect(step_of(page)).to_have_text("3 of 3")
 
 
-@pytest.mark.parametrize(
-    ("path", "ready"), [("", "#games li"), ("workbench", "#findings li"), ("tournament", "#matches tr")]
-)
+@pytest.mark.parametrize(("path", "ready"), [("", "#games li"), ("workbench", "#findings li")])
 def test_every_control_is_large_enough_for_a_finger(page, address, path, ready):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{address}/{path}")
@@ -821,7 +822,6 @@ LEFT = f"""() => {{
     [
         ("", "#games button"),
         ("workbench", "#findings li, #findings p"),
-        ("tournament", "#matches button"),
         ("match", "#moves button"),
     ],
 )
@@ -879,7 +879,7 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
+def test_axe_finds_no_fault_in_any_view(browser, address, store, tmp_path, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra e2e")
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
     context.set_default_timeout(WAIT_MS)
@@ -910,7 +910,8 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     page.goto(f"{address}/workbench")
     page.locator("#rules").fill("(role a")
     examine("workbench", "#findings .error small")
-    page.goto(f"{address}/tournament")
+    with Store(store, must_exist=True) as opened:
+        page.goto(write_pages(opened, opened.run("trial"), tmp_path).as_uri())
     examine("tournament", "table tbody tr")
     context.close()
     assert not any(found.values()), found
