@@ -3,9 +3,8 @@
 agent_code              the files of an agent as a digest
 plan                    the tournament as data: agents, games, conditions, stopping rule
 config                  TOML file or command-line options → plan
-schedule                plan → batches of matches to play, every assignment of roles equally often
+schedule                plan → matches to play, every assignment of roles equally often
 play                    one match, in a worker
-side_by_side            matches of plain UCT, hundreds in one worker
 pool                    workers: local processes, or a Dask cluster
 pool_process            a local worker
 store                   finished matches in SQLite
