@@ -789,17 +789,19 @@ def test_level_is_chosen_and_address_of_a_match_is_shared(browser, page, address
     other.close()
 
 
-def test_match_of_a_tournament_is_found_and_replayed(page, address):
-    page.click("#tournament")
-    expect(page.locator("#summary")).to_contain_text("2 of 2 matches")
-    expect(page.locator("#report")).to_contain_text("legal vs random")
-    expect(page.locator("#matches tr")).to_have_count(2)
+def test_match_of_a_tournament_is_found_and_replayed(page, store, tmp_path):
+    with Store(store, must_exist=True) as opened:
+        page.goto(write_pages(opened, opened.run("trial"), tmp_path).as_uri())
+    page.get_by_role("link", name="Matches", exact=True).click()
+    rows = page.locator("tbody tr:visible")
+    expect(rows).to_have_count(2)
     page.fill("#filter", "random chess")
-    expect(page.locator("#matches tr")).to_have_count(0)
+    expect(rows).to_have_count(0)
     page.fill("#filter", "random tictactoe")
-    page.get_by_role("button", name="replay tictactoe: random (x)").press("Enter")
-    page.wait_for_url("**/match/*")
-    expect(page.locator("#seats")).to_contain_text("x: random")
+    expect(page.locator("#count")).to_have_text("2 of 2 matches")
+    page.get_by_role("link", name="tictactoe").first.press("Enter")
+    page.wait_for_url("**/match-*.html")
+    page.keyboard.press("End")
     expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"))
 
 
