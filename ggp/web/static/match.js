@@ -204,6 +204,7 @@ function statusText() {
   if (variants.here) return lineText();
   if (!isLive()) return `Position after step ${shown} of ${live.step}`;
   if (live.fault) return `The rules are at fault: ${live.fault}`;
+  if (live.note) return live.note;
   if (live.is_over) return outcomeText();
   if (about.is_replay) return "The record ends here, before the game is over";
   if (live.person) return `${capital(live.person)}, it is your move`;
