@@ -277,20 +277,18 @@ function showGoals() {
 }
 
 function percepts() {
-  const sees = about.own_role ? "sees" : "you see";
-  const isOwn = (role) => (about.own_role ? [about.own_role] : persons()).includes(role);
-  const labelOf = ({ label, is_public }) => is_public ? label : about.own_role ? `own ${label}` : `your ${label}`;
+  const isOwn = (role) => persons().includes(role);
+  const labelOf = ({ label, is_public }) => is_public ? label : `your ${label}`;
   const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
   const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move, place) => move !== WAITS && isOwn(about.roles[place])) ?? ""), " ",
-    element("span", { class: "faint" }, seen.length ? `${sees}: ` : live.percepts[index].length ? "" : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
-  const whose = about.own_role ? `${about.own_role} knows` : "you know";
+    element("span", { class: "faint" }, seen.length ? "you see: " : live.percepts[index].length ? "" : "you see nothing", ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
   const others = about.roles.filter((role) => role !== "random" && !isOwn(role));
   const labels = [...new Set(cards.map(labelOf))];
   const table = !cards.length ? [] : [element("p", { class: "hands" }, ...labels.flatMap((label) => [element("b", {}, `${label} `), ...cards.filter((each) => labelOf(each) === label).flatMap((each) => drawn(each)), " "]),
     ...(cards.some((each) => each.drawn === "card") ? others.flatMap((role) => [element("b", {}, ` ${role} `), ...drawn({ text: "", drawn: "back" })]) : []))];
-  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`), ...table,
+  return element("div", { class: "card" }, element("h2", {}, "What you know"), ...table,
     element("p", { class: "faint" }, "You cannot see everything. These are the moves made and what was seen after each."), element("ol", {}, ...rows));
 }
 
