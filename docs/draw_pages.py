@@ -8,18 +8,23 @@ browser is `chromium` of the system, or the one that GGP_CHROMIUM names.
 
 from __future__ import annotations
 
+import atexit
 import io
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from ggp.tournament.store import Store
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 PORT = 8791
@@ -69,15 +74,19 @@ def show_watch(page: Page) -> None:
 
 def show_tournament(page: Page) -> None:
     """The tables of a tournament."""
-    page.goto(f"{ADDRESS}/tournament")
-    expect(page.locator("#matches tr").first).to_be_visible(timeout=WAIT_MS)
+    page.goto((tournament() / "pages" / "index.html").as_uri())
 
 
 def show_replay(page: Page) -> None:
     """A match of that tournament, in its middle."""
-    show_tournament(page)
-    page.locator('#matches button[aria-label*="connectfour"]:not([aria-label*="random"])').first.click()
-    page.wait_for_url("**/match/*")
+    with Store(tournament() / "tournament.sqlite") as store:
+        run = store.run()
+        ids = [match.id for match in store.matches(run) if match.game == "connectfour_4x5"]
+        record = store.record(run, next(each for each in ids if "random" not in each)).to_json()
+    page.goto(ADDRESS)
+    ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
+    opened = page.evaluate(ask, json.dumps({"record": record}))
+    page.goto(f"{ADDRESS}/match/{opened['id']}")
     expect(page.locator("#chart-box")).to_be_visible(timeout=WAIT_MS)
     page.locator("#log li button").nth(8).click()
     expect(page.locator("#status")).to_contain_text("Position after step 9", timeout=WAIT_MS)
@@ -115,45 +124,39 @@ def write_small(png: bytes, path: Path) -> None:
         image.convert("RGB").quantize(COLORS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def play_tournament(path: Path) -> None:
-    """A small tournament to show."""
-    command = [sys.executable, "-m", "ggp", "tournament", "run", "--store", str(path), "--run", "openings"]
+@cache
+def tournament() -> Path:
+    """The folder of a small tournament to show, with its pages."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    tool, store = [sys.executable, "-m", "ggp", "tournament"], str(folder / "tournament.sqlite")
+    command = [*tool, "run", "--store", store, "--run", "openings"]
     command += ["--game", "breakthrough_4x4", "connectfour_4x5", "--repetitions", "2", "--set", "seed=1"]
     agents = ("mcts:simulations=500", "mcts:simulations=50", "random")
     subprocess.run([*command, "--agents", *agents], check=True, stdout=subprocess.DEVNULL)
+    write = [*tool, "show", store, "--html", str(folder / "pages")]
+    subprocess.run(write, check=True, stdout=subprocess.DEVNULL)
+    return folder
 
 
 def main(folder: Path, width: int) -> None:
-    """Play a tournament, start a server, draw, and stop it."""
+    """Start a server, draw, and stop it."""
     chromium = os.environ.get("GGP_CHROMIUM") or shutil.which("chromium")
     if chromium is None:
         sys.exit("no chromium found: install it or set GGP_CHROMIUM")
     environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"}
-    with tempfile.TemporaryDirectory() as temporary:
-        store = Path(temporary) / "tournament.sqlite"
-        play_tournament(store)
-        command = [
-            sys.executable,
-            "-m",
-            "ggp",
-            "serve",
-            "--no-open",
-            "--port",
-            str(PORT),
-            "--store",
-            str(store),
-        ]
-        with (
-            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as server,
-            sync_playwright() as playwright,
-        ):
-            try:
-                assert server.stdout is not None
-                server.stdout.readline()
-                browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-                draw_all(browser, folder, width)
-            finally:
-                server.terminate()
+    command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(PORT)]
+    with (
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as server,
+        sync_playwright() as playwright,
+    ):
+        try:
+            assert server.stdout is not None
+            server.stdout.readline()
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            draw_all(browser, folder, width)
+        finally:
+            server.terminate()
 
 
 if __name__ == "__main__":

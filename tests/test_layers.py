@@ -58,7 +58,6 @@ HOMES = {
     "llvmlite": ("ggp.jit", "ggp.native"),
     "aiohttp": ("ggp.web",),
     "pyswip": ("ggp.engines.prolog_process",),
-    "matplotlib": ("ggp.tournament.charts",),
     "click": ("ggp.cli",),
     "gymnasium": ("ggp.env.gymnasium", "ggp.env.pettingzoo"),
     "pettingzoo": ("ggp.env.pettingzoo",),

@@ -15,17 +15,14 @@ from importlib import resources
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
-from gdl.errors import GdlError
-from gdl.syntax.parser import parse_term
-from gdl.terms import Compound
 from ggp.assessment.asking import Asker, AssessmentTerms, Faults
 from ggp.assessment.positions import Place, rules_at
 from ggp.confidence_intervals import mean_interval
-from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.engines.batches import state_of_facts
 from ggp.engines.loading import find_own_rules, load
-from ggp.game import Game
+from ggp.game import Game, GameError
+from ggp.match.record import RecordError
+from ggp.match.replay import read_state
 from ggp.players.factory import seat_player
 
 TOLERANCE = 1e-6
@@ -170,21 +167,15 @@ def measure_regret(
     return found
 
 
-def state_of(game: CompiledGame, facts: str) -> PackedState:
+def state_of(game: Game[Any], facts: str) -> Any:
     """The state of `game` with these facts, written as in match records.
 
     Raises PositionsError for facts that the game does not have.
     """
     try:
-        state = parse_term(f"(state {facts.strip()[1:-1]})")
-    except GdlError as error:
+        return state_of_facts(game, read_state(facts, 0))
+    except (GameError, RecordError) as error:
         raise PositionsError(f"{game.name}: {error}") from None
-    held = set(state.arguments) if isinstance(state, Compound) else set()
-    unknown = held - set(game.terms.fluents)
-    if unknown or not held:
-        wrong = min(map(str, unknown), default=facts)
-        raise PositionsError(f"{game.name}: not a state of this game: {wrong}")
-    return game.pack(np.array([fluent in held for fluent in game.terms.fluents]))
 
 
 def _answer(asker: Asker, position: RegretPosition, number: int, *, is_remote: bool) -> str | None:
@@ -193,15 +184,11 @@ def _answer(asker: Asker, position: RegretPosition, number: int, *, is_remote: b
     Local players are given the state, others rules whose `init` it is: the protocol knows no other way.
     """
     place = Place(f"{position.game}.{number}", "regret", position.game, position.facts, position.role)
-    game: Game[Any]
-    state: Any
     if is_remote:
         game = load(rules_at(place), asker.terms.engine, name=position.game)
         state = game.initial_state()
     else:
         game = asker.game_of(str(find_own_rules(position.game)))
-        if not isinstance(game, CompiledGame):
-            raise PositionsError(f"{position.game}: positions need a game that is compiled")
         state = state_of(game, position.facts)
     role = next((role for role in game.roles if str(role) == position.role), None)
     if role is None or {str(move) for move in game.legal_moves(state, role)} != set(position.goals):

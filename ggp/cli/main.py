@@ -65,6 +65,8 @@ INSTEAD = {
 REMOVED_OPTIONS = {
     "match --repeat": "`ggp tournament` plays many matches",
     "match --json": "`--record FILE` writes the match as JSON",
+    "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",
+    "tournament show --report": "`--html DIR` writes pages with the tables and charts",
     "serve --token-file": "the variable GGP_TOKEN holds the token",
     "games info --draw": "`ggp export GAME --to dot` draws the circuit",
     "games list --json": "a line is printed for each game",
@@ -80,6 +82,8 @@ REMOVED_OPTIONS = {
     "tournament export --columns": "the CSV has all columns",
     "players --json": "all options are printed with `--all`",
     "player --log-level": "2> sends the log to a file",
+    "player --page": "the log has what the search expects; in `ggp serve` a player can take a seat",
+    "manage --page": "the terminal shows the match; `ggp serve` plays between HTTP players in the browser",
     "explain --seed": "`ggp.explain` in Python takes a seed",
     "prepare network --out": "networks are kept in the folder for user data, which XDG_DATA_HOME names",
     "prepare network -o": "networks are kept in the folder for user data, which XDG_DATA_HOME names",

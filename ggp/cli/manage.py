@@ -19,7 +19,6 @@ from ggp.cli.options import (
     Limit,
     Seconds,
     limit_option,
-    page_option,
     play_clock_option,
     record_option,
     seed_option,
@@ -28,7 +27,6 @@ from ggp.cli.options import (
 from ggp.cli.progress import load_visibly
 from ggp.engines.loading import read_program, stated_roles
 from ggp.match.record import MatchRecord, write_record
-from ggp.match.referee import Moment, Watcher
 from ggp.match.terms import MatchTerms
 from ggp.protocol.messages import printable
 
@@ -42,7 +40,6 @@ from ggp.protocol.messages import printable
 @record_option
 @seed_option("Random seed for chance and replacement moves.")
 @limit_option(GRACE, Limit("wait", Seconds(0, 86400), 120, "seconds to wait for players that are busy"))
-@page_option
 def command(
     rules: str,
     addresses: tuple[str, ...],
@@ -52,7 +49,6 @@ def command(
     record: Path | None,
     seed: int,
     limits: dict[str, float],
-    has_page: bool,
 ) -> None:
     """Run one match of the game in FILE between HTTP players, one HOST:PORT per role.
 
@@ -68,26 +64,9 @@ def command(
     try:
         if roles := stated_roles(program):  # before numba is imported
             require_address_each(name, roles, addresses)
-        run = partial(_run_match, rules, addresses, limits["wait"], play, record)
-        sys.exit(_run_with_page(run) if has_page else run(None))
+        sys.exit(_run_match(rules, addresses, limits["wait"], play, record))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-
-
-def _run_with_page(run: Callable[[Watcher], int]) -> int:
-    from ggp.web.live_page import LivePage, MomentFeed, PageError
-
-    try:
-        with LivePage(0, _say) as page:
-            _say(f"page: {page.address}")
-            feed = MomentFeed(partial(page.send, 1))
-            status = run(feed)
-            if feed.has_begun:
-                _say("the page stays until Ctrl-C")
-                page.wait_until_interrupted()
-            return status
-    except PageError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _run_match(
@@ -96,7 +75,6 @@ def _run_match(
     wait_seconds: float,
     play: Callable[..., Coroutine[Any, Any, MatchRecord]],
     place: Path | None,
-    watch: Watcher | None,
 ) -> int:
     """Play and show the match; returns 0 if it was completed by its players, otherwise 1.
 
@@ -117,13 +95,7 @@ def _run_match(
     records: list[MatchRecord] = []
     try:
         with MatchView(console, game) as view:
-
-            def show(moment: Moment) -> None:
-                view(moment)
-                if watch is not None:
-                    watch(moment)
-
-            asyncio.run(_cancelled_by_signals(play(game, watch=show, record=records.append)))
+            asyncio.run(_cancelled_by_signals(play(game, watch=view, record=records.append)))
     except (asyncio.CancelledError, KeyboardInterrupt):
         console.print("interrupted; the players were notified")
     finally:

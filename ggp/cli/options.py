@@ -195,9 +195,6 @@ record_option = click.option("--record", type=OutputFile(), help="Write the matc
 workers_option = click.option(
     "--workers", metavar="N|dask://HOST:PORT", help="Use this many local processes, or a Dask cluster."
 )
-page_option = click.option(
-    "--page", "has_page", is_flag=True, help="Show running matches in the browser, on this machine."
-)
 engine_option = click.option(
     "--engine",
     default="auto",

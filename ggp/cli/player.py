@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
-from dataclasses import replace
 from typing import Any
 
 import click
 
-from ggp.cli.options import Count, Limit, Seconds, limit_option, page_option
+from ggp.cli.options import Count, Limit, Seconds, limit_option
 from ggp.match.player import PlayerSpecError
 from ggp.player_server.margins import MAX_MARGIN_SECONDS, PLAY_MARGIN, START_MARGIN
 from ggp.player_server.match import SearchOptions
-from ggp.player_server.server import PlayerOptions, check_options, run_player
-
-_log = logging.getLogger("ggp.player")
+from ggp.player_server.server import PlayerOptions, run_player
 
 
 @click.command("player")
@@ -55,13 +52,11 @@ _log = logging.getLogger("ggp.player")
     default=True,
     help="Move for an agent that has no move in time; otherwise, the game manager gets an error.",
 )
-@page_option
 def command(
     agent: str,
     limits: dict[str, int],
     ponder: bool,
     fallback: bool,
-    has_page: bool,
     **given: Any,
 ) -> None:
     """Listen for GGP game managers over HTTP and play their matches, until Ctrl-C."""
@@ -71,18 +66,6 @@ def command(
     search = SearchOptions(agent=agent, memory_mebibytes=limits["memory"], ponder=ponder, fallback=fallback)
     options = PlayerOptions(max_matches=limits["matches"], search=search, **given)
     try:
-        sys.exit(_run_with_page(options) if has_page else run_player(options))
+        sys.exit(run_player(options))
     except PlayerSpecError as error:
         raise click.UsageError(str(error)) from None
-
-
-def _run_with_page(options: PlayerOptions) -> int:
-    from ggp.web.live_page import LivePage, PageError
-
-    check_options(options)
-    try:
-        with LivePage(0, _log.warning) as page:
-            click.echo(f"page: {page.address}", err=True)
-            return run_player(replace(options, on_event=page.send))
-    except PageError as error:
-        raise click.ClickException(str(error)) from None

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from ggp.cli.options import INPUT_FILE, Count, Limit, Seconds, limit_option
+from ggp.cli.options import Count, Limit, Seconds, limit_option
 from ggp.files import write_text
 
 TOKEN_VARIABLE = "GGP_TOKEN"
@@ -24,14 +24,6 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=8765, type=Count(1, 65535), help="Port to listen on.")
-@click.option(
-    "--store",
-    "stores",
-    multiple=True,
-    type=INPUT_FILE,
-    metavar="FILE",
-    help="Show the tournaments in this store, also while they run; repeatable.",
-)
 @click.option("--open/--no-open", "is_opening", default=True, help="Open the page in the browser.")
 @limit_option(
     Limit("sessions", Count(1, 1000), 4, "browsers served at the same time"),
@@ -42,7 +34,6 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 def command(
     host: str,
     port: int,
-    stores: tuple[Path, ...],
     is_opening: bool,
     limits: dict[str, int],
 ) -> None:
@@ -61,7 +52,6 @@ def command(
         raise click.UsageError("a token has at least 8 characters")
     key = kept_key(token)
     access = Access(host, port, key=key) if token is None else Access(host, port, token, key)
-    _check_stores(stores)
     of_session = SessionLimits(
         limits["sessions"], limits["matches"], limits["memory"], idle_seconds=limits["idle"]
     )
@@ -80,7 +70,7 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            server = WebServer(access, of_session, stores, kept=matches_folder())
+            server = WebServer(access, of_session, kept=matches_folder())
             serving = run_app(server.make_app(), access, report_ready, server.draw_featured)
             asyncio.run(_until_terminated(serving))
     except OSError as error:
@@ -94,15 +84,3 @@ async def _until_terminated(serving: Coroutine[Any, Any, None]) -> None:
     task = asyncio.ensure_future(serving)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await task
-
-
-def _check_stores(paths: tuple[Path, ...]) -> None:
-    """Open every store once, so that a wrong file is reported here and not in the browser."""
-    from ggp.tournament.store import Store, StoreError
-
-    for path in paths:
-        try:
-            with Store(path, must_exist=True):
-                pass
-        except (StoreError, OSError) as error:
-            raise click.ClickException(str(error)) from None

@@ -24,6 +24,7 @@ from ggp.cli.options import (
     scale_option,
 )
 from ggp.cli.progress import load_compiled, progress_of
+from ggp.engines.loading import find_own_rules
 from ggp.game import hides_information
 
 if TYPE_CHECKING:
@@ -41,23 +42,6 @@ ESTIMATE_ERROR = 4
 """Factor by which an estimate of the number of states may be too large."""
 STATES_BEFORE_ESTIMATE = 5_000_000
 """Number of states, reached in seconds; estimates from fewer are far too high in games with a step limit."""
-
-_TINY = """(role a) (role b) (init (turn a))
-(<= (legal ?r (take ?n)) (true (turn ?r)) (number ?n))
-(<= (legal a pass) (true (turn b))) (<= (legal b pass) (not (true (turn b))))
-(number 1) (number 2)
-(<= (next (turn b)) (true (turn a))) (<= (next (taken ?n)) (does ?_r (take ?n)))
-(<= terminal (not (true (turn a))) (not (true (turn b))))
-(<= (goal a 100) (true (taken 1))) (<= (goal b 0) (true (taken 1)))
-(<= (goal a 0) (not (true (taken 1)))) (<= (goal b 100) (not (true (taken 1))))
-"""
-_TINY_ONE_ROLE = """(role a) (init start)
-(<= (legal a (take ?n)) (number ?n)) (number 1) (number 2)
-(<= (next (taken ?n)) (does a (take ?n)))
-(<= terminal (not (true start)))
-(<= (goal a 100) (true (taken 1))) (<= (goal a 0) (not (true (taken 1))))
-"""
-"""Games used to compile kernels."""
 
 
 @dataclass(frozen=True)
@@ -214,12 +198,12 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
 
 
 def _compile_kernels(method: str) -> None:
-    """Compile kernels by solving a tiny game first, so that --seconds does not include compiling."""
+    """Compile kernels by solving a small game first, so that --seconds does not include compiling."""
     from ggp.search.root_value import find_root_value
     from ggp.solver import SolverLimits, solve
     from ggp.solver.cfr import solve_hidden
 
-    game, one_role = load_compiled(_TINY), load_compiled(_TINY_ONE_ROLE)
+    game, one_role = (load_compiled(str(find_own_rules(name))) for name in ("halving", "maze"))
     if method in (CFR, ORACLE):
         solve_hidden(game)
     if method in (AUTO, RETROGRADE, CORRELATED):

@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 import click
 
+from ggp.analysis.figures import words_of
 from ggp.analysis.scale import Goal, Scale, number_text
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role, hides_information
@@ -42,7 +43,7 @@ def matrix_lines(matrix: PayoffMatrix, scale: Scale) -> list[str]:
     dominated = [each for place in (0, 1) for each in matrix.dominated(place)]
     marks = {(each.role, each.move) for each in dominated}
     heads, names = (
-        [f"{bare(move)}{'*' if (role, move) in marks else ''}" for move in moves]
+        [f"{words_of(move)}{'*' if (role, move) in marks else ''}" for move in moves]
         for role, moves in zip(reversed(matrix.roles), reversed(matrix.moves), strict=True)
     )
     rows = [
@@ -59,7 +60,7 @@ def matrix_lines(matrix: PayoffMatrix, scale: Scale) -> list[str]:
         lines.append(f"  {name.ljust(max(map(len, names)))}  {row}")
     for each in dominated:
         how = "strictly" if each.is_strict else "weakly"
-        lines.append(f"* {bare(each.move)} of {each.role} is {how} dominated by {bare(each.by)}")
+        lines.append(f"* {words_of(each.move)} of {each.role} is {how} dominated by {words_of(each.by)}")
     if not dominated:
         lines.append("no move is dominated by another one")
     mixes = equilibrium(matrix)
@@ -89,19 +90,8 @@ def mix_text(moves: Sequence[Move], mix: Sequence[Fraction]) -> str:
     """The moves that a mixed strategy plays, with their probabilities unless it is pure."""
     played = [(move, share) for move, share in zip(moves, mix, strict=True) if share]
     if len(played) == 1:
-        return bare(played[0][0])
-    return ", ".join(f"{bare(move)} {share}" for move, share in played)
-
-
-def bare(move: Move) -> str:
-    """A move without its outer parentheses.
-
-    >>> from gdl.syntax.parser import parse_term
-    >>> bare(parse_term("(show 1)"))
-    'show 1'
-    """
-    text = str(move)
-    return text[1:-1] if text.startswith("(") else text
+        return words_of(played[0][0])
+    return ", ".join(f"{words_of(move)} {share}" for move, share in played)
 
 
 def print_replies(
@@ -133,6 +123,6 @@ def print_replies(
     lines = scale_lines(game.name, game.roles, found.values, scale)
     lines += [f"  given: {' '.join(text.split())}" for text in texts]
     if found.replier is not None:
-        earned = (f"{bare(move)} {scale.text(goal)}" for move, goal in replies)
+        earned = (f"{words_of(move)} {scale.text(goal)}" for move, goal in replies)
         lines.append(f"  what each move of {found.replier} earns: {', '.join(earned)}")
     click.echo("\n".join(lines))

@@ -206,12 +206,6 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
 @command.command("show")
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
 @_run_option
-@click.option(
-    "--report",
-    "report_folder",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Write report.md and charts to this folder.",
-)
 @click.option("--agent", metavar="NAME", help="Show the faults and losses of this agent.")
 @click.option("--match", "match_id", metavar="ID", help="Step through this match; --agent shows the IDs.")
 @click.option(
@@ -223,18 +217,17 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
 def show_command(
     store: Path,
     run_name: str | None,
-    report_folder: Path | None,
     agent: str | None,
     match_id: str | None,
     page_folder: Path | None,
 ) -> None:
-    """Show the results in STORE, even while a run is in progress. --report and --html write them to files."""
+    """Show the results in STORE, even while a run is in progress."""
     from ggp.cli.show import ReplayView, show_replay
     from ggp.cli.tables import plain_text
     from ggp.match.record import RecordError
     from ggp.match.replay import rules_of
     from ggp.tournament.agent_report import agent_text
-    from ggp.tournament.report import make_report, terminal_view, write_report
+    from ggp.tournament.report import make_report, terminal_view
 
     console = Console(highlight=False)
     with Store(store, must_exist=True) as opened:
@@ -257,15 +250,11 @@ def show_command(
 
             click.echo(f"open {write_pages(opened, run, page_folder)}")
         else:
-            report = make_report(opened, run)
-            console.print(terminal_view(report))
+            console.print(terminal_view(make_report(opened, run)))
             sizes = opened.run_sizes()
             if len(sizes) > 1 and run_name is None:
                 others = ", ".join(f"{name} ({count} matches)" for name, count in sizes.items())
                 console.print(f"runs, for --run: {others}", soft_wrap=True, markup=False)
-            if report_folder is not None:
-                for note in write_report(report, report_folder):
-                    console.print(note, markup=False)
 
 
 @command.command("export")

@@ -15,10 +15,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from ggp.analysis.figures import words_of
 from ggp.explain.bare_trees import BareTree, Branch
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.simulations import SECONDS, Shown, chosen_of, limited
-from ggp.explain.writing import term_text
 from ggp.features.td import Episode, td_update, value
 from ggp.game import Fact, goals_or_none
 from ggp.search.option_table import check_table, number
@@ -128,7 +128,7 @@ class Learner:
             f"{self.nodes[number].path or 'root'}: V = {shown(done.prediction)}, target "
             f"{shown(done.target)}, error {shown(done.target - done.prediction)}, so V = {after}"
         )
-        rows = [(term_text(fact), shown(before[fact]), shown(self.weights[fact])) for fact in facts]
+        rows = [(words_of(fact), shown(before[fact]), shown(self.weights[fact])) for fact in facts]
         table = limited(Table("Weights", ("fact", "before", "after"), tuple(rows)))
         look = {number: Look(Status.DONE, after)}
         self.steps.append(Step(text, number, 1, look, (0, 0), (table,)))
@@ -160,6 +160,6 @@ def explain_learning(
     if learner.folded:
         found.summary.append(f"{len(learner.folded):,} positions are folded; --nodes shows more")
     rows = sorted(learner.weights.items(), key=lambda each: -abs(each[1]))
-    table = Table("Weights", ("fact", "weight"), tuple((term_text(f), shown.number(w)) for f, w in rows))
+    table = Table("Weights", ("fact", "weight"), tuple((words_of(f), shown.number(w)) for f, w in rows))
     found.comparison = limited(table)
     return found

@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gdl.terms import Symbol
+from ggp.analysis.figures import words_of
 from ggp.analysis.scale import Scale
 from ggp.engines.batches import require_compiled
 from ggp.explain.bare_trees import STAY, BareTree
 from ggp.explain.explanation import Explanation, Look, Shape, Status, Step, Table, TreeNode, path_text
 from ggp.explain.game_tree import short_text, tuple_text, value_text
-from ggp.explain.writing import Writing, term_text
+from ggp.explain.writing import Writing
 from ggp.features.recorded_playouts import compile_playouts
 from ggp.game import RANDOM_ROLE, Game, Move, is_compiled
 from ggp.lanes.engine import Lanes
@@ -369,7 +370,7 @@ class Recorder:
         before, self.before[table] = self.before.get(table, {}), after
         for key, (visits, mean) in sorted(after.items(), key=lambda each: str(each[0])):
             move, *facts = key if isinstance(key, tuple) else (key,)
-            name = " with ".join([self.text_of(move), *map(term_text, facts)])
+            name = " with ".join([self.text_of(move), *map(words_of, facts)])
             earlier = self.shown.number(before[key][1]) if key in before else ""
             yield key, (name, str(visits), earlier, self.shown.number(mean))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gdl.terms import Term
+from ggp.analysis.figures import words_of
 from ggp.analysis.picture import Picture, find_picture
 from ggp.explain.bare_trees import BareTree
 from ggp.game import Game, Move
@@ -27,7 +27,7 @@ class Writing:
     def moves(self, moves: Sequence[Move], state: Any = None) -> list[str]:
         """The texts of the moves of a role; the state, if given, shows what they capture."""
         if self.picture is None or self.is_plain:
-            return list(map(term_text, moves))
+            return list(map(words_of, moves))
         return self.picture.notation.texts(moves, None if state is None else self.game.facts(state))
 
     def move(self, move: Move) -> str:
@@ -54,9 +54,3 @@ def writing_of(game: Game[Any], notation: str = "kif") -> Writing:
     if isinstance(game, BareTree):
         return Writing(game, None)
     return Writing(game, find_picture(game.program, game.facts(game.initial_state()), notation))
-
-
-def term_text(term: Term) -> str:
-    """A move or a fact without its outer parentheses."""
-    text = str(term)
-    return text[1:-1] if text.startswith("(") and text.endswith(")") else text

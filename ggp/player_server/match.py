@@ -133,9 +133,6 @@ class PlayerMatch:
     """A match from START to STOP or ABORT.
 
     manager   address of the host that sent START
-    watch     called in the event loop with events as JSON-able data: `open` when the rules are known, `wait`
-              before and after an answer, `step` when the state process has followed a PLAY, `think` while the
-              worker searches, `stop`. Only what this player knows
     """
 
     def __init__(
@@ -145,7 +142,6 @@ class PlayerMatch:
         states: StatePool,
         workers: WorkerPool,
         manager: str,
-        watch: Callable[[Mapping[str, Any]], None] = lambda event: None,
     ) -> None:
         self.match_id = message.match_id
         self.role = message.role
@@ -153,7 +149,6 @@ class PlayerMatch:
         self.play_clock_seconds = message.play_clock_seconds
         self.last_heard = time.monotonic()
         self._message = message
-        self._watch = watch
         self._options = options
         self._seed = random.SystemRandom().getrandbits(62) if options.seed is None else options.seed
         self._rng = random.Random(self._seed)
@@ -275,8 +270,6 @@ class PlayerMatch:
         loaded = await self._states.load(self._message.rules, str(self.role), self._seed)
         self._own_index, self._spellings = loaded["own_index"], loaded["spellings"]
         self._position = KnownPosition(**loaded["position"])
-        about = {"name": self.match_id, "role": str(self.role), "seats": [self._options.agent]}
-        self._watch({"event": "open", "rules": self._message.rules, **about})
 
     # --- the worker -----------------------------------------------------------------------------
 
@@ -334,9 +327,6 @@ class PlayerMatch:
             play.best, play.is_final = event["move"], kind == "move"
             play.is_searched |= event.get("is_searched", True)
             play.is_decided |= play.is_final
-        if play.report is not None and kind != "best":
-            thought = {"report": play.report, "is_done": play.is_final, "move": play.best}
-            self._watch({"event": "think", "role": str(self.role), **thought})
 
     def _replace_worker(self) -> None:
         """Start another worker and send it the requests so far."""
@@ -430,9 +420,7 @@ class PlayerMatch:
         self._play_requests.append(request)
         if self._worker is not None and self._is_fed:
             self._worker.send("play", **request)
-        self._watch({"event": "wait", "roles": [str(self.role)]})
         await self._wait_for_move(play, request)
-        self._watch({"event": "wait", "roles": []})
         position = play.position
         if known := self._known_answer(position):
             return Answer(self._spell(known[0]), "known", fault=known[1])
@@ -522,7 +510,6 @@ class PlayerMatch:
             self._position = play.position = position
             if position.note:
                 log.warning("match %s step %d: %s", self.match_id, position.step, printable(position.note))
-            self._watch_step(position.step, terms, own_move)
         finally:
             play.is_followed = True
             play.note_change()
@@ -530,10 +517,6 @@ class PlayerMatch:
     def _own_move(self, message: Play | Stop) -> str | None:
         """This role's last move: as the manager reports it, else as answered."""
         return self._last_answer if message.last_move is None else str(message.last_move)
-
-    def _watch_step(self, step: int, terms: tuple[str, ...] | None, own_move: str | None) -> None:
-        if terms is not None:
-            self._watch({"event": "step", "step": step, "terms": terms, "own_move": own_move})
 
     def _choose(self, play: _PendingPlay) -> tuple[str | None, str]:
         """The best move so far and its source; it is legal if the position is known.
@@ -581,10 +564,6 @@ class PlayerMatch:
         self._is_closed = True
         self._states.close()
         terms = None if message is None else _texts(message.terms)
-        if message is not None:
-            self._watch_step(self.step + 1, terms, self._own_move(message))
-        note = "The match was aborted" if message is None else "The match is over"
-        self._watch({"event": "stop", "note": note})
         if self._faults:
             kinds = ", ".join(f"{count} {code}" for code, count in self._faults.items())
             total = len(self._play_requests)

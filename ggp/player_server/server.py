@@ -12,10 +12,8 @@ import contextlib
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
 
 from ggp.player_server.http_listener import BadRequest, HttpListener, HttpRequest, HttpResponse, RequestLimits
 from ggp.player_server.margins import PLAY_MARGIN, START_MARGIN, LoopLag, Margin, answer_deadline
@@ -53,9 +51,6 @@ class PlayerOptions:
         Part of each clock reserved for sending the answer; None: see `ggp.player_server.margins`.
     allowed_origins
         Web pages that may use the player, as `http://example.org`; `*` for all.
-    on_event
-        Called in the event loop with the number of a match, counted from 1, and each event of it
-        (`ggp.player_server.match.PlayerMatch`). It must not wait.
     """
 
     host: str = "127.0.0.1"
@@ -66,7 +61,6 @@ class PlayerOptions:
     search: SearchOptions = field(default_factory=SearchOptions)
     limits: RequestLimits = field(default_factory=RequestLimits)
     allowed_origins: tuple[str, ...] = ()
-    on_event: Callable[[int, Mapping[str, Any]], None] | None = None
 
 
 class PlayerServer:
@@ -79,7 +73,6 @@ class PlayerServer:
         self.matches: dict[str, PlayerMatch] = {}
         self._to_move: list[PlayerMatch] = []
         self._replacing: set[str] = set()
-        self._match_count = 0
         origins = OriginRules(options.host, options.allowed_origins)
         self._listener = HttpListener(self._handle, options.limits, origins)
         self._reader = MessageReader()
@@ -215,10 +208,7 @@ class PlayerServer:
         return "ready", note or "instead of the match with this id"
 
     def _new_match(self, message: Start, request: HttpRequest) -> PlayerMatch:
-        self._match_count += 1
-        on_event = self.options.on_event
-        watch = partial(on_event, self._match_count) if on_event is not None else lambda event: None
-        return PlayerMatch(message, self.options.search, self._states, self._workers, request.host, watch)
+        return PlayerMatch(message, self.options.search, self._states, self._workers, request.host)
 
     async def _play(self, message: Play, request: HttpRequest) -> tuple[HttpResponse | str, str]:
         match = self.matches.get(message.match_id.lower())

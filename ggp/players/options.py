@@ -235,7 +235,7 @@ PLAYERS: Mapping[str, str] = {
     "alphabeta": "Depth-limited alpha-beta search with an evaluation chosen in the start clock.",
     "solving": "mcts, while a solver works on another core: optimal moves as soon as the game is solved.",
     "tablebase": "Plays from a saved solution; all other games as mcts.",
-    "uct": "Plain UCT, counted, every move from scratch; tournaments play its matches side by side.",
+    "uct": "Plain UCT, counted, every move from scratch.",
     "random": "Uniformly random moves.",
     "legal": "The first legal move.",
     "human": "A person at the keyboard.",

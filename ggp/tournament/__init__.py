@@ -3,9 +3,8 @@
 agent_code              the files of an agent as a digest
 plan                    the tournament as data: agents, games, conditions, stopping rule
 config                  TOML file or command-line options → plan
-schedule                plan → batches of matches to play, every assignment of roles equally often
+schedule                plan → matches to play, every assignment of roles equally often
 play                    one match, in a worker
-side_by_side            matches of plain UCT, hundreds in one worker
 pool                    workers: local processes, or a Dask cluster
 pool_process            a local worker
 store                   finished matches in SQLite
@@ -14,7 +13,7 @@ runner                  schedule → pool → store
 results                 stored matches → win rates, goals, faults, speed
 ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
-report, charts          tables → terminal, Markdown and SVG
+report                  tables → terminal
 agent_report            one agent, match by match
 live                    progress of a run in the terminal
 tuning                  the best options of mcts for one game, and whether a trained network helps it

@@ -14,17 +14,16 @@ import os
 import platform
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gdl.errors import GdlError
-from ggp.engines.batches import require_compiled
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
-from ggp.game import Game, GameError, hides_information, is_compiled
+from ggp.game import Game, GameError
 from ggp.match.faults import Crashed, Illegal, Late, OtherFault, Unreachable
 from ggp.match.player import Player, PlayerError
 from ggp.match.record import MatchRecord, program_version
@@ -33,10 +32,7 @@ from ggp.match.terms import MatchTerms
 from ggp.players.factory import seat_player
 from ggp.protocol.messages import Abort
 from ggp.tournament.pool import CallError
-from ggp.tournament.schedule import MatchTask, kind_of
-
-if TYPE_CHECKING:
-    pass
+from ggp.tournament.schedule import MatchTask
 
 ABORT_SECONDS = 2.0
 """Time limit for sending ABORT to HTTP players: the user waits for it."""
@@ -94,10 +90,6 @@ class MatchResult:
     processor: str
 
 
-Spent = tuple[float, int | None, str | None]
-"""Cost of a seat in a match: seconds, simulations (None if not counted), and `SeatResult.fallback`."""
-
-
 class UnplayableError(CallError):
     """The match cannot be played.
 
@@ -128,55 +120,10 @@ def play_task(task: MatchTask) -> MatchResult:
         raise UnplayableError(str(error)) from None
 
 
-def play_batch(tasks: Sequence[MatchTask]) -> list[MatchResult]:
-    """Play matches of one game that are `is_side_by_side`. Raises UnplayableError."""
-    searching = next(
-        seat
-        for task in tasks
-        for seat, player in zip(task.seats, task.players, strict=True)
-        if kind_of(player) == "uct"
-    )
-    try:
-        game = load_game(tasks[0].rules, tasks[0].game, tasks[0].engine)
-        if not is_compiled(game):
-            raise UnplayableError(f"{game.name} is not compiled: uct plays on lanes", searching)
-        if hides_information(game):
-            return [play_task(task) for task in tasks]
-        from ggp.tournament.side_by_side import play_side_by_side  # loads numba
-
-        played = play_side_by_side(require_compiled(game), tasks, [_terms_of(task) for task in tasks])
-    except (GdlError, GameError, PlayerError, OSError) as error:
-        raise UnplayableError(str(error)) from None
-    results = []
-    for task, match in zip(tasks, played, strict=True):
-        spent: list[Spent] = [
-            (seconds, playouts if kind_of(player) == "uct" else None, "")
-            for player, seconds, playouts in zip(task.players, match.seconds, match.playouts, strict=True)
-        ]
-        results.append(_result(task, match.record, spent, sum(match.seconds)))
-    return results
-
-
 def _play(task: MatchTask) -> MatchResult:
     game = load_game(task.rules, task.game, task.engine)
     players = [_player(task, index) for index in range(len(task.players))]
-    record = play_match(game, players, _terms_of(task))
-    spent: list[Spent] = []
-    for index, player in enumerate(players):
-        reports = filter(None, (step.reports[index] for step in record.steps[1:]))
-        fallback = next(filter(None, (report["fallback"] for report in reports)), "")
-        spent.append(
-            (
-                sum(step.seconds[index] or 0.0 for step in record.steps if step.seconds),
-                None if player is None else player.simulation_count,
-                None if player is not None and player.is_remote else fallback,
-            )
-        )
-    return _result(task, record, spent, ((record.steps[-1].time_ms or 0) - record.start_time) / 1000)
-
-
-def _terms_of(task: MatchTask) -> MatchTerms:
-    return MatchTerms(
+    terms = MatchTerms(
         task.start_clock_seconds,
         task.play_clock_seconds,
         task.seed,
@@ -184,9 +131,7 @@ def _terms_of(task: MatchTask) -> MatchTerms:
         all_must_start=True,
         grace_seconds=task.grace_seconds,
     )
-
-
-def _result(task: MatchTask, record: MatchRecord, spent: Sequence[Spent], seconds: float) -> MatchResult:
+    record = play_match(game, players, terms)
     record.tournament_name = task.condition
     data = record.to_dict()
     data.pop("rules", None)
@@ -197,11 +142,11 @@ def _result(task: MatchTask, record: MatchRecord, spent: Sequence[Spent], second
     ]
     return MatchResult(
         task=task,
-        seats=tuple(_seat_result(task, record, index, each) for index, each in enumerate(spent)),
+        seats=tuple(_seat_result(task, record, index, player) for index, player in enumerate(players)),
         is_completed=record.is_completed,
         fault="; ".join(filter(None, [record.fault, *failed_starts])),
         started_ms=record.start_time,
-        seconds=round(seconds, 3),
+        seconds=round(((record.steps[-1].time_ms or 0) - record.start_time) / 1000, 3),
         steps=len(record.steps) - 1,
         record=json.dumps(data, ensure_ascii=False, separators=(",", ":")),
         version=code_version(),
@@ -253,9 +198,11 @@ def load_game(rules: str, name: str, engine: str) -> Game[Any]:
     return load(rules + "\n", engine, name=name)
 
 
-def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent) -> SeatResult:
+def _seat_result(task: MatchTask, record: MatchRecord, index: int, player: Player | None) -> SeatResult:
     faults = [step.faults[index] for step in record.steps[1:]]  # those of START are not faults of moves
-    seconds, simulations, fallback = spent
+    seconds = sum(step.seconds[index] or 0.0 for step in record.steps if step.seconds)
+    reports = filter(None, (step.reports[index] for step in record.steps[1:]))
+    fallback = next(filter(None, (report["fallback"] for report in reports)), "")
     return SeatResult(
         role=record.roles[index],
         agent=task.seats[index],
@@ -266,8 +213,8 @@ def _seat_result(task: MatchTask, record: MatchRecord, index: int, spent: Spent)
         illegal=sum(isinstance(fault, Illegal) for fault in faults),
         lost=sum(isinstance(fault, Unreachable) for fault in faults),
         think_seconds=round(seconds, 4),
-        simulations=simulations,
-        fallback=fallback,
+        simulations=None if player is None else player.simulation_count,
+        fallback=None if player is not None and player.is_remote else fallback,
         crashed=sum(isinstance(fault, Crashed | OtherFault) for fault in faults),
     )
 

@@ -1,20 +1,15 @@
-"""The report of a run: for the terminal, and as Markdown with charts."""
+"""The report of a run, and its view in a terminal."""
 
 from __future__ import annotations
 
-import re
-import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
-from urllib.parse import quote
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ggp.files import write_text
-from ggp.tournament import charts, tables
+from ggp.tournament import tables
 from ggp.tournament.results import Results, collect
 from ggp.tournament.schedule import CellKey, Schedule
 from ggp.tournament.stopping import Decision, Stopping
@@ -40,12 +35,11 @@ ABORTED_SHOWN = 10
 
 @dataclass(frozen=True)
 class Section:
-    """Tables below a title, and the condition whose charts belong to them (None: all conditions)."""
+    """Tables below a title, and their condition (None: all conditions)."""
 
     title: str
     tables: list[Table]
     condition: str | None = None
-    is_drawn: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ class Report:
             for each in plan.conditions
         ]
         found.append(Section(BY_SIMULATIONS, [tables.growth(results, game) for game in plan.games]))
-        found.append(Section("Decided early", [tables.decisions(plan, self.decisions)], is_drawn=False))
+        found.append(Section("Decided early", [tables.decisions(plan, self.decisions)]))
         found = [replace(each, tables=[table for table in each.tables if table.rows]) for each in found]
         return [section for section in found if section.tables]
 
@@ -129,14 +123,14 @@ def terminal_view(report: Report) -> RenderableType:
     return Group(*parts)
 
 
-def _with_crosstable(report: Report, section: Section, pairs_shown: int = PAIRS_SHOWN) -> list[Table]:
-    """The tables of a section, the crosstable first; it replaces a table of more pairs than `pairs_shown`."""
+def _with_crosstable(report: Report, section: Section) -> list[Table]:
+    """The tables of a section, the crosstable first; it replaces a table of more than PAIRS_SHOWN pairs."""
     if section.condition is None:
         return section.tables
     brief = tables.brief_crosstable(report.results, section.condition)
     if not brief.rows:
         return section.tables
-    is_long = len(report.results.met(section.condition)) > pairs_shown
+    is_long = len(report.results.met(section.condition)) > PAIRS_SHOWN
     return [brief, *section.tables[is_long:]]
 
 
@@ -149,43 +143,6 @@ def rich_table(table: Table) -> RichTable:
     for row in table.rows:
         view.add_row(*map(Text, row))
     return view
-
-
-def markdown(report: Report, drawn: charts.ChartNames | None = None) -> str:
-    """The report as Markdown; `drawn` holds the file names of charts."""
-    lines = [f"# {_plain(report.run.name)}", "", _plain(report.summary()) + ".", "", MEANING, ""]
-    for section in report.sections():
-        lines += [f"## {_plain(section.title)}", ""]
-        for table in _with_crosstable(report, section, sys.maxsize):
-            lines += [f"### {_plain(table.title)}", "", *_markdown_table(table), ""]
-        names = (drawn or {}).get(section.condition, []) if section.is_drawn else []
-        lines += [*(f"![{_plain(name)}]({quote(name)})" for name in names), ""]
-    lines += ["## Setup", "", *(f"* {_plain(note)}" for note in notes(report)), ""]
-    lines += ["| agent | settings |", "| --- | --- |"]
-    lines += [f"| {_cell(agent.name)} | {_code(agent.player)} |" for agent in report.run.plan.agents]
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_table(table: Table) -> list[str]:
-    rule = ["---" if number < table.text_columns else "---:" for number in range(len(table.header))]
-    rows = [list(map(_cell, row)) for row in (table.header, *table.rows)]
-    return [f"| {' | '.join(cells)} |" for cells in (rows[0], rule, *rows[1:])]
-
-
-def _plain(text: str) -> str:
-    """Markdown, on one line, that shows `text` as it is: names and faults may hold anything."""
-    return re.sub(r"[\\`*<&]|(?<=\])\(", r"\\\g<0>", " ".join(text.splitlines()))
-
-
-def _cell(text: str) -> str:
-    return _plain(text).replace("|", "\\|")
-
-
-def _code(text: str) -> str:
-    """`text` as code in a cell of a table."""
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    pad = " " if len(fence) > 1 else ""
-    return f"{fence}{pad}{' '.join(text.splitlines())}{pad}{fence}".replace("|", "\\|")
 
 
 def notes(report: Report) -> list[str]:
@@ -210,17 +167,3 @@ def notes(report: Report) -> list[str]:
         if len(listed) > ABORTED_SHOWN:
             found.append(f"{word}: {len(listed) - ABORTED_SHOWN} more matches")
     return found
-
-
-def write_report(report: Report, folder: Path) -> list[str]:
-    """Write `report.md` and, if matplotlib is installed, charts; returns notes for the user.
-
-    Raises OSError.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        names, said = charts.write_charts(report.results, folder), []
-    except ImportError:
-        names, said = {}, ["no charts: they need an extra, pip install 'ggp-lanes[charts]'"]
-    write_text(folder / "report.md", markdown(report, names))
-    return said

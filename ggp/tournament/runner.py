@@ -5,26 +5,16 @@ from __future__ import annotations
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 from ggp.tournament.agent_code import code_digest
 from ggp.tournament.plan import code_change
-from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_batch, play_task
+from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_task
 from ggp.tournament.pool import Workers, WorkersError
-from ggp.tournament.schedule import (
-    MAX_MATCHES,
-    MAX_UNTIL_DECIDED,
-    Batch,
-    Cell,
-    CellKey,
-    MatchTask,
-    Schedule,
-    batches,
-)
+from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule
 from ggp.tournament.stopping import Decision, Stopping
 from ggp.tournament.store import Run, SettingsChangedError, Store
 
@@ -95,11 +85,8 @@ class Progress:
         return self.new / seconds if seconds > 0 else 0.0
 
 
-def _addresses(batch: Iterable[tuple[Cell, MatchTask]]) -> set[str]:
-    return {address for _, task in batch for address in task.remote_addresses}
-
-
 Listener = Callable[[Progress], None]
+OpenMatch = tuple[Cell, MatchTask]
 
 
 class Runner:
@@ -124,8 +111,8 @@ class Runner:
             self.finished.add(match.id)
             self.stopping.add(match)
         self.progress = Progress(self.schedule.match_count, self.stopping.played())
-        self._running: dict[Future[Any], Batch] = {}
-        self._held: list[Batch] = []
+        self._running: dict[Future[Any], MatchTask] = {}
+        self._held: list[OpenMatch] = []
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
@@ -133,11 +120,9 @@ class Runner:
 
         Raises StoreError, also if files of an agent have changed, and WorkersError.
         """
-        most = MAX_MATCHES if self.run.plan.until is None else MAX_UNTIL_DECIDED
         left = ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
-        open_batches = batches(left, most)
         while True:
-            self._fill(open_batches)
+            self._fill(left)
             self._notify()
             if not self._running:
                 break
@@ -149,60 +134,46 @@ class Runner:
 
     def abandon(self) -> None:
         """Abort unfinished matches at their HTTP players; call this once the workers are gone."""
-        abort_tasks(task for batch in self._running.values() for _, task in batch)
+        abort_tasks(self._running.values())
         self._running.clear()
 
-    def _fill(self, open_batches: Iterator[Batch]) -> None:
+    def _fill(self, left: Iterator[OpenMatch]) -> None:
         """Assign matches whose HTTP players are free to every free worker."""
-        busy = _addresses(chain.from_iterable(self._running.values()))
+        busy = {address for task in self._running.values() for address in task.remote_addresses}
         held, self._held = iter(self._held), []
         size = self.workers.size()
         while len(self._running) < size:
-            batch = next(held, None) or next(open_batches, None)
-            if batch is None:
+            match = next(held, None) or next(left, None)
+            if match is None:
                 break
-            left = tuple(
-                (cell, task)
-                for cell, task in batch
-                if not self.stopping.is_decided(cell) and not self._is_given_up(task)
-            )
-            if not left:
+            cell, task = match
+            if self.stopping.is_decided(cell) or self._is_given_up(task):
                 continue
-            addresses = _addresses(left)
-            if addresses & busy:
-                self._held.append(batch)
+            if task.remote_addresses & busy:
+                self._held.append(match)
                 if len(self._held) >= LOOK_AHEAD:
                     break
                 continue
-            busy |= addresses
-            self._running[self._submit(left)] = left
+            busy |= task.remote_addresses
+            self._running[self._submit(task)] = task
         self._held += held
 
-    def _submit(self, batch: Batch) -> Future[Any]:
+    def _submit(self, task: MatchTask) -> Future[Any]:
         """Raises SettingsChangedError if files of an agent have changed since the plan was made."""
-        tasks = tuple(task for _, task in batch)
-        names = {seat for task in tasks for seat in task.seats}
         for agent in self.run.plan.agents:
-            if agent.name in names and agent.code and code_digest(agent.player) != agent.code:
+            if agent.name in task.seats and agent.code and code_digest(agent.player) != agent.code:
                 raise SettingsChangedError(f"{self.store.path}: {code_change(agent.name)}")
-        if len(tasks) == 1:
-            return self.workers.submit(play_task, tasks[0])
-        return self.workers.submit(play_batch, tasks)
+        return self.workers.submit(play_task, task)
 
     def _finish(self, future: Future[Any]) -> None:
         if future.cancelled():
             raise WorkersError("the workers are gone: their scheduler does not reply")
-        batch = self._running.pop(future)
+        task = self._running.pop(future)
         error = future.exception()
         if error is None:
-            played = future.result()
-            for result in played if isinstance(played, list) else [played]:
-                self._note_result(result)
-        elif len(batch) > 1 and not isinstance(error, UnplayableError):
-            half = len(batch) // 2  # one of them, or their number, may have killed the worker
-            self._held += [batch[:half], batch[half:]]
+            self._note_result(future.result())
         else:
-            self._note_failure(tuple(task for _, task in batch), error)
+            self._note_failure(task, error)
 
     def _note_result(self, result: MatchResult) -> None:
         for obstacle in [each for each in self._failed_in_a_row if each.hinders(result.task)]:
@@ -212,11 +183,10 @@ class Runner:
             self.progress.stored += 1
             self.stopping.add(match)
 
-    def _note_failure(self, tasks: tuple[MatchTask, ...], error: BaseException) -> None:
-        obstacle = obstacle_of(tasks[0], error)
-        for task in tasks:
-            self.progress.failures[task.id] = str(error) or type(error).__name__
-        self.progress.obstacles[obstacle] += len(tasks)
+    def _note_failure(self, task: MatchTask, error: BaseException) -> None:
+        obstacle = obstacle_of(task, error)
+        self.progress.failures[task.id] = str(error) or type(error).__name__
+        self.progress.obstacles[obstacle] += 1
         self._failed_in_a_row[obstacle] += 1
         if self._failed_in_a_row[obstacle] >= FAILURE_LIMIT:
             self.progress.given_up.setdefault(obstacle, 0)
@@ -229,7 +199,7 @@ class Runner:
         return False
 
     def _notify(self) -> None:
-        self.progress.running = sum(map(len, self._running.values()))
+        self.progress.running = len(self._running)
         self.progress.saved = self.stopping.saved()
         self.progress.decisions = self.stopping.decisions
         self.listen(self.progress)

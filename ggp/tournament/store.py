@@ -124,6 +124,7 @@ class StoredMatch:
 
 
 _MATCH_COLUMNS = tuple(field.name for field in fields(StoredMatch) if field.name != "seats")
+_WRITTEN_COLUMNS = ("seed", "start_clock_seconds", "play_clock_seconds", "started_ms", "host")
 _SEAT_COLUMNS = tuple(field.name for field in fields(SeatResult))
 
 
@@ -221,30 +222,12 @@ class Store:
     def add(self, run: Run, result: MatchResult) -> StoredMatch | None:
         """Store a match; None, without a change, if it is already stored. Raises StoreError."""
         task = result.task
-        match = StoredMatch(
-            task.id,
-            task.condition,
-            task.game,
-            task.cell_agents,
-            task.repetition,
-            result.is_completed,
-            result.fault,
-            result.seconds,
-            result.steps,
-            now_ms(),
-            result.version,
-            result.processor,
-            result.seats,
-        )
-        values = {column: getattr(match, column) for column in _MATCH_COLUMNS} | {
+        known = {**vars(task), **vars(result), "stored_ms": now_ms()}
+        match = StoredMatch(**{field.name: known[field.name] for field in fields(StoredMatch)})
+        values = {column: known[column] for column in (*_MATCH_COLUMNS, *_WRITTEN_COLUMNS)} | {
             "run": run.id,
             "cell_agents": json.dumps(task.cell_agents),
             "seats": json.dumps(task.seats),
-            "seed": task.seed,
-            "start_clock_seconds": task.start_clock_seconds,
-            "play_clock_seconds": task.play_clock_seconds,
-            "started_ms": result.started_ms,
-            "host": result.host,
             "record": zlib.compress(result.record.encode()),
         }
         seats = [

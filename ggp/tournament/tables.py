@@ -62,17 +62,6 @@ def scores_between(results: Results, condition: str) -> dict[tuple[str, str], Pa
     return scores
 
 
-def crosstable(results: Results, condition: str) -> Table:
-    """Agents × agents: win rate in percent of the row's agent over all games, with its Wilson interval.
-
-    Empty with fewer than three agents, whose one number `win_rates` has.
-    """
-    agents, scores = _agents(results, condition), scores_between(results, condition)
-    rows = [(a, *(rate_text(scores.get((a, b), PairScore())) for b in agents)) for a in agents]
-    header = ("win rate %", *(f"vs {agent}" for agent in agents))
-    return Table("Crosstable", header, tuple(rows if len(agents) > 2 else ()))
-
-
 def brief_crosstable(results: Results, condition: str) -> Table:
     """The crosstable in whole percent, best agent first, with a column per place: it fits a terminal."""
     agents, scores = ranking(results, condition), scores_between(results, condition)
@@ -104,29 +93,18 @@ def counted_conditions(plan: Plan) -> list[Condition]:
     return found if is_growth else []
 
 
-def growth_points(results: Results, game: GameEntry) -> dict[tuple[str, str], dict[int, PairScore]]:
-    """Pair → simulations per move → score in one game, fewest simulations first.
+def growth(results: Results, game: GameEntry) -> Table:
+    """Pairs × number of simulations in one game: cells as in `win_rates`.
 
     Empty for a game with its own number of simulations, which is the same under all conditions.
     """
-    found: dict[tuple[str, str], dict[int, PairScore]] = {}
+    conditions, rows = counted_conditions(results.plan), []
     for a, b in results.plan.pairs() if game.simulations is None else ():
-        for condition in counted_conditions(results.plan):
-            score = results.pairs.get((condition.name, game.name, a, b))
-            if score is not None:
-                found.setdefault((a, b), {})[condition.simulations or 0] = score
-    return found
-
-
-def growth(results: Results, game: GameEntry) -> Table:
-    """Pairs × number of simulations in one game: cells as in `win_rates`."""
-    counts = [condition.simulations or 0 for condition in counted_conditions(results.plan)]
-    rows = tuple(
-        (f"{a} vs {b}", *(rate_text(scores.get(count, PairScore())) for count in counts))
-        for (a, b), scores in growth_points(results, game).items()
-    )
-    header = ("simulations per move", *(f"{count:,}" for count in counts))
-    return Table(f"Win rates on {game.name}, %", header, rows)
+        scores = [results.pairs.get((each.name, game.name, a, b), PairScore()) for each in conditions]
+        if any(score.count for score in scores):
+            rows.append((f"{a} vs {b}", *map(rate_text, scores)))
+    header = ("simulations per move", *(f"{condition.simulations:,}" for condition in conditions))
+    return Table(f"Win rates on {game.name}, %", header, tuple(rows))
 
 
 def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:

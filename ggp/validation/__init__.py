@@ -5,9 +5,10 @@ sheet             one sheet through all stages asked for
 properties        game-level properties: claim, outcome, witness match
 playouts          --play: properties sampled in random matches
 proving           --prove: properties decided over the explored states
-lane_states       explored states of compiled games, answered by kernels
-proof_walks       those kernels: the longest match, and what a role can force
-object_states     explored states of any game as Python objects, and the questions that a proof asks of them
+explored_states   explored states as arrays, and the questions that a proof asks of them
+proof_walks       kernels for two of these: the longest match, and what a role can force
+lane_states       the states of compiled games, enumerated by kernels
+object_states     the states of any game as Python objects
 output            reports as text, JSON, SARIF or GitHub annotations; codes and their explanations
 replay            `ggp replay`: an engine against a reference trace
 """

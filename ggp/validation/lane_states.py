@@ -1,16 +1,9 @@
-"""Explored states of a compiled game, enumerated and evaluated by kernels.
-
-States are keys, transitions are numbers of successors in chunks (`ggp.solver.reachable`). Only single paths
-are followed state by state in Python.
-"""
+"""Explored states of a compiled game, enumerated by kernels."""
 
 from __future__ import annotations
 
-import itertools
 import time
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +11,13 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Fact, Move, Role
-from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.lanes.step import NO_GOAL
-from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import SolverLimits
 from ggp.solver.reachable import reachable_states
-from ggp.solver.space import Chunk, StateSpace
-from ggp.validation.object_states import Bounds, Cycle, Sums, UndecidedError
-from ggp.validation.proof_walks import UNSETTLED, force_goal, settle_lengths
-from ggp.validation.properties import Declarations, Witness, players_of
-
-BLOCK = 1 << 20
-"""Number of states per numpy operation."""
+from ggp.solver.space import StateSpace
+from ggp.validation.explored_states import BLOCK, Bounds, ExploredStates, first_true
+from ggp.validation.properties import Declarations
 
 MEBIBYTES = 4096
 """Memory for states and transitions; further transitions go to disk."""
@@ -50,140 +36,20 @@ def explore_on_lanes(
     return LaneStates(space, time.monotonic() + bounds.seconds)
 
 
-class LaneStates:
-    """The questions of `ObjectStates` for a compiled game; `space` comes from a lenient enumeration.
+class LaneStates(ExploredStates):
+    """The states of a compiled game; `space` comes from a lenient enumeration."""
 
-    Questions raise UndecidedError after the deadline.
-    """
+    game: CompiledGame
 
     def __init__(self, space: StateSpace, deadline: float) -> None:
-        self.space = space
-        self.deadline = deadline
-        self.seats = [r for r, role in enumerate(space.game.roles) if role in players_of(space.game)]
-        self._firsts = [chunk.first for chunk in space.chunks]
-        self._offsets = lru_cache(maxsize=8)(self._count_offsets)
+        self.space, self.game, self.deadline = space, space.game, deadline
+        self.chunks, self.state_count = space.chunks, space.state_count
+        self.goals, self.is_layered = space.goal[: space.expanded], space.is_layered
 
-    @property
-    def game(self) -> CompiledGame:
-        return self.space.game
-
-    @property
-    def state_count(self) -> int:
-        return self.space.state_count
-
-    @property
-    def explored(self) -> int:
-        return self.space.expanded
-
-    @property
-    def fault(self) -> None:
-        """None: circuits can always be evaluated."""
-
-    @property
-    def is_complete(self) -> bool:
-        return self.space.is_complete
-
-    @cached_property
-    def goal(self) -> NDArray[np.uint8]:
-        """uint8[explored, players]"""
-        return self.space.goal[: self.explored, self.seats]
-
-    @cached_property
-    def is_end(self) -> NDArray[np.bool_]:
-        """bool[explored]: terminal states. All goals of the other states are UNKNOWN."""
-        is_end: NDArray[np.bool_] = self.space.goal[: self.explored, 0] != UNKNOWN
-        return is_end
-
-    @property
-    def terminal_count(self) -> int:
-        return int(self.is_end.sum())
-
-    def witness(self, number: int) -> Witness:
-        steps = []
-        state = number
-        while state:
-            state, position = self._parent(state)
-            steps.append(self._joint_move(state, position))
-        return Witness(tuple(reversed(steps)), self.game.facts(self._state(number)))
-
-    def cycle(self) -> Cycle | None:
-        if self.space.is_layered:
-            return None
-        number = _first(self._lengths == UNSETTLED)
-        if number is None:
-            return None
-        path: dict[int, int] = {}
-        while number not in path:
-            successors = self._successors(number)
-            path[number] = int(np.argmax(self._lengths[successors] == UNSETTLED))
-            number = int(successors[path[number]])
-        steps = itertools.dropwhile(lambda step: step[0] != number, path.items())
-        return Cycle(number, tuple(itertools.starmap(self._joint_move, steps)))
-
-    def longest_match(self) -> int:
-        return int(self._lengths[0])
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.int32]:
-        """int32[N]: length of the longest match from each state, UNSETTLED if it may be endless."""
-        lengths = np.full(self.state_count, UNSETTLED, np.int32)
-        lengths[self.explored :] = 0
-        self._walk(lambda chunk: settle_lengths(chunk, lengths))
-        return lengths
-
-    def _walk(self, kernel: Callable[[Chunk], int]) -> None:
-        """Apply `kernel` to all chunks, last to first, until nothing changes. Raises UndecidedError."""
-        has_changed = True
-        while has_changed:
-            has_changed = False
-            for chunk in reversed(self.space.chunks):
-                self._check_time()
-                with announced_compilation():
-                    has_changed |= kernel(chunk) > 0
-            has_changed &= not self.space.is_layered
-
-    def stuck_state(self) -> int | None:
-        for chunk in self.space.chunks:
-            is_live = ~self.is_end[chunk.first : chunk.first + chunk.state_count]
-            found = _first(is_live & (chunk.move_count == 0).any(axis=1))
-            if found is not None:
-                return chunk.first + found
-        return None
-
-    def faulty_end(self) -> int | None:
-        return self._first_end(lambda goal: (goal == NO_GOAL).any(axis=1))
-
-    def end_with_goal(self, player: int, goal: int) -> int | None:
-        return self._first_end(lambda goals: goals[:, player] == goal)
-
-    def _first_end(self, test: Callable[[NDArray[np.uint8]], NDArray[np.bool_]]) -> int | None:
-        for start in range(0, self.explored, BLOCK):
-            stretch = slice(start, start + BLOCK)
-            found = _first(self.is_end[stretch] & test(self.goal[stretch]))
-            if found is not None:
-                return start + found
-        return None
-
-    def goal_sums(self) -> Sums:
-        total: int | None = None
-        for start in range(0, self.explored, BLOCK):
-            goal = self.goal[start : start + BLOCK]
-            is_sound = self.is_end[start : start + BLOCK] & (goal != NO_GOAL).all(axis=1)
-            sums = goal.sum(axis=1, dtype=np.int64)
-            if total is None:
-                first = _first(is_sound)
-                total = None if first is None else int(sums[first])
-            found = _first(is_sound & (sums != total)) if total is not None else None
-            if found is not None:
-                return Sums(total, start + found, int(sums[found]))
-        return Sums(total)
-
-    def simultaneous_state(self) -> int | None:
-        for chunk in self.space.chunks:
-            found = _first((chunk.move_count > 1).sum(axis=1) > 1)
-            if found is not None:
-                return chunk.first + found
-        return None
+    def state(self, number: int) -> PackedState:
+        words = self.space.code.word_count
+        key = self.space.keys[number * words : (number + 1) * words]
+        return self.game.pack(decode_keys(self.space.code, key[None, :])[0])
 
     def undeclared_fact(self, declarations: Declarations) -> tuple[int, Fact] | None:
         assert declarations.base is not None
@@ -201,14 +67,14 @@ class LaneStates:
         keys = self.space.keys.reshape(-1, code.word_count)
         digits = code.digit[code.first_digit[fluent] : code.first_digit[fluent + 1]]
         for start in range(0, end, BLOCK):
-            self._check_time()
+            self.check_time()
             block = keys[start : min(start + BLOCK, end)]
             holds: NDArray[np.bool_] = np.ones(len(block), np.bool_)
             for digit in digits.tolist():
                 word, bit = divmod(digit >> 1, 64)
                 is_set = (block[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.bool_)
                 holds &= is_set != bool(digit & 1)
-            found = _first(holds)
+            found = first_true(holds)
             if found is not None:
                 return start + found
         return None
@@ -225,7 +91,7 @@ class LaneStates:
             return None
         for start, is_legal in self._legality(np.array([literal for _, _, literal in suspects], np.int32)):
             is_legal &= ~self.is_end[start : start + len(is_legal), None]
-            found = _first(np.any(is_legal, axis=1))
+            found = first_true(np.any(is_legal, axis=1))
             if found is not None:
                 role, move, _ = suspects[int(np.argmax(is_legal[found]))]
                 return start + found, role, move
@@ -236,70 +102,8 @@ class LaneStates:
         lanes = Lanes(self.game.lane_tables, words=self.game.words)
         keys = self.space.keys.reshape(-1, self.space.code.word_count)
         for start in range(0, self.explored, lanes.lane_count):
-            self._check_time()
+            self.check_time()
             block = keys[start : min(start + lanes.lane_count, self.explored)]
             lanes.set_states(decode_keys(self.space.code, block).T)
             lanes.settle(Phase.LEGAL, Phase.LEGAL)
             yield start, lanes.read(literals, len(block)).T
-
-    def can_force(self, player: int, goal: int) -> bool:
-        is_won = np.zeros(self.state_count, np.uint8)
-        is_won[: self.explored] = self.is_end & (self.goal[:, player] == goal)
-        seat = self.seats[player]
-        self._walk(lambda chunk: force_goal(chunk, seat, is_won))
-        return bool(is_won[0])
-
-    def _check_time(self) -> None:
-        if time.monotonic() > self.deadline:
-            raise UndecidedError
-
-    def _state(self, number: int) -> PackedState:
-        words = self.space.code.word_count
-        key = self.space.keys[number * words : (number + 1) * words]
-        return self.game.pack(decode_keys(self.space.code, key[None, :])[0])
-
-    def _joint_move(self, number: int, position: int) -> tuple[Move, ...]:
-        """The joint move at `position` of the product of a state's legal moves."""
-        state, moves = self._state(number), []
-        for role in reversed(self.game.roles):
-            legal = self.game.legal_moves(state, role)
-            position, index = divmod(position, len(legal))
-            moves.append(legal[index])
-        return tuple(reversed(moves))
-
-    def _successors(self, number: int) -> NDArray[np.uint32]:
-        place = bisect_right(self._firsts, number) - 1
-        chunk = self.space.chunks[place]
-        if number >= chunk.first + chunk.state_count:
-            return chunk.edge[:0]
-        offsets = self._offsets(place)
-        return chunk.edge[offsets[number - chunk.first] : offsets[number - chunk.first + 1]]
-
-    def _parent(self, number: int) -> tuple[int, int]:
-        """(state, position of the joint move) of the first transition to a state.
-
-        States are numbered in the order of transitions, so that it is in the first chunk that leads that far.
-        """
-        place = bisect_left(self._farthest, number)
-        chunk = self.space.chunks[place]
-        j = int(np.argmax(chunk.edge == number))
-        offsets = self._offsets(place)
-        state = int(np.searchsorted(offsets, j, side="right")) - 1
-        return chunk.first + state, j - int(offsets[state])
-
-    @cached_property
-    def _farthest(self) -> list[int]:
-        """Per chunk: the largest state number that it or an earlier chunk leads to."""
-        farthest = (int(chunk.edge.max(initial=0)) for chunk in self.space.chunks)
-        return list(itertools.accumulate(farthest, max))
-
-    def _count_offsets(self, place: int) -> NDArray[np.int64]:
-        """int64[count+1]: offsets of the transitions of each state in a chunk."""
-        counts = self.space.chunks[place].move_count.astype(np.int64).prod(axis=1)
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-
-
-def _first(is_such: NDArray[np.bool_]) -> int | None:
-    """The index of the first True, or None."""
-    place = int(np.argmax(is_such)) if len(is_such) else 0
-    return place if len(is_such) and is_such[place] else None

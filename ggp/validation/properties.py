@@ -212,9 +212,10 @@ def goal_fault(game: Game[Any], state: Hashable) -> str | None:
     return None
 
 
-def record_of(game: Game[Any], witness: Witness, fault: str) -> MatchRecord:
+def record_of(game: Game[Any], witness: Witness, fault: str, player: str = "random") -> MatchRecord:
+    """The match of a witness as a record, made by players of this name."""
     terms = MatchTerms(start_clock_seconds=0, play_clock_seconds=0, match_id=f"{game.name}.witness")
-    record = new_record(game, terms, player_names=["random"] * len(game.roles))
+    record = new_record(game, terms, player_names=[player] * len(game.roles))
     record.seed = None
     state = game.initial_state()
     record.steps.append(Step((), state_text(game.facts(state)), now_ms()))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, NoLegalMoveError
 from ggp.solver import UnsolvableError
-from ggp.validation.lane_states import LaneStates, explore_on_lanes
-from ggp.validation.object_states import Bounds, ObjectStates, UndecidedError, explore
+from ggp.validation.explored_states import Bounds, ExploredStates, UndecidedError
+from ggp.validation.lane_states import explore_on_lanes
+from ggp.validation.object_states import ObjectStates
 from ggp.validation.properties import (
     CLAIMS,
     LONGEST,
@@ -28,8 +29,6 @@ from ggp.validation.properties import (
     goal_fault,
     players_of,
 )
-
-ExploredStates: TypeAlias = ObjectStates | LaneStates
 
 BEST_GOAL = 100
 LANE_STATES = 100_000_000
@@ -54,7 +53,7 @@ def explored(
     if isinstance(game, CompiledGame):
         with contextlib.suppress(UnsolvableError):
             return explore_on_lanes(game, Bounds(limits.states or LANE_STATES, limits.seconds), progress)
-    return explore(game, Bounds(limits.states or PYTHON_STATES, limits.seconds), progress)
+    return ObjectStates(game, Bounds(limits.states or PYTHON_STATES, limits.seconds), progress)
 
 
 def properties_of(states: ExploredStates, declarations: Declarations) -> list[Property]:

@@ -1,4 +1,4 @@
-"""Games in the browser: play, watch, step through matches, write rule sheets, follow tournaments.
+"""Games in the browser: play, watch, step through matches, write rule sheets; tournaments as static pages.
 
 `ggp serve` runs it. The server holds no rules and runs no search: a child process per match, and one per
 browser for rule sheets, does both under a memory limit, and is killed if it does not answer. The page gets
@@ -9,7 +9,7 @@ access            access control by token, Host and Origin
 connections       accept connections within limits
 sessions          browser sessions and their limits
 match_process     the process of one match: requests in, events out
-shown_match       one match: played here, a record, or played elsewhere
+shown_match       one match: played here, or a record
 catalog           bundled games for the front page: short titles, families, scenes
 seats             checks who may take a seat
 settlement        clocks of persons, resignations and draws
@@ -22,14 +22,11 @@ best_play         best play from a position whose value is proven
 exploration       positions beside a match: past ones, and lines of other moves
 explained         the page of a small search from a position
 match_review      the expectations of searches at every choice of a finished match
-live_page         the running matches of a manager or a player: events for live_server
-live_server       their page
 match_view        one state of a match as JSON, without hidden information
 percepts          what a role perceived, and the moves of others that this reports
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
 kept_matches      matches on disk, for their addresses
-stores            the tournaments that `--store` names: runs, reports, records
 published         a tournament as static pages
 ending            why a match ended as it did, in words
 reasons           the sentence for what decided, by the shape of the facts that support the goal

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ggp.engines.loading import load
-from ggp.game import RANDOM_ROLE, Game, Move, Role, is_compiled
-from ggp.match.record import MatchRecord, Step
+from ggp.game import RANDOM_ROLE, Move, Role, is_compiled
+from ggp.validation.properties import Witness, record_of
 from ggp.web.best_play import best_row
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def conclude(rules: str) -> dict[str, Any]:
     limits = SolverLimits(states=_STATES, deadline=time.monotonic() + _SECONDS, may_use_disk=False)
     try:
         solution = solve(game, limits)
-        moves, goals = _best_play(solution)
+        moves, is_cut = _best_play(solution)
     except SolverError as error:
         return _not_proven(str(error))
     count, steps = len(solution.value), len(moves)
     looked = "1 position was" if count == 1 else f"all {count:,} positions were"
     length = "no move" if not steps else f"{steps} moves with best play"
     detail = f"Proven: {looked} looked at. The match has {length}."
-    record = None if goals is None else _record(game, rules, moves, goals)
+    record = None if is_cut else record_of(game, Witness(tuple(moves), ()), "", "best play").to_json()
     return {"sentence": in_words(game.roles, solution.values()), "detail": detail, "record": record}
 
 
@@ -80,24 +80,13 @@ def in_words(roles: Sequence[Role], values: Sequence[float]) -> str:
     return f"With best play {name} gets {value:g} and {rest} of 100"
 
 
-def _best_play(solution: Solution) -> tuple[list[tuple[Move, ...]], list[int | None] | None]:
-    """A match of best play, of chance the first outcomes; its goals, None if it was cut."""
+def _best_play(solution: Solution) -> tuple[list[tuple[Move, ...]], bool]:
+    """A match of best play, of chance the first outcomes; whether it was cut."""
     game, moves = solution.game, list[tuple[Move, ...]]()
     state = game.initial_state()
     while not game.is_terminal(state):
         if len(moves) == _LINE:
-            return moves, None
+            return moves, True
         moves.append(row := best_row(solution, state))
         state = game.next_state(state, row)
-    return moves, [None if role == RANDOM_ROLE else game.goal(state, role) for role in game.roles]
-
-
-def _record(game: Game[Any], rules: str, moves: Sequence[tuple[Move, ...]], goals: list[int | None]) -> str:
-    roles = tuple(map(str, game.roles))
-    record = MatchRecord("proof", game.name, roles, 0, 0, ("best play",) * len(roles), rules)
-    state = game.initial_state()
-    for row in ((), *moves):
-        state = game.next_state(state, row) if row else state
-        record.steps.append(Step(tuple(map(str, row)), f"( {' '.join(map(str, game.facts(state)))} )"))
-    record.complete(goals)
-    return record.to_json()
+    return moves, False

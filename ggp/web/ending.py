@@ -146,7 +146,7 @@ def _maker(history: MatchHistory, fact: Term) -> tuple[Role, Term] | None:
     for number in reversed(range(len(history.steps))):
         if fact not in history.facts(number):
             for role, move in zip(history.game.roles, history.steps[number].joint_move, strict=True):
-                words = arguments_of(move) if role != RANDOM_ROLE and move is not None else ()
+                words = arguments_of(move) if role != RANDOM_ROLE else ()
                 if words and set(words) <= set(arguments_of(fact)):
                     return role, move
             return None
@@ -158,7 +158,7 @@ def _last_choices(history: MatchHistory) -> list[tuple[Role, Term]]:
     found: dict[Role, Term] = {}
     for step in reversed(history.steps):
         for role, move in zip(reversed(history.game.roles), reversed(step.joint_move), strict=True):
-            if role != RANDOM_ROLE and move is not None and move.name != IDLE:
+            if role != RANDOM_ROLE and move.name != IDLE:
                 found.setdefault(role, move)
     return list(found.items())[::-1]
 

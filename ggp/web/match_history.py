@@ -19,7 +19,6 @@ _KEPT_LEGAL = 12
 class Step:
     """One joint move and its consequences, in role order.
 
-    joint_move   None for moves that are not known, see `MatchHistory.note`
     values       goals expected by the searches that chose the moves; None without a search
     decided_by   the facts that decide the match, once a page has shown its end
     because      the same in words
@@ -27,14 +26,14 @@ class Step:
     notes        of each move notation, KIF and clicks, once they have been asked for
     """
 
-    joint_move: tuple[Any, ...]
+    joint_move: tuple[Move, ...]
     state: Hashable
     percepts: tuple[tuple[Term, ...], ...]
     values: tuple[float | None, ...]
     decided_by: frozenset[Term] | None = None
     because: str | None = None
     owners: Mapping[tuple[int, int], tuple[int, str]] | None = None
-    notes: tuple[tuple[str, str, str] | None, ...] | None = None
+    notes: tuple[tuple[str, str, str], ...] | None = None
 
 
 @dataclass
@@ -110,13 +109,6 @@ class MatchHistory:
         self.undo(len(made) - common)
         for joint_move in moves[common:]:
             self.play(joint_move)
-
-    def note(self, role: Role, own_move: Move | None, percepts: tuple[Term, ...]) -> None:
-        """Add a step of which only `role`'s move and percepts are known; the state stays the initial one."""
-        seats, nothing = [each == role for each in self.game.roles], (None,) * len(self.game.roles)
-        moves = tuple(own_move if is_own else None for is_own in seats)
-        seen = tuple(percepts if is_own else () for is_own in seats)
-        self.steps.append(Step(moves, self.game.initial_state(), seen, nothing))
 
     def forget_notes(self) -> None:
         """Let the notations of moves be made again, with what has become known."""

@@ -3,13 +3,12 @@
 Requests name a method of `ShownMatch` and its arguments:
 
     prepare                                  load rules that will probably be opened
-    open, replay, follow                     of them the first, answered with what does not change
+    open, replay                             of them the first, answered with what does not change
     show, view, explore, record, animation   what the page shows, also as files
     progress                                 what `open` needs to resume the match
     position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here
     resign, offer, decline                   how persons end it, see `settlement`
-    step, wait, expect, stop                 reports of a match that is played elsewhere
 
 Searches load the rules on the fastest engine in a process of lower priority (`agent_process`). Events:
 `state` with what has changed, `phase` when a search gets ready or begins, `think` while it runs, `review` for
@@ -31,10 +30,9 @@ from ggp.web.agent_thread import Finding
 from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
-    *("prepare", "open", "replay", "follow", "show", "view", "explore", "position"),
+    *("prepare", "open", "replay", "show", "view", "explore", "position"),
     *("record", "animation", "progress", "resign", "offer", "decline"),
     *("play", "undo", "think", "rest", "review", "abort"),
-    *("step", "wait", "expect", "stop"),
 )
 MISTAKES = (GdlError, GameError, PlayerError, RecordError)
 _GARBAGE_OBJECTS = 100_000

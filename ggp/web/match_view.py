@@ -103,10 +103,10 @@ def box_owners(history: MatchHistory, picture: Picture, step: int) -> Mapping[Ce
     return owners
 
 
-def closer_of(lattice: Lines, roles: Sequence[str], joint_move: Sequence[Term | None]) -> tuple[int, str]:
+def closer_of(lattice: Lines, roles: Sequence[str], joint_move: Sequence[Term]) -> tuple[int, str]:
     """Number and name of the first role that drew a line in a joint move."""
     moves = enumerate(zip(roles, joint_move, strict=False))
-    drew = ((n, role) for n, (role, move) in moves if move is not None and lattice.find_move(move))
+    drew = ((n, role) for n, (role, move) in moves if lattice.find_move(move))
     return next(drew, (-1, ""))
 
 
@@ -190,9 +190,7 @@ def moves_view(
             facts = history.facts(number) if person is None else None
             after = history.facts(number + 1) if person is None else ()
             step.notes = tuple(
-                None
-                if move is None
-                else (picture.notation.text(move, facts), str(move), trail(picture, role, move, facts, after))
+                (picture.notation.text(move, facts), str(move), trail(picture, role, move, facts, after))
                 for role, move in zip(history.game.roles, step.joint_move, strict=True)
             )
     roles, rows = history.game.roles, []

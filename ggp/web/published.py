@@ -212,7 +212,7 @@ class Pages:
             cells = [_cell(place), f"<td>{self._agent_link(rating.agent)}</td>", _cell(row[1])]
             cells += [f"<td>{_whisker(rating, min(ends), max(ends))}</td>", _cell(row[2])]
             rows.append(f"<tr>{''.join(cells)}{_cell(faults[rating.agent])}</tr>")
-        heads = '<th></th><th>agent</th><th class="number">Elo</th><th>95 % interval</th>'
+        heads = '<td></td><th>agent</th><th class="number">Elo</th><th>95 % interval</th>'
         heads += '<th class="number">points</th><th class="number">faults</th>'
         return _table_card("Standings", heads, rows) if rows else ""
 
@@ -227,7 +227,7 @@ class Pages:
             cells = [_cell(place), f"<td>{self._agent_link(a)}</td>"]
             cells += [_rate_cell(a, b, scores.get((a, b))) for b in agents]
             rows.append(f"<tr>{''.join(cells)}</tr>")
-        heads = "<th></th><th>win rate %</th>"
+        heads = "<td></td><th>win rate %</th>"
         for place, agent in enumerate(agents, start=1):
             heads += f'<th class="place"><abbr title="{escape(agent)}">{place}</abbr></th>'
         return _table_card("Crosstable", heads, rows)

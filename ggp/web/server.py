@@ -1,9 +1,9 @@
 """The web server: pages, and the JSON that their scripts ask for; see `WebServer.make_app` for the routes.
 
-POST /api/matches opens a match: of a `game` or of `rules`, with `seats` and `seconds`; of a `record`; or of
-the record of a `match` of a `run` in a `store`. The events of a match are server-sent: the whole state first,
-then what has changed (`ggp.web.changes`). Programs send the token with each request, as `Authorization:
-Bearer TOKEN`; for them are /api/sheet/{validate,evaluate,picture}.
+POST /api/matches opens a match: of a `game` or of `rules`, with `seats` and `seconds`; or of a `record`. The
+events of a match are server-sent: the whole state first, then what has changed (`ggp.web.changes`). Programs
+send the token with each request, as `Authorization: Bearer TOKEN`; for them are
+/api/sheet/{validate,evaluate,picture}.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
 status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
@@ -25,7 +25,7 @@ import mimetypes
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from string import Template
@@ -45,7 +45,6 @@ from ggp.web.connections import Connections, listeners
 from ggp.web.kept_matches import KeptMatches
 from ggp.web.seats import PERSON, described_agents
 from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
-from ggp.web.stores import Stores, UnknownStoreError
 
 log = logging.getLogger("ggp.web")
 
@@ -117,23 +116,20 @@ _UNREAD = (408, 413, 415)
 class WebServer:
     """The handlers of all routes.
 
-    stores   files of tournaments that the pages show
-    clock    seconds, for idle sessions
-    kept     folder for matches, so that they outlive their processes and the server; None: they are forgotten
+    clock   seconds, for idle sessions
+    kept    folder for matches, so that they outlive their processes and the server; None: they are forgotten
     """
 
     def __init__(
         self,
         access: Access,
         limits: SessionLimits,
-        stores: Sequence[Path] = (),
         clock: Callable[[], float] = time.monotonic,
         kept: Path | None = None,
     ) -> None:
         self.access = access
         self.limits = limits
         self.sessions = Sessions(limits, clock)
-        self.stores = Stores(stores)
         self._kept = KeptMatches(kept)
         self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
         self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
@@ -147,18 +143,17 @@ class WebServer:
         app.router.add_get("/", self.front)
         app.router.add_get("/match/{id}", self.match_page)
         app.router.add_get("/match/{id}/explanation", self.explanation)
-        app.router.add_get("/workbench", page("workbench"))
+        app.router.add_get("/workbench", self.workbench)
         app.router.add_post("/workbench/explanation", self.explained_sheet)
-        app.router.add_get("/tournament", page("tournament"))
-        add_static(app)
+        # Pages ask for files with their version, others may leave it out.
+        app.router.add_get("/static/{name}", static_file)
+        app.router.add_get("/static/{version}/{name}", static_file)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
         app.router.add_get("/api/games/{name}/picture.svg", self.picture)
         app.router.add_get("/api/games/{name}/scene", self.scene)
         app.router.add_post("/api/games/{name}/prepare", self.prepare)
         app.router.add_get("/api/players", self.players)
-        app.router.add_get("/api/stores", self.tournaments)
-        app.router.add_get("/api/stores/{number:[0-9]{1,4}}", self.report)
         app.router.add_get("/api/matches", self.matches)
         app.router.add_post("/api/matches", self.open_match)
         app.router.add_get("/api/matches/{id}", self.match)
@@ -213,8 +208,6 @@ class WebServer:
                 return 410, why if why.startswith(("stopped", "this", "the")) else f"stopped: {why}"
             case ChildError():
                 return 400, str(error)
-            case UnknownStoreError():
-                return 404, str(error)
             case web.HTTPRequestEntityTooLarge():
                 return 413, f"too large: at most {self.limits.sheet_bytes:,} bytes"
             case web.HTTPException():
@@ -316,6 +309,9 @@ class WebServer:
         drawn = {name: task.result() for name, task in self._scenes.items() if _has_succeeded(task)}
         return _page("games", json.dumps({name: drawn[name] for name in featured_scenes() if name in drawn}))
 
+    async def workbench(self, request: web.Request) -> web.StreamResponse:
+        return _page("workbench")
+
     async def scene(self, request: web.Request) -> web.Response:
         """The board in the middle of a match, drawn as in matches."""
         name, session = request.match_info["name"], self._session(request)
@@ -369,9 +365,8 @@ class WebServer:
 
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
-        if "record" in data or "store" in data:
-            text = _field(data, "record", str) if "record" in data else await self._stored_record(data)
-            return await self._open(request, "replay", {"text": text})
+        if "record" in data:
+            return await self._open(request, "replay", {"text": _field(data, "record", str)})
         if "game" in data:
             name = _field(data, "game", str)
             text = await asyncio.to_thread(read_rules, name)
@@ -443,20 +438,6 @@ class WebServer:
             except (ChildError, web.HTTPBadRequest, ValueError, RecursionError) as error:
                 why = error.text if isinstance(error, web.HTTPBadRequest) else error
                 log.warning("the kept match %s is damaged and left out: %s", name, str(why).splitlines()[0])
-
-    async def _stored_record(self, data: dict[str, Any]) -> str:
-        run, match = _field(data, "run", str), _field(data, "match", str)
-        text = await asyncio.to_thread(self.stores.record, _field(data, "store", int), run, match)
-        if len(text) > self.limits.sheet_bytes:
-            raise web.HTTPBadRequest(text="the record of this match is too large for the page")
-        return text
-
-    async def tournaments(self, request: web.Request) -> web.Response:
-        return web.json_response(await asyncio.to_thread(self.stores.sizes))
-
-    async def report(self, request: web.Request) -> web.Response:
-        number, run = int(request.match_info["number"]), request.query.get("run", "")
-        return web.json_response(await asyncio.to_thread(self.stores.report, number, run))
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
         await self._revive(request)
@@ -660,21 +641,6 @@ def read_rules(name: str) -> str:
     if path is None:
         raise web.HTTPNotFound(text="unknown game")
     return decode(path.read_bytes())
-
-
-def page(name: str) -> Handler:
-    """The handler of the page `name`, a file of `static`."""
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        return _page(name)
-
-    return answer
-
-
-def add_static(app: web.Application) -> None:
-    """Serve the files of `static`: pages ask for them with their version, others may leave it out."""
-    app.router.add_get("/static/{name}", static_file)
-    app.router.add_get("/static/{version}/{name}", static_file)
 
 
 async def static_file(request: web.Request) -> web.StreamResponse:

@@ -30,7 +30,7 @@ class SessionLimits:
     """Bounds on what browsers may use.
 
     sessions            maximum number; a new one replaces the one idle longest
-    matches             maximum number per session; a new one replaces the oldest. 0: none can be opened
+    matches             maximum number per session; a new one replaces the oldest
     mebibytes           memory of each process of a match
     idle_seconds        a session without requests for this long ends, with its matches
     sheet_mebibytes     memory of each process for rule sheets
@@ -160,14 +160,11 @@ class Sessions:
     """All sessions of a server.
 
     clock   seconds, for idle times
-
-    `shared`: matches that every session may watch; the caller starts and ends their processes.
     """
 
     def __init__(self, limits: SessionLimits, clock: Callable[[], float]) -> None:
         self.limits = limits
         self._clock = clock
-        self.shared: dict[str, OpenMatch] = {}
         self._sessions: dict[str, Session] = {}
         self._evaluating = asyncio.Lock()
         self._beginning = asyncio.Lock()
@@ -206,8 +203,8 @@ class Sessions:
         return [match for session in self._sessions.values() for match in session.matches.values()]
 
     def find_match(self, session: Session, name: str) -> OpenMatch | None:
-        """A match by its address: the session's, a shared one, or one of another browser of this user."""
-        homes = [session.matches, self.shared, *(each.matches for each in self._sessions.values())]
+        """A match by its address: the session's, or one of another browser of this user."""
+        homes = [session.matches, *(each.matches for each in self._sessions.values())]
         return next((home[name] for home in homes if name in home), None)
 
     async def open_match(
@@ -255,7 +252,7 @@ class Sessions:
 
     def _keep_ready(self) -> None:
         """Start the process of the next match beforehand: its imports take longer than a person notices."""
-        if self._waiting is None and self.limits.matches and self._sessions:
+        if self._waiting is None and self._sessions:
             with contextlib.suppress(ChildError):
                 self._waiting = self._start_process()
 

@@ -1,4 +1,4 @@
-"""One match on a page, in one of three modes; the reasoner computes the states without compiling.
+"""One match on a page, played here or a record; the reasoner computes the states without compiling.
 
 `match_process` calls the methods that answer its requests, then `run_on`, which sends what has changed.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from typing import Any
 
 from gdl.program import arguments_of
@@ -20,7 +19,7 @@ from ggp.analysis.picture import Picture, find_picture
 from ggp.analysis.sheet_comment import read_comment
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
-from ggp.game import RANDOM_ROLE, GameError, JointMove, Role, has_percepts, hides_information
+from ggp.game import RANDOM_ROLE, JointMove, Role, hides_information
 from ggp.knowledge.folder import checked_count
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord, Step
@@ -58,13 +57,6 @@ PACE_SECONDS = 0.4
 """Minimum time between two steps without a person's choice, so that people can follow."""
 
 _CUT = "no result: the match is too long"
-_LOST = "The reported moves do not fit the rules: this page can no longer follow the match"
-
-
-class Mode(Enum):
-    """Source of the moves: persons and agents, a record, or a manager or player that reports them."""
-
-    PLAYED, REPLAYED, FOLLOWED = range(3)
 
 
 class ShownMatch:
@@ -83,28 +75,28 @@ class ShownMatch:
         mebibytes: int = 4096,
     ) -> None:
         self._send, self._found, self._mebibytes = send, found, mebibytes
-        self._mode: Mode | None = None
+        self._is_open = self._is_replay = False
         self._prepared: tuple[str, str] | None = None
         self._seats: tuple[str, ...] = ()
         self._seconds = 0.0
         self._viewer: Role | None = None
         """The role whose view is shown, if the rules hide the state; until the end of a match played here."""
         self._asked: set[Role] = set()
-        """Roles whose moves are awaited, from a search or another process."""
+        """Roles whose searches run."""
         self._forced: set[tuple[int, int]] = set()
         """Step and seat of moves that were made for persons."""
         self._review: MatchReview | None = None
         self._certain: dict[tuple[JointMove, ...], str] = {}
         """What searches have proven of positions, by the joint moves that lead there."""
         self._shown: dict[str, Any] = {}
-        self._is_changed = self._is_stopped = self._is_lost = self._is_revealed = False
+        self._is_changed = self._is_stopped = self._is_revealed = False
         self._next_pace = 0.0
-        self._fault = self._note = ""
+        self._fault = ""
 
     @property
     def history(self) -> MatchHistory:
         """The match. Raises RequestError before it is open."""
-        if self._mode is None:
+        if not self._is_open:
             raise RequestError("no match is open")
         return self._history
 
@@ -147,7 +139,7 @@ class ShownMatch:
             raise RequestError(f"a clock has {least:g} to {most:g} seconds")
         given = iter(seats)
         self._seats = tuple("chance" if role == RANDOM_ROLE else next(given) for role in game.roles)
-        self._seconds, self._mode = seconds, Mode.PLAYED
+        self._seconds, self._is_open = seconds, True
         persons = self._persons()
         self._settlement = Settlement(game.roles, persons, clock_seconds)
         if persons and hides_information(game):
@@ -168,7 +160,7 @@ class ShownMatch:
         self._play_again(record.moves, reports)
         self._seats = tuple(record.player_names) or ("",) * len(self._history.game.roles)
         self._agents = AgentProcess(record.rules, 0, self._found, self._mebibytes)
-        self._mode = Mode.REPLAYED
+        self._is_open = self._is_replay = True
         return self._described()
 
     def _play_again(self, moves: Sequence[Sequence[str]], reports: Sequence[Sequence[object]]) -> None:
@@ -211,22 +203,6 @@ class ShownMatch:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RequestError(f"the kept match is damaged ({error!r})") from None
 
-    def follow(self, rules: str, name: str, seats: list[str], role: str | None) -> dict[str, Any]:
-        """Open a match that is played elsewhere.
-
-        seats   names of the players in role order; if `role` is given, of its player alone
-        role    role of the player that reports the match; None for a manager, who sees everything
-        """
-        self._load(rules, name)
-        roles = [str(each) for each in self._history.game.roles]
-        if role is not None and role not in roles:
-            raise RequestError(f"no role {role} in the rules")
-        self._seats = tuple(seats if role is None else (seats[0] if each == role else "" for each in roles))
-        if role is not None and has_percepts(self._history.game):
-            self._viewer = parse_term(role)
-        self._mode = Mode.FOLLOWED
-        return {**self._described(), "own_role": role}
-
     def prepare(self, rules: str, name: str) -> None:
         """Load rules that are likely to be opened next."""
         self._load(rules, name)
@@ -260,30 +236,27 @@ class ShownMatch:
             "is_hidden": hides_information(game),
             "is_blind": self._blind is not None,
             "explained": list(fitting(game.roles)),
-            "is_replay": self._mode is Mode.REPLAYED,
-            "is_live": self._mode is Mode.FOLLOWED,
+            "is_replay": self._is_replay,
             "seconds": self._seconds,
             "has_remote_players": self._has_remote_players,
         }
 
     @property
     def _has_remote_players(self) -> bool:
-        return self._mode is Mode.PLAYED and any(map(is_remote, self._seats))
+        return not self._is_replay and any(map(is_remote, self._seats))
 
     def _persons(self) -> list[Role]:
         roles = zip(self.history.game.roles, self._seats, strict=True)
-        return [role for role, seat in roles if seat == PERSON] if self._mode is Mode.PLAYED else []
+        return [role for role, seat in roles if seat == PERSON and not self._is_replay]
 
     @property
     def _is_over(self) -> bool:
-        """Whether the match is known to be over."""
-        is_known = self._mode is not Mode.FOLLOWED or self._viewer is None
-        return bool(self._settlement.verdict) or (is_known and self.history.is_over)
+        return bool(self._settlement.verdict) or self.history.is_over
 
     @property
     def _blind(self) -> Role | None:
         """The role to whose knowledge the page is limited: at the end everything is turned over."""
-        return None if self._mode is Mode.PLAYED and self._is_over else self._viewer
+        return None if self._is_over else self._viewer
 
     # --- what is shown ----------------------------------------------------------------------------
 
@@ -313,8 +286,6 @@ class ShownMatch:
             self._is_revealed = True
             history.forget_notes()  # they were made without what was hidden
         person, last = self._next_person(), len(self.history.steps)
-        is_played = self._mode is Mode.PLAYED
-        is_waiting = viewer is None if is_played else not (is_over or self._is_lost)
         goals = self._goals()
         result = self._settlement.verdict or outcome_text(roles, goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
@@ -334,9 +305,8 @@ class ShownMatch:
                 history.facts() if viewer is None else None,
             ),
             "arrows": [] if person is None or viewer is not None else arrows(history, self._picture, person),
-            "waiting": sorted(map(str, self._asked)) if is_waiting else [],
+            "waiting": sorted(map(str, self._asked)) if viewer is None else [],
             "fault": self._fault,
-            "note": _LOST if self._is_lost else "" if is_over else self._note,
             **moves_view(history, self._picture, viewer, self._reports),
             "forced": sorted(each for each in self._forced if each[0] <= last),
             "values": [] if viewer is not None else [list(step.values) for step in history.steps],
@@ -429,41 +399,6 @@ class ShownMatch:
             raise RequestError(f"the match has more than {_ANIMATED_STEPS:,} steps")
         return animated_svg(board, [self.history.facts(step) for step in range(steps + 1)])
 
-    # --- followed ---------------------------------------------------------------------------------
-
-    def step(self, step: int, terms: list[str], own_move: str | None) -> None:
-        """Follow the match to `step`; repeated reports are ignored.
-
-        terms      the joint move in role order; for a player from whom the state is hidden: its percepts
-        own_move   of that player
-        """
-        history = self.history
-        last = len(history.steps)
-        if step <= last or self._is_lost or step > STEP_LIMIT:
-            return
-        observed, self._is_changed = tuple(map(parse_term, terms)), True
-        if self._viewer is not None:
-            history.note(self._viewer, None if own_move is None else parse_term(own_move), observed)
-            return
-        try:
-            if step > last + 1:
-                raise GameError("a step is missing")
-            history.play(observed)
-        except (GameError, ValueError):
-            self._is_lost = True
-
-    def wait(self, roles: list[str]) -> None:
-        self._asked, self._is_changed = set(map(parse_term, roles)), True
-
-    def expect(self, role: str, goal: float) -> None:
-        """Note the goal that a search expects of its move, for the chart."""
-        self.history.expected[parse_term(role)] = goal
-
-    def stop(self, note: str) -> None:
-        """End the match; `note` describes the end if the rules do not."""
-        self.wait([])
-        self._note = note
-
     # --- played -----------------------------------------------------------------------------------
 
     def _is_choosing_at_once(self) -> bool:
@@ -520,7 +455,7 @@ class ShownMatch:
         self._is_changed = True
 
     def _require_running(self) -> None:
-        if self._mode is not Mode.PLAYED or self._is_over:
+        if self._is_replay or self._is_over:
             raise RequestError("the match is over")
 
     def _begin_step(self) -> None:
@@ -557,12 +492,12 @@ class ShownMatch:
 
         Raises GameError if the rules are at fault.
         """
-        if self._mode is None:
+        if not self._is_open:
             return None
-        if self._shown and self._mode is not Mode.FOLLOWED:
+        if self._shown:
             self._agents.start()  # after the first board, which its imports would delay
         seconds = self._run_clocks()
-        if self._mode is not Mode.PLAYED or self._fault or self._is_over:
+        if self._is_replay or self._fault or self._is_over:
             self._show_change()
             self._stop_players()
             return None
@@ -583,9 +518,8 @@ class ShownMatch:
 
     def _run_clocks(self) -> float | None:
         """Let the clocks of the persons run who have to choose; see `Settlement.run_clocks`."""
-        is_played = self._mode is Mode.PLAYED and not self._fault and not self._is_over
-        chosen = self.history.committed
-        choosing = [role for role in self._persons() if is_played and role not in chosen]
+        chosen, is_over = self.history.committed, self._fault or self._is_over
+        choosing = [role for role in self._persons() if not is_over and role not in chosen]
         seconds = self._settlement.run_clocks(choosing)
         self._is_changed |= bool(self._settlement.verdict) and not self._shown.get("is_over", False)
         return seconds
@@ -661,8 +595,6 @@ class ShownMatch:
     def _require_analysis(self, refusal: str) -> None:
         if hides_information(self.history.game):
             raise RequestError(f"{refusal} in a game with hidden information")
-        if self._mode is Mode.FOLLOWED:
-            raise RequestError(f"{refusal} in a match that is played elsewhere")
 
     def _analyze(
         self, role: Role, moves: tuple[tuple[Term, ...], ...], seconds: float, line_length: int = 0
@@ -685,7 +617,7 @@ class ShownMatch:
     def review(self) -> None:
         """Search every position of a match that is over, one after the other; an analysis pauses it."""
         self._require_analysis("no review")
-        if self._mode is Mode.PLAYED and not self._is_over:
+        if not self._is_over and not self._is_replay:
             raise RequestError("only a finished match can be reviewed")
         self._review = self._review or MatchReview(self.history, self._picture)
         self._review.begin()

@@ -18,7 +18,6 @@ from ggp.game_evaluation.figures import EXACT, Figure
 from ggp.game_evaluation.page import page_of
 from ggp.notebook import html_table
 from ggp.tournament.export import write_csv
-from ggp.tournament.report import make_report, markdown, write_report
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
 from ggp.validation.output import SheetReport, to_github, to_json, to_sarif
@@ -138,18 +137,6 @@ def run(tmp_path):
         yield store, run
 
 
-def test_markdown_keeps_its_tables_and_shows_no_html(run):
-    text = markdown(make_report(*run))
-    for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
-        assert len(columns) == 1
-    outside = re.sub(r"(`+) ?.*?[^`]\1(?!`)", "", text)
-    assert not re.search(r"(?<!\\)<|[^\\]\]\(", outside)
-    assert 'a"b\\\\c\\<d>\\&f\\`g\\*' in text
-    settings = f"text:echo '{ODD}`'".replace("|", "\\|")
-    assert f"`` {settings} ``" in text
-
-
 def test_csv_is_read_as_it_was_written(run):
     stream = io.StringIO(newline="")
     write_csv(*run, stream)
@@ -157,13 +144,3 @@ def test_csv_is_read_as_it_was_written(run):
     assert len(rows) == 2
     assert {row["agent1"] for row in rows} | {row["agent2"] for row in rows} == {AGENT, "b"}
     assert {row["fault"] for row in rows} == {f"{ODDEST} ](x)"}
-
-
-@pytest.mark.slow
-def test_charts_are_xml(run, tmp_path):
-    pytest.importorskip("matplotlib", reason="needs the extra charts")
-    write_report(make_report(*run), tmp_path / "report")
-    drawn = list((tmp_path / "report").glob("*.svg"))
-    assert drawn
-    for path in drawn:
-        assert AGENT in "".join(ElementTree.parse(path).getroot().itertext())

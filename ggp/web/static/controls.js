@@ -20,12 +20,12 @@ function showClocks() {
 
 /** The controls as a state allows them; `own`: roles of persons, `acting`: the one who may act here. */
 export function showControls(state, about, own, acting) {
-  const isOver = state.is_over, isPlayed = own.length > 0 && !about.is_replay && !about.is_live;
+  const isOver = state.is_over, isPlayed = own.length > 0 && !about.is_replay;
   clocks = { left: state.clocks ?? {}, running: state.running ?? [], since: Date.now() };
   showClocks();
   const isAlone = about.roles.filter((role) => role !== "random").length < 2;
   for (const name of ["resign", "draw"]) find(name).hidden = !isPlayed || isOver || (isAlone && name === "draw");
-  for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay || about.is_live || about.is_invited;
+  for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay || about.is_invited;
   find("swap").hidden ||= isAlone;
   whyNot("resign", acting ? "" : "it is not your move");
   const offered = state.offered;

@@ -167,7 +167,6 @@ try {
     drawScene(place, state);
     find("hero-board").replaceChildren(place, "“White wins for certain.”");
   }).catch(() => null); // an ornament
-  find("tournament").hidden = !(await request("/api/stores")).length;
 } catch (error) {
   find("message").textContent = error.message;
 }

@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { chance, effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
-import { capital, colorOf, drawn, element, find, inkOf, lose, merged, nameServer, passHeader, request, showState, whyNot } from "./page.js";
+import { capital, colorOf, drawn, element, find, inkOf, lose, merged, passHeader, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -260,7 +260,7 @@ function showExplain() {
   const form = find("explain"), { step, line } = JSON.parse(placeOf());
   form.elements.step.value = step;
   form.elements.line.value = JSON.stringify(line);
-  form.hidden = about.is_live || about.is_blind;
+  form.hidden = about.is_blind;
   whyNot("explain-button", about.is_hidden && !live.is_over ? "some of the state is hidden: an explanation would show it"
     : (isLive() ? live : explored).is_over ? "the match is over here: there is nothing to search"
     : encodeURIComponent(form.elements.line.value).length > LONGEST_ADDRESS && "this line is too long");
@@ -277,20 +277,18 @@ function showGoals() {
 }
 
 function percepts() {
-  const sees = about.own_role ? "sees" : "you see";
-  const isOwn = (role) => (about.own_role ? [about.own_role] : persons()).includes(role);
-  const labelOf = ({ label, is_public }) => is_public ? label : about.own_role ? `own ${label}` : `your ${label}`;
+  const isOwn = (role) => persons().includes(role);
+  const labelOf = ({ label, is_public }) => is_public ? label : `your ${label}`;
   const seenOf = (each) => each.drawn ? [`${each.label} `, ...drawn(each)] : [each.text];
   const rows = live.drawn.map((seen, index) => element("li", {},
     element("strong", {}, live.history[index].find((move, place) => move !== WAITS && isOwn(about.roles[place])) ?? ""), " ",
-    element("span", { class: "faint" }, seen.length ? `${sees}: ` : live.percepts[index].length ? "" : `${sees} nothing`, ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
-  const whose = about.own_role ? `${about.own_role} knows` : "you know";
+    element("span", { class: "faint" }, seen.length ? "you see: " : live.percepts[index].length ? "" : "you see nothing", ...seen.flatMap((each, place) => [place ? "; " : "", ...seenOf(each)]))));
   const cards = live.drawn.flat().filter((each) => ["card", "die"].includes(each.drawn));
   const others = about.roles.filter((role) => role !== "random" && !isOwn(role));
   const labels = [...new Set(cards.map(labelOf))];
   const table = !cards.length ? [] : [element("p", { class: "hands" }, ...labels.flatMap((label) => [element("b", {}, `${label} `), ...cards.filter((each) => labelOf(each) === label).flatMap((each) => drawn(each)), " "]),
     ...(cards.some((each) => each.drawn === "card") ? others.flatMap((role) => [element("b", {}, ` ${role} `), ...drawn({ text: "", drawn: "back" })]) : []))];
-  return element("div", { class: "card" }, element("h2", {}, `What ${whose}`), ...table,
+  return element("div", { class: "card" }, element("h2", {}, "What you know"), ...table,
     element("p", { class: "faint" }, "You cannot see everything. These are the moves made and what was seen after each."), element("ol", {}, ...rows));
 }
 
@@ -410,10 +408,10 @@ function showThought(event) {
   showBar(last, about);
   if (last) find("bar").title = find("bar-text").textContent;
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
-  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden || about.is_live ? null : openMove, point: pointAt });
+  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
-  find("line").disabled = !event?.is_yours || !event.report.line.length || about.is_live;
+  find("line").disabled = !event?.is_yours || !event.report.line.length;
   find("line").textContent = event?.report.line.length ? `best line: ${event.report.line.map((joint) => joint.filter((move) => move !== WAITS).join(" + ") || WAITS).join(", ")}` : "best line: –";
   find("line").title = event?.report.line_terms.map((joint) => joint.filter((move) => move !== "noop").join(" + ")).join(", ") || "Analyze finds the best line";
   find("effort").textContent = event ? effort(event.report) : "";
@@ -455,7 +453,7 @@ const pointAt = (move) => pointing(offered().find((each) => each.move === move)?
 /** While the analysis is on, it follows the board. */
 function study() {
   clearTimeout(studyTimer);
-  const why = about.is_hidden ? "some of the state is hidden: an analysis would show it" : about.is_live ? "this match is played elsewhere" : "";
+  const why = about.is_hidden ? "some of the state is hidden: an analysis would show it" : "";
   whyNot("think", why);
   if (!isStudying || why || (isLive() ? live.is_over : explored?.is_over)) return;
   const { step, line } = JSON.parse(placeOf());
@@ -494,7 +492,7 @@ function showMistakes() {
 }
 
 function showReview() {
-  const can = !about.is_hidden && !about.is_live && live.step > 0 && (live.is_over || about.is_replay);
+  const can = !about.is_hidden && live.step > 0 && (live.is_over || about.is_replay);
   const isRunning = Boolean(review?.isRunning);
   find("review").hidden = !can || Boolean(review?.is_done);
   whyNot("review", isRunning && "the review runs");
@@ -787,14 +785,10 @@ try {
   showBar(null, about);
   showTable({ about, point: pointAt });
   showPath([], {});
-  if (about.is_live ? !about.own_role : about.is_blind) find("thought").hidden = true;
+  if (about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden || about.is_hidden;
   showInvitations();
   if (about.is_invited) find("nav").replaceChildren();
-  if (about.is_live) {
-    find("nav").replaceChildren(element("a", { href: "/" }, "Matches"));
-    nameServer("The player or manager of this match has ended.");
-  }
   if (opening) receive(opening.state);
 } catch (error) {
   find("status").textContent = `${capital(error.message)}.`;

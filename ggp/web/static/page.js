@@ -28,15 +28,12 @@ export class ServerError extends Error {
 }
 
 const AGAIN_MS = 2000;
-let gone = "The program is not running any more: start ggp serve again to go on.";
-
-/** What to say on a page of another program when it does not answer. */
-export const nameServer = (text) => { gone = text; };
+const GONE = "The program is not running any more: start ggp serve again to go on.";
 
 /** Says that the server does not answer, until it does; then the document gets an event `back`. */
 export async function lose() {
   if (find("gone")) return;
-  const line = element("p", { id: "gone", role: "alert" }, gone);
+  const line = element("p", { id: "gone", role: "alert" }, GONE);
   document.body.append(line);
   do await new Promise((done) => setTimeout(done, AGAIN_MS)); while (!await fetch("/static/base.css", { method: "HEAD" }).catch(() => null));
   line.remove();

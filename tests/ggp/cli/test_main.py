@@ -46,7 +46,7 @@ def test_every_option_has_help_that_makes_sense_alone(name, command):
             assert len(text.split()) > 1, f"ggp {name} {option.opts[0]}: {text!r}"
 
 
-MAX_COMMANDS, MAX_OPTIONS = 19, 120
+MAX_COMMANDS, MAX_OPTIONS = 19, 116
 
 
 def test_the_command_line_stays_small():
@@ -211,6 +211,7 @@ match tictactoe mcts:x=1 | unknown option 'x'
 match tictactoe random random random | takes 2 players, one for each of x, o; got 3
 match nosuchgame | no such file or game
 match tictactoe random random --engine steam | 'steam' is not one of
+player --page | No such option '--page': the log has what the search expects
 match tictactoe --repeat 2 | No such option '--repeat': `ggp tournament` plays many matches
 tournament export a.sqlite --columns game | No such option '--columns': the CSV has all columns
 export tictactoe -o x.aig | `ggp export GAME > FILE`

@@ -40,8 +40,8 @@ def test_flags_play_a_tournament_and_resuming_adds_nothing(ggp, tmp_path):
     assert code == 0
     assert "4 of 4 matches; 0 faults, 0 aborted" in output
     assert "random vs legal" in output
-    assert ggp("show", "tournament.sqlite", "--report", "out")[0] == 0
-    assert (tmp_path / "out" / "report.md").read_text().startswith("# small\n")
+    assert ggp("show", "tournament.sqlite", "--html", "out")[0] == 0
+    assert "<h1>small</h1>" in (tmp_path / "out" / "index.html").read_text()
     before = ggp("show", "tournament.sqlite")[1]
     assert ggp(*PLAYED)[0] == 0
     assert ggp("run", "tournament.sqlite", "--workers", "1")[0] == 0

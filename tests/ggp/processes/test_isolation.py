@@ -16,7 +16,6 @@ from ggp.jit.second_process import compiled_beside
 from ggp.processes.child import Child
 from ggp.processes.isolation import isolated_command, isolated_environment
 from ggp.tournament.pool import ProcessWorkers
-from ggp.web.live_page import LivePage
 from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
 from tests.ggp.tournament.worker_calls import variables
 
@@ -75,7 +74,7 @@ def test_an_isolated_child_imports_nothing_from_here(trap):
     [
         ("ggp.player_server.worker", "prepare", {"agent": "random"}),
         ("ggp.player_server.state_process", "forget", {}),
-        (MATCH_MODULE, "follow", {"rules": RULES, "name": "n", "seats": ["p"], "role": None}),
+        (MATCH_MODULE, "prepare", {"rules": RULES, "name": "n"}),
         (SHEET_MODULE, "check", {"rules": RULES}),
     ],
 )
@@ -84,15 +83,6 @@ def test_processes_of_player_and_page(module, do, arguments, trap):
     result = child.wait(child.ask(do, **arguments), time.monotonic() + 300)
     child.close()
     assert result is None or result["roles"] == ["a"]
-
-
-@pytest.mark.slow
-@also_relative
-def test_live_page(trap):
-    said = []
-    with LivePage(0, said.append) as page:
-        assert page.address
-    assert not said
 
 
 @also_relative

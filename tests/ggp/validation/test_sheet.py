@@ -9,7 +9,8 @@ from gdl.syntax.parser import parse, parse_file
 from ggp.engines.loading import load
 from ggp.engines.reasoner import InterpretedGame
 from ggp.match.record import read_record
-from ggp.validation.object_states import Bounds, explore
+from ggp.validation.explored_states import Bounds
+from ggp.validation.object_states import ObjectStates
 from ggp.validation.output import explanation
 from ggp.validation.playouts import play_randomly
 from ggp.validation.properties import CODES, Declarations, Outcome, PlayLimits, ProofLimits, declarations_of
@@ -110,15 +111,15 @@ def test_goals_of_the_prisoners_are_not_constant_sum():
 
 def test_both_engines_explore_the_same_states():
     name = ROOT / "games" / "goofspiel.kif"
-    spaces = [explore(load(name, engine), Bounds(400, 60)) for engine in ("reasoner", "lanes")]
-    facts = [{space.game.facts(state) for state in space.states[:200]} for space in spaces]
+    spaces = [ObjectStates(load(name, engine), Bounds(400, 60)) for engine in ("reasoner", "lanes")]
+    facts = [{space.game.facts(state) for state in space.state_of[:200]} for space in spaces]
     assert facts[0] == facts[1]
     for space in spaces:
         state = space.game.initial_state()
         assert space.witness(150).joint_moves
         for joint_move in space.witness(150).joint_moves:
             state = space.game.next_state(state, joint_move)
-        assert state == space.states[150]
+        assert state == space.state_of[150]
 
 
 def test_cycle_is_shown_as_a_match_that_returns():

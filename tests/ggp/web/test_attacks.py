@@ -104,34 +104,25 @@ def silent_connections(port, count):
 
 
 @pytest.fixture(scope="module")
-def servers_of_few_descriptors(tmp_path_factory):
-    """Logs and ports of a server and of a player's page that may have 256 files open."""
-    folder = tmp_path_factory.mktemp("few")
-    player = ("player", "--agent", "legal", "--port", "0", "--page")
-    with (
-        running(folder / "page", *player, descriptors=256),
-        serving(folder / "serve", descriptors=256) as (port, _),
-    ):
-        page = re.search(r"page: http://[\d.]+:(\d+)", (folder / "page").read_text())
-        yield {"serve": (folder / "serve", port), "page": (folder / "page", int(page[1]))}
+def server_of_few_descriptors(tmp_path_factory):
+    """Log and port of a server that may have 256 files open."""
+    log = tmp_path_factory.mktemp("few") / "log"
+    with serving(log, descriptors=256) as (port, _):
+        yield log, port
 
 
 @pytest.mark.parametrize(
-    ("kind", "sent"),
+    "sent",
     [
-        ("serve", ""),
-        ("page", ""),
-        ("serve", "GET / HTTP/1.1\r\nHost: "),
-        ("serve", 100 * "GET /static/match.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),  # and nothing is read
-        (
-            "serve",
-            "POST /api/sheet/check HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-            f"Authorization: Bearer {TOKEN}\r\nContent-Length: 9999\r\n\r\n{{{{",
-        ),
+        "",
+        "GET / HTTP/1.1\r\nHost: ",
+        100 * "GET /static/match.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",  # and nothing is read
+        "POST /api/sheet/check HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        f"Authorization: Bearer {TOKEN}\r\nContent-Length: 9999\r\n\r\n{{{{",
     ],
 )
-def test_silent_connections_keep_nobody_out(servers_of_few_descriptors, kind, sent):
-    log, port = servers_of_few_descriptors[kind]
+def test_silent_connections_keep_nobody_out(server_of_few_descriptors, sent):
+    log, port = server_of_few_descriptors
     before = log.stat().st_size
     silent = silent_connections(port, 300)
     for connection in silent:

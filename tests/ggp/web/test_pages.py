@@ -7,7 +7,6 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -63,8 +62,8 @@ def serving(port, *options, data=None):
 
 
 @pytest.fixture(scope="module")
-def address(store):
-    with serving(unused_port(), "--store", str(store)) as address:
+def address():
+    with serving(unused_port()) as address:
         yield address
 
 
@@ -625,9 +624,12 @@ def test_bundled_sheet_and_pasted_one_are_opened(page, address):
 
 
 @pytest.mark.parametrize("width", [360, 768])
-def test_no_view_is_wider_than_the_screen(page, address, width):
+def test_no_view_is_wider_than_the_screen(page, address, store, tmp_path, width):
     page.set_viewport_size({"width": width, "height": 800})
-    ready = {"": "#games li", "workbench": "#findings li", "tournament": "#matches tr"}
+    with Store(store, must_exist=True) as opened:
+        page.goto(write_pages(opened, opened.run("trial"), tmp_path).as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ready = {"": "#games li", "workbench": "#findings li"}
     for path, selector in ready.items():
         page.goto(f"{address}/{path}")
         page.locator(selector).first.wait_for()
@@ -683,9 +685,7 @@ def click_third(page):
     expect(step_of(page)).to_have_text("3 of 3")
 
 
-@pytest.mark.parametrize(
-    ("path", "ready"), [("", "#games li"), ("workbench", "#findings li"), ("tournament", "#matches tr")]
-)
+@pytest.mark.parametrize(("path", "ready"), [("", "#games li"), ("workbench", "#findings li")])
 def test_every_control_is_large_enough_for_a_finger(page, address, path, ready):
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{address}/{path}")
@@ -789,17 +789,19 @@ def test_level_is_chosen_and_address_of_a_match_is_shared(browser, page, address
     other.close()
 
 
-def test_match_of_a_tournament_is_found_and_replayed(page, address):
-    page.click("#tournament")
-    expect(page.locator("#summary")).to_contain_text("2 of 2 matches")
-    expect(page.locator("#report")).to_contain_text("legal vs random")
-    expect(page.locator("#matches tr")).to_have_count(2)
+def test_match_of_a_tournament_is_found_and_replayed(page, store, tmp_path):
+    with Store(store, must_exist=True) as opened:
+        page.goto(write_pages(opened, opened.run("trial"), tmp_path).as_uri())
+    page.get_by_role("link", name="Matches", exact=True).click()
+    rows = page.locator("tbody tr:visible")
+    expect(rows).to_have_count(2)
     page.fill("#filter", "random chess")
-    expect(page.locator("#matches tr")).to_have_count(0)
+    expect(rows).to_have_count(0)
     page.fill("#filter", "random tictactoe")
-    page.get_by_role("button", name="replay tictactoe: random (x)").press("Enter")
-    page.wait_for_url("**/match/*")
-    expect(page.locator("#seats")).to_contain_text("x: random")
+    expect(page.locator("#count")).to_have_text("2 of 2 matches")
+    page.get_by_role("link", name="tictactoe").first.press("Enter")
+    page.wait_for_url("**/match-*.html")
+    page.keyboard.press("End")
     expect(page.locator("#status")).to_have_text(re.compile("wins|Draw"))
 
 
@@ -822,7 +824,6 @@ LEFT = f"""() => {{
     [
         ("", "#games button"),
         ("workbench", "#findings li, #findings p"),
-        ("tournament", "#matches button"),
         ("match", "#moves button"),
     ],
 )
@@ -880,7 +881,7 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
+def test_axe_finds_no_fault_in_any_view(browser, address, store, tmp_path, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the extra e2e")
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)
     context.set_default_timeout(WAIT_MS)
@@ -911,7 +912,8 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
     page.goto(f"{address}/workbench")
     page.locator("#rules").fill("(role a")
     examine("workbench", "#findings .error small")
-    page.goto(f"{address}/tournament")
+    with Store(store, must_exist=True) as opened:
+        page.goto(write_pages(opened, opened.run("trial"), tmp_path).as_uri())
     examine("tournament", "table tbody tr")
     context.close()
     assert not any(found.values()), found
@@ -926,48 +928,6 @@ def test_axe_finds_no_fault_in_any_view(browser, address, scheme):
         "workbench",
         "tournament",
     ]
-
-
-@contextlib.contextmanager
-def running(*arguments):
-    """A command, and a function that waits for a text on its standard error."""
-    command = [sys.executable, "-m", "ggp", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-    def wait_for(pattern):
-        while line := process.stderr.readline():
-            if found := re.search(pattern, line):
-                return found[1]
-        raise AssertionError(f"{command} ended without {pattern}")
-
-    try:
-        yield wait_for
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(20)
-
-
-def test_pages_of_a_manager_and_of_its_player_follow_the_match(browser):
-    port = str(unused_port())
-    with running("player", "--agent", "random", "--port", port, "--page") as player:
-        own = browser.new_page()
-        own.goto(player("page: (.*)"))
-        expect(own.locator("#message")).to_have_text("Waiting for a match …")
-        player("listens on (.*)")
-        seat, clock = f"127.0.0.1:{port}", ["--play-clock", "2"]
-        with running("manage", "monty_hall", seat, "--page", *clock) as manager:
-            whole = browser.new_page()
-            whole.goto(manager("page: (.*)"))
-            for page in (whole, own):
-                page.wait_for_url("**/match/1")
-            expect(whole.locator("#status")).to_have_text(re.compile("scores"), timeout=WAIT_MS)
-            expect(own.locator("#status")).to_have_text("The match is over", timeout=WAIT_MS)
-            expect(own.locator("#state")).to_contain_text("What candidate knows")
-            assert "hide" not in own.locator("#log").inner_text()
-            whole.click("#first")
-            expect(whole.locator("#status")).to_contain_text("Position after step 0")
-            own.click("text=Matches")
-            expect(own.locator("#matches tr")).to_have_count(1)
 
 
 def test_browser_logs_in_by_the_file_that_is_opened_for_it(browser, address, tmp_path):

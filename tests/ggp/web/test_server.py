@@ -32,12 +32,12 @@ async def opened(make=WebServer, **options):
         yield client, server
 
 
-def with_server(*, is_logged_in=True, clock=lambda: 0.0, stores=(), **limits):
+def with_server(*, is_logged_in=True, clock=lambda: 0.0, **limits):
     """Decorate a coroutine as a test of `client` and `server`."""
 
     @asynccontextmanager
     async def logged_in():
-        async with opened(limits=SessionLimits(**limits), clock=clock, stores=stores) as both:
+        async with opened(limits=SessionLimits(**limits), clock=clock) as both:
             if is_logged_in:
                 await log_in(both[0])
             yield both
