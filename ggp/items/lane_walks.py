@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.engines.many_states import ManyStates
 from ggp.game import NoLegalMoveError, Role
 from ggp.items.walks import Walk, walk_rng
 from ggp.items.wording import Wording
-from ggp.lanes.engine import Lanes
 
 FIRST_BATCH, BATCH_GROWTH = 16, 8
 """Walks of the first batch; later ones are larger, up to the number of lanes."""
@@ -75,11 +74,10 @@ class _Batches:
         self, game: CompiledGame, wording: Wording, step_limit: int, is_over: Callable[[], bool]
     ) -> None:
         self._game, self._wording, self._step_limit, self._is_over = game, wording, step_limit, is_over
-        self._lanes = Lanes(game.lane_tables, words=game.words)
+        self._many = ManyStates(game)
         self._first = game.tables.first_move.tolist()
         width = len(game.terms.fluents) + self._first[-1] + len(game.terms.percepts)
-        self.most = max(1, min(self._lanes.lane_count, MAX_BYTES // (width * (step_limit + 1))))
-        self._terminal = np.array([game.lane_tables.terminal], np.int32)
+        self.most = max(1, min(self._many.lane_count, MAX_BYTES // (width * (step_limit + 1))))
         self._texts = Texts(
             wording.texts(game.terms.fluents),
             [wording.texts(moves) for moves in game.moves],
@@ -97,12 +95,12 @@ class _Batches:
         walks, place_of = np.arange(count), [[] for _ in rngs]  # type: ignore[var-annotated]
         is_ended = np.zeros(count, np.bool_)
         for step in range(self._step_limit + 1):
-            legal, terminal, goal = self._look(states)
+            legal, terminal, goal = self._many.settle(states)
             is_ended[walks] = terminal
             goes_on = ~terminal & (step < self._step_limit)
             chosen = np.zeros(goal.shape, np.int32)
             chosen[goes_on] = self._choose([rngs[w] for w in walks[goes_on].tolist()], legal[goes_on])
-            following, seen = self._advance(states, chosen)
+            following, seen = self._many.following(states, chosen)
             packed = np.packbits(states, axis=1, bitorder="little")
             places = Places(packed, states, legal, goal, chosen, seen)
             for row, walk in enumerate(walks.tolist()):
@@ -114,15 +112,6 @@ class _Batches:
                 return
         for walk, rng in enumerate(rngs):
             yield LaneWalk(game, self._wording, rng, place_of[walk], self._texts, bool(is_ended[walk]))
-
-    def _look(self, states: BoolArray) -> tuple[BoolArray, BoolArray, Int32Array]:
-        """bool[N, M] legal moves, bool[N] whether terminal, int32[N, R] goals of bool[N, F]."""
-        game, lanes, count = self._game, self._lanes, len(states)
-        lanes.set_states(states.T)
-        lanes.settle(Phase.LEGAL, Phase.GOAL)
-        legal = np.ascontiguousarray(lanes.read(game.legal_literals, count).T)
-        goals = game.goals_of(lanes.read(game.lane_tables.goal_literal, count))
-        return legal, lanes.read(self._terminal, count)[0], goals
 
     def _choose(self, rngs: list[random.Random], legal: BoolArray) -> Int32Array:
         """int32[N, R]: a legal move of every role; raises NoLegalMoveError."""
@@ -137,22 +126,6 @@ class _Batches:
             place = (drawn[:, r] * count).astype(np.int32)
             chosen[:, r] = (running <= place[:, None]).sum(axis=1)
         return chosen
-
-    def _advance(self, states: BoolArray, chosen: Int32Array) -> tuple[BoolArray, BoolArray]:
-        """bool[N, F] and bool[N, S]: states and percepts after joint moves, with `states` in the lanes."""
-        game, lanes, count = self._game, self._lanes, len(states)
-        selected = np.zeros((self._first[-1], count), np.bool_)
-        for r in range(chosen.shape[1]):
-            if self._first[r + 1] > self._first[r]:
-                selected[self._first[r] + chosen[:, r], np.arange(count)] = True
-        lanes.set_moves(selected)
-        seen = np.zeros((count, 0), np.bool_)
-        if game.terms.percepts:
-            lanes.settle(Phase.NEXT, Phase.SEES)
-            seen = lanes.read(game.lane_tables.percept_literal, count).T
-        else:
-            lanes.settle(Phase.NEXT, Phase.NEXT)
-        return np.ascontiguousarray(lanes.read(game.lane_tables.next, count).T), seen
 
 
 class LaneWalk(Walk):
