@@ -34,8 +34,6 @@ class Settled(NamedTuple):
 class ManyStates:
     """Settles states bool[N, F] of one game, `lane_count` of them at a time.
 
-    words   of the lanes; None: those of the game
-
     >>> import ggp
     >>> game = ggp.load("tictactoe")
     >>> many = ManyStates(game)
@@ -44,9 +42,9 @@ class ManyStates:
     (10, (1, 20))
     """
 
-    def __init__(self, game: CompiledGame, words: int | None = None) -> None:
+    def __init__(self, game: CompiledGame) -> None:
         self._game = game
-        self._lanes = Lanes(game.lane_tables, words=words or game.words)
+        self._lanes = Lanes(game.lane_tables, words=game.words)
         self.lane_count = self._lanes.lane_count
         self._terminal = np.array([game.lane_tables.terminal], np.int32)
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ggp.beliefs.belief import Belief
 from ggp.beliefs.lanes_expansion import LanesExpansion
-from ggp.circuit.tables import Int32Array
+from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.game import RANDOM_ROLE, Game
 from ggp.integers import to_integer
@@ -82,6 +82,8 @@ class BlindBatch(MatchBatch):
         game = self._game
         self._drawing = np.random.default_rng((context.seed & (2**64 - 1), first, 1))
         self._beliefs: dict[tuple[int, int], Belief] = {}
+        self._terminal_literal = np.array([game.lane_tables.terminal], np.int32)
+        self._percept_literals = game.lane_tables.percept_literal
         self._of_role = [np.flatnonzero(game.tables.percept_role == r) for r in range(self._roles)]
         for r, role in enumerate(game.roles):
             if role == RANDOM_ROLE or not simulations[:, r].any():
@@ -98,18 +100,29 @@ class BlindBatch(MatchBatch):
         self._legal = legal
         return super()._step(running, legal)
 
-    def observe_step(self, running: Int64Array, chosen: Int32Array, seen: NDArray[np.bool_]) -> None:
+    def observe_step(self, running: Int64Array, chosen: Int32Array, following: NDArray[np.bool_]) -> None:
         """Advance every belief by the move and percepts of its role, unless the match is over."""
-        game, is_over = self._game, self._many.settle(self._states[running]).is_terminal
-        for place in np.flatnonzero(~is_over).tolist():
+        game, lanes = self._game, self._lanes
+        lanes.settle(Phase.SEES, Phase.SEES)
+        seen = lanes.read(self._percept_literals, len(running))
+        goes_on = ~self._terminal(following.T)
+        for place in np.flatnonzero(goes_on).tolist():
             if self._context.ended.is_stopped():
                 return
             for r in range(self._roles):
                 belief = self._beliefs.get((int(running[place]), r))
                 if belief is None:
                     continue
-                percepts = tuple(game.terms.percepts[i] for i in self._of_role[r] if seen[place, i])
+                percepts = tuple(game.terms.percepts[i] for i in self._of_role[r] if seen[i, place])
                 belief.advance(percepts, game.moves[r][chosen[place, r]], float("inf"))
+
+    def _terminal(self, states: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """bool[N]: which of the states bool[F, N] are terminal; the lanes hold them then."""
+        lanes, count = self._lanes, states.shape[1]
+        lanes.set_states(states)
+        lanes.settle(Phase.LEGAL, Phase.LEGAL)
+        terminal: NDArray[np.bool_] = lanes.read(self._terminal_literal, count)[0]
+        return terminal
 
     def _search_by(
         self, forest: Forest, running: Int64Array, places: Int64Array, roles: Int64Array

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ggp.circuit.tables import Int32Array
+from ggp.circuit.tables import Int32Array, Phase
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates
 from ggp.game import RANDOM_ROLE, Game, GameError, hides_information
 from ggp.integers import to_integer, to_integer_array
+from ggp.lanes.engine import Lanes
 from ggp.search.forest.forest import Forest
 from ggp.search.tree.kernels.arrays import Float64Array
 from ggp.search.tree.options import MctsOptions
@@ -197,7 +197,7 @@ class MatchBatch:
         self._simulations = simulations
         count, self._roles = simulations.shape
         # Idle lanes cost next to nothing; every other width would be a kernel of its own.
-        self._many = ManyStates(game, WORDS)
+        self._lanes = Lanes(game.lane_tables, words=WORDS)
         game.native.begin(WORDS)
         self._forests = forests or (
             Forest(game, words=WORDS, seed=context.seed, stream=first, options=context.options),
@@ -235,10 +235,14 @@ class MatchBatch:
 
     def _look(self, running: Int64Array) -> BoolArray:
         """End the matches that are over; bool[M, N]: the legal moves of all that were running."""
-        settled = self._many.settle(self._states[running])
-        legal, is_terminal, goals = settled.legal.T, settled.is_terminal, settled.goals
+        game, lanes, count = self._game, self._lanes, len(running)
+        lanes.set_states(self._states[running].T)
+        lanes.settle(Phase.LEGAL, Phase.GOAL)
+        (is_terminal,) = lanes.read(np.array([game.lane_tables.terminal], np.int32), count)
+        legal = lanes.read(game.legal_literals, count)
+        goals = game.goals_of(lanes.read(game.lane_tables.goal_literal, count))
         is_stuck = (self._counts(legal) == 0).any(axis=1) & ~is_terminal
-        players = [r for r, role in enumerate(self._game.roles) if role != RANDOM_ROLE]
+        players = [r for r, role in enumerate(game.roles) if role != RANDOM_ROLE]
         is_finished = is_terminal & (goals[:, players] >= 0).all(axis=1)
         ends = is_terminal | is_stuck
         self._is_running[running[ends]] = False
@@ -254,6 +258,7 @@ class MatchBatch:
 
     def _step(self, running: Int64Array, legal: BoolArray) -> bool:
         """Make one joint move in the matches `running`; return False if play was stopped."""
+        game, lanes, count = self._game, self._lanes, len(running)
         choices = self._counts(legal)
         chosen = np.stack(
             [self._any_move(legal, r, self._is_random[running, r]) for r in range(self._roles)], axis=1
@@ -261,10 +266,15 @@ class MatchBatch:
         value = np.full(chosen.shape, np.nan)
         if not self._search(running, choices, chosen, value):
             return False
-        following, seen = self._many.following(self._states[running], chosen)
-        self._states[running] = following
+        selected = np.zeros((int(self._first_move[-1]), count), np.bool_)
+        for r in range(self._roles):
+            selected[self._first_move[r] + chosen[:, r], np.arange(count)] = True
+        lanes.set_states(self._states[running].T)
+        lanes.set_moves(selected)
+        lanes.settle(Phase.LEGAL, Phase.NEXT)
+        self._states[running] = following = lanes.read(game.lane_tables.next, count).T
         self._held[running] |= following
-        self.observe_step(running, chosen, seen)
+        self.observe_step(running, chosen, following)
         self._length[running] += 1
         shape = self._searcher.shape
         step = np.full(shape, -1, np.int32), np.zeros(shape, np.int32), np.full(shape, np.nan)
@@ -273,11 +283,11 @@ class MatchBatch:
         self._steps.append(step)
         return True
 
-    def observe_step(self, running: Int64Array, chosen: Int32Array, seen: BoolArray) -> None:
-        """Hook after a joint move of the matches int64[N], which are in their next states; does nothing.
+    def observe_step(self, running: Int64Array, chosen: Int32Array, following: BoolArray) -> None:
+        """Hook after a joint move of the matches int64[N], with NEXT settled in the lanes; does nothing.
 
-        chosen   int32[N, R]
-        seen     bool[N, S]: what was perceived
+        chosen      int32[N, R]
+        following   bool[N, F]: the states that it leads to
         """
 
     def _any_move(self, legal: BoolArray, role: int, is_random: BoolArray) -> Int32Array:
