@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import weakref
 from collections.abc import Iterable
+from contextlib import suppress
 
 from gdl.dependencies import DISTINCT, DOES, TRUE, Dependencies
 from gdl.normalize import normalize
@@ -164,7 +165,8 @@ def _stop(process: subprocess.Popen[str]) -> None:
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            stream.close()
+            with suppress(OSError):  # what was not sent to a process that has ended
+                stream.close()
 
 
 SUPPORT = r"""
