@@ -57,7 +57,6 @@ HOMES = {
     "numba": ("ggp.jit",),
     "llvmlite": ("ggp.jit", "ggp.native"),
     "aiohttp": ("ggp.web",),
-    "pyswip": ("ggp.engines.prolog_process",),
     "click": ("ggp.cli",),
     "gymnasium": ("ggp.env.gymnasium", "ggp.env.pettingzoo"),
     "pettingzoo": ("ggp.env.pettingzoo",),

@@ -81,18 +81,6 @@ class GameCache:
         if store.save(name, content):
             store.shrink(_SUFFIX, self.mebibytes << 20, newest=name)
 
-    def clear(self) -> int:
-        """Remove every entry; returns how many there were."""
-        removed = 0
-        for place in self._entries():
-            with contextlib.suppress(OSError):
-                place.unlink()
-                removed += 1
-        return removed
-
-    def _entries(self) -> list[Path]:
-        return [] if self.folder is None else list(self.folder.glob("*" + _SUFFIX))
-
 
 def rules_key(program: Program, variant: str = "") -> str:
     """Name of the entry for these rules, without its suffix.

@@ -156,9 +156,9 @@ def load(
 ) -> Game[Any]:
     """Load the game of a file, a game's name or rule text.
 
-    engine      "lanes": the rules as a circuit, fast; "reasoner": an interpreter, slow; "prolog" (extra): the
-                same rules under SWI-Prolog; "auto": lanes, or the reasoner if the circuit cannot be built,
-                with a warning of the logger `ggp`
+    engine      "lanes": the rules as a circuit, fast; "reasoner": an interpreter, slow; "prolog": the same
+                rules under SWI-Prolog, if it is installed; "auto": lanes, or the reasoner if the circuit
+                cannot be built, with a warning of the logger `ggp`
     limits      limits on the cost of compiling for lanes
     use_cache   whether compiled games are kept in the user's cache folder
     quick       play on the circuit as built, which is there much sooner, while a thread simplifies it;

@@ -1,4 +1,4 @@
-"""`Game` on SWI-Prolog (extra `prolog`): an independent second opinion on the meaning of rules.
+"""`Game` on SWI-Prolog, if it is installed: an independent second opinion on the meaning of rules.
 
 A system that shares no code with `gdl.reasoning.reasoner` proves the rules top-down, so agreement of the two
 on a trace is strong evidence. Slow: for checking, not for play.
@@ -6,16 +6,18 @@ on a trace is strong evidence. Slow: for checking, not for play.
 Constants become quoted atoms (numbers too, so that `01` stays `01`), compounds Prolog compounds, and each
 predicate `p` of n arguments the Prolog predicate 'gdl p'/n, so that no name clashes with a built-in one.
 Facts of a state are clauses of 'gdl true', moves of 'gdl does'.
+
+Prolog runs as a program, since a query that never ends can only be stopped with its process. It reads the
+source, then goals; it answers each by lines that begin with a blank, `!` and an error, or neither, and a `.`.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import shutil
 import subprocess
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 
 from gdl.dependencies import DISTINCT, DOES, TRUE, Dependencies
 from gdl.normalize import normalize
@@ -35,22 +37,17 @@ from ggp.game import (
     goal_of,
     roles_text,
 )
-from ggp.processes.isolation import isolated_command, isolated_environment
 
 
 def missing_prolog() -> str | None:
     """What this engine lacks, as a sentence; None if it can run."""
-    if importlib.util.find_spec("pyswip") is None:
-        return "pyswip is not installed: pip install 'ggp-lanes[prolog]'"
-    if shutil.which("swipl") is None:
-        return "SWI-Prolog is not installed (Debian: swi-prolog-nox)"
-    return None
+    return None if shutil.which("swipl") else "SWI-Prolog is not installed (Debian: swi-prolog-nox)"
 
 
 class PrologGame:
     """The rules of `program` as a `Game`; a state is the frozenset of its facts.
 
-    Raises GdlValidationError, and GameError if pyswip or SWI-Prolog is not installed.
+    Raises GdlValidationError, and GameError if SWI-Prolog is not installed.
     """
 
     engine = "prolog"
@@ -78,7 +75,7 @@ class PrologGame:
 
     def is_terminal(self, state: frozenset[Term]) -> bool:
         self._give(state, ())
-        return bool(self._request("once('gdl terminal')", wants=False))
+        return bool(self._request("'gdl terminal'"))
 
     def legal_moves(self, state: frozenset[Term], role: Role) -> tuple[Move, ...]:
         self._give(state, ())
@@ -116,11 +113,11 @@ class PrologGame:
         facts = ", ".join(map(term_text, state))
         pairs = zip(self.roles, joint_move, strict=False)
         moves = ", ".join(f"{term_text(role)}-{term_text(move)}" for role, move in pairs)
-        self._request(f"gdl_state([{facts}], [{moves}])", wants=False)
+        self._request(f"gdl_state([{facts}], [{moves}])")
         self._given = (state, joint_move)
 
     def _all(self, template: str, goal: str) -> tuple[Term, ...]:
-        texts = self._request(f"gdl_all({template}, {goal}, Texts)", wants=True)
+        texts = self._request(f"gdl_all({template}, {goal})")
         return tuple(sorted(map(self._term, texts), key=str))
 
     def _term(self, text: str) -> Term:
@@ -128,29 +125,29 @@ class PrologGame:
             self._terms[text] = parse_term(text)
         return self._terms[text]
 
-    def _request(self, goal: str, *, wants: bool) -> Sequence[str]:
+    def _request(self, goal: str) -> list[str]:
+        """The lines that a goal writes, one that succeeds `true` at the end. Raises GameError."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
+        lines: list[str] = []
         try:
-            process.stdin.write(json.dumps({"goal": goal, "wants": wants}) + "\n")
+            process.stdin.write(goal + ".\n")
             process.stdin.flush()
-            line = process.stdout.readline()
+            while (line := process.stdout.readline()) != ".\n":
+                if not line:
+                    raise GameError("the Prolog process has ended")
+                lines.append(line.rstrip("\n"))
         except BrokenPipeError:
-            line = ""
-        if not line:
-            raise GameError("the Prolog process has ended")
-        reply = json.loads(line)
-        if "error" in reply:
-            raise GameError(f"Prolog: {reply['error']}")
-        texts: list[str] = reply["texts"]
-        return texts
+            raise GameError("the Prolog process has ended") from None
+        if lines and lines[-1].startswith("!"):
+            raise GameError(f"Prolog: {lines[-1][1:]}")
+        return [line[1:] for line in lines]
 
 
 def _start(source: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        isolated_command("ggp.engines.prolog_process"),
-        env=isolated_environment(),
+        ["swipl", "-q", "-f", "none", "-g", "prompt(_, ''), consult(user), gdl_serve", "-t", "halt"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -158,7 +155,7 @@ def _start(source: str) -> subprocess.Popen[str]:
         encoding="utf-8",
     )
     assert process.stdin is not None
-    process.stdin.write(json.dumps({"program": source}) + "\n")
+    process.stdin.write(source)
     process.stdin.flush()
     return process
 
@@ -168,21 +165,26 @@ def _stop(process: subprocess.Popen[str]) -> None:
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            stream.close()
+            with suppress(OSError):  # what was not sent to a process that has ended
+                stream.close()
 
 
 SUPPORT = r"""
-gdl_text(Term, Text) :- with_output_to(string(Text), gdl_write(Term)).
 gdl_write(Term) :- atom(Term), !, write(Term).
 gdl_write(Term) :- compound_name_arguments(Term, Name, Arguments),
     write('('), write(Name), forall(member(A, Arguments), (write(' '), gdl_write(A))), write(')').
-gdl_all(Template, Goal, Texts) :- findall(Template, Goal, Found), sort(Found, Unique),
-    maplist(gdl_text, Unique, Texts).
+gdl_all(Template, Goal) :- findall(Template, Goal, Found), sort(Found, Unique),
+    forall(member(Term, Unique), (write(' '), gdl_write(Term), nl)), fail.
 gdl_state(Facts, Moves) :- abolish_all_tables, retractall('gdl true'(_)), retractall('gdl does'(_, _)),
     forall(member(F, Facts), assertz('gdl true'(F))),
     forall(member(R-M, Moves), assertz('gdl does'(R, M))).
+gdl_answer(Goal) :- catch(Goal, Error, (format("!~q~n", [Error]), fail)), !, write(' true'), nl.
+gdl_answer(_).
+gdl_serve :- repeat, read(Goal),
+    ( Goal == end_of_file, ! ; gdl_answer(Goal), write('.'), nl, flush_output, fail ).
+end_of_file.
 """
-"""Prolog predicates for the engine: gdl_state loads facts and moves, gdl_all returns answers as KIF."""
+"""Prolog predicates for the engine: gdl_state loads facts and moves, gdl_all writes answers as KIF."""
 
 
 def prolog_program(program: Program) -> str:
@@ -190,6 +192,7 @@ def prolog_program(program: Program) -> str:
     dependencies = Dependencies(program)
     predicates = dependencies.predicates
     lines = [":- style_check(-singleton).", ":- style_check(-discontiguous)."]
+    lines += [f":- set_stream({stream}, encoding(utf8))." for stream in ("user_input", "user_output")]
     declared = sorted({*predicates, TRUE, DOES, *ASKED})
     lines += [f":- dynamic {_name(predicate.name)}/{predicate.arity}." for predicate in declared]
     for component in dependencies.components:

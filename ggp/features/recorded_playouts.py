@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.many_states import ManyStates
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import words_of
 from ggp.lanes.engine import BoolArray, Lanes, several_set, unpacked
@@ -87,7 +88,8 @@ def record_playouts(
         active = still
         if not active.any() or time.monotonic() > deadline:
             break
-    return RecordedPlayouts(np.array(words), length, _goals(game, final), np.array(movers))
+    goals = np.maximum(ManyStates(game).settle(final.T).goals, 0)
+    return RecordedPlayouts(np.array(words), length, goals, np.array(movers))
 
 
 def compile_playouts(lanes: Lanes) -> None:
@@ -105,15 +107,3 @@ def _movers(lanes: Lanes) -> NDArray[np.int8]:
         has_choice = unpacked(several_set(lanes.words_at(tables.slot_literal[first:end]))[None])[0]
         mover[has_choice] = np.where(mover[has_choice] == NO_ROLE, role, SEVERAL)
     return mover
-
-
-def _goals(game: CompiledGame, states: BoolArray) -> NDArray[np.int32]:
-    """int32[N, R] of the states bool[F, N]."""
-    lanes, goals = Lanes(game.lane_tables), []
-    for first in range(0, states.shape[1], lanes.lane_count):
-        part = states[:, first : first + lanes.lane_count]
-        lanes.set_states(part)
-        lanes.settle(Phase.LEGAL, Phase.GOAL)
-        held = lanes.read(game.lane_tables.goal_literal, part.shape[1])
-        goals.append(np.maximum(game.goals_of(held), 0))
-    return np.concatenate(goals)

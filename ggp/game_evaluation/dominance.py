@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.many_states import ManyStates
 from ggp.game_evaluation.figures import DECISIONS, EQUAL, Figure
 from ggp.game_evaluation.measuring import players_of
-from ggp.game_evaluation.replaying import BoolArray, Follower, replayed
+from ggp.game_evaluation.replaying import BoolArray, replayed
 from ggp.search.forest.forest import Forest
 from ggp.search.forest.self_play import SelfPlay
 from ggp.search.tree.options import MctsOptions
@@ -44,12 +45,12 @@ def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
     The interval reaches down to 0, because more matches can only choose more of these moves.
     """
     seen, chosen = (np.zeros(int(game.tables.first_move[-1]), np.int64) for _ in range(2))
-    follower, first = Follower(game), game.tables.first_move
+    many, first = ManyStates(game), game.tables.first_move
     for step, (matches, states) in enumerate(replayed(game, found)):
         going = found.length[matches] > step
         if not going.any():
             continue
-        matches, legal = matches[going], follower.legal(states[going])[0]
+        matches, legal = matches[going], many.settle(states[going]).legal
         for r in players_of(game):
             decides = found.choices[matches, step, r] > 1
             moves = slice(int(first[r]), int(first[r + 1]))
@@ -81,14 +82,14 @@ def dominated_of(game: CompiledGame, found: SelfPlay, worth: Worth, *, seed: int
     for number, (matches, at_step) in enumerate(replayed(game, found)):
         wanted = np.flatnonzero(step == number)
         states[wanted] = at_step[np.searchsorted(matches, match[wanted])]
-    legal = worth.follower.legal(states)[0]
+    legal = worth.many.settle(states).legal
     of_role = np.arange(int(first[-1]))[None, :]
     origin, move = np.nonzero(
         legal & (of_role >= first[role][:, None]) & (of_role < first[role + 1][:, None])
     )
     joint_moves = found.moves[match[origin], step[origin]].copy()
     joint_moves[np.arange(len(origin)), role[origin]] = move - first[role[origin]]
-    following = worth.follower.following(states[origin], joint_moves)
+    following = worth.many.following(states[origin], joint_moves)[0]
     value, error = np.full((2, *legal.shape), np.nan)
     value[origin, move], error[origin, move] = worth.of(following, role[origin])
     verdicts: list[str] = []
@@ -131,12 +132,12 @@ class Worth:
     ) -> None:
         self._game, self._solution, self._seed, self._is_over = game, solution, seed, is_over
         self._simulations = max(MIN_PLAYOUTS, simulations // SHARE_OF_PLAYOUTS)
-        self.follower = Follower(game)
+        self.many = ManyStates(game)
 
     def of(self, states: BoolArray, role: Int64Array) -> tuple[FloatArray, FloatArray]:
         """float64[N] goals of a role in each state, and their standard errors; NaN: the rules give none, or
         time is up."""
-        legal, is_over, goals = self.follower.legal(states)
+        legal, is_over, goals = self.many.settle(states)
         value, error = np.full(len(states), np.nan), np.zeros(len(states))
         at = np.arange(len(states))
         has_goal = is_over & (goals[at, role] >= 0)

@@ -12,11 +12,10 @@ from gdl.program import arguments_of
 from gdl.terms import Compound, Symbol, Term
 from ggp.analysis.board_finder import find_board
 from ggp.circuit.subgames import find_subgames
-from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.many_states import ManyStates
 from ggp.game_evaluation.figures import RANDOM, Figure
 from ggp.game_evaluation.measuring import mean, players_of
-from ggp.lanes.engine import Lanes
 from ggp.search.forest.self_play import SelfPlay
 
 MAX_CELLS = 20_000_000
@@ -29,50 +28,12 @@ BoolArray = NDArray[np.bool_]
 Int64Array = NDArray[np.int64]
 
 
-class Follower:
-    """Makes joint moves in many states of one game. N states, F fluents, M moves of all R roles."""
-
-    def __init__(self, game: CompiledGame) -> None:
-        self._game = game
-        self._lanes = Lanes(game.lane_tables, words=game.words)
-
-    def following(self, states: BoolArray, moves: NDArray[np.int32]) -> BoolArray:
-        """The states after legal joint moves int32[N, R], counted within the role; states bool[N, F]."""
-        game, lanes, first = self._game, self._lanes, self._game.tables.first_move
-        following = np.empty_like(states)
-        for at in range(0, len(states), lanes.lane_count):
-            part = slice(at, at + lanes.lane_count)
-            count = len(states[part])
-            selected = np.zeros((int(first[-1]), count), np.bool_)
-            for r in range(moves.shape[1]):
-                selected[first[r] + moves[part, r], np.arange(count)] = True
-            lanes.set_states(states[part].T)
-            lanes.set_moves(selected)
-            lanes.settle(Phase.LEGAL, Phase.NEXT)
-            following[part] = lanes.read(game.lane_tables.next, count).T
-        return following
-
-    def legal(self, states: BoolArray) -> tuple[BoolArray, BoolArray, NDArray[np.int32]]:
-        """bool[N, M] legal moves, bool[N] whether terminal, int32[N, R] goals (-1: none) of bool[N, F]."""
-        game, lanes = self._game, self._lanes
-        parts = []
-        for at in range(0, max(1, len(states)), lanes.lane_count):
-            part = states[at : at + lanes.lane_count]
-            lanes.set_states(part.T)
-            lanes.settle(Phase.LEGAL, Phase.GOAL)
-            terminal = lanes.read(np.array([game.lane_tables.terminal], np.int32), len(part))[0]
-            goals = game.goals_of(lanes.read(game.lane_tables.goal_literal, len(part)))
-            parts.append((lanes.read(game.legal_literals, len(part)).T, terminal, goals))
-        legal, terminal, goals = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return legal, terminal, goals
-
-
 def replayed(game: CompiledGame, found: SelfPlay) -> Iterator[tuple[Int64Array, BoolArray]]:
     """By joint move, int64[M]: the matches that come to it, and bool[M, F]: their states before it.
 
     After the last joint move of a match its last state follows.
     """
-    follower = Follower(game)
+    many = ManyStates(game)
     matches = np.arange(len(found.length))
     states = np.repeat(game.unpack(game.initial_state())[None], len(matches), axis=0)
     for step in range(found.moves.shape[1] + 1):
@@ -81,7 +42,7 @@ def replayed(game: CompiledGame, found: SelfPlay) -> Iterator[tuple[Int64Array, 
         matches = matches[goes_on]
         if not len(matches):
             return
-        states = follower.following(states[goes_on], found.moves[matches, step])
+        states = many.following(states[goes_on], found.moves[matches, step])[0]
 
 
 def first_matches(game: CompiledGame, found: SelfPlay) -> SelfPlay:

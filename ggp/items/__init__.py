@@ -2,7 +2,6 @@
 
 wording      terms and rules in KIF, infix or sentences, under their own or scrambled names
 walks        random matches, the source of the states in questions
-lane_walks   the same of compiled games, many side by side
 questions    the kinds of question: wording and right answer
 making       from a game to its items
 grading      scores of answers by kind and difficulty

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gdl.dependencies import DISTINCT, Dependencies
 from gdl.program import Program
-from ggp.engines.batches import require_compiled
-from ggp.game import Game, GameError, has_percepts, is_compiled
+from ggp.game import Game, GameError, has_percepts
 from ggp.integers import check_integers
 from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question, has_one_meaning
-from ggp.items.walks import Walk, plain_walks
+from ggp.items.walks import random_walks
 from ggp.items.wording import Notation, Wording
 from ggp.solver import Solution, SolverError, SolverLimits, solve
 
@@ -160,7 +159,10 @@ class ItemMaker:
     ) -> Iterator[tuple[str, Question]]:
         asker = Asker(self.game, self.wording, solution, self.terms.horizon)
         fruitless = 0
-        for walk in self._walks(lambda: self.clock() > deadline) if kinds else ():
+        walks = random_walks(
+            self.game, self.wording, self.terms.seed, self.terms.step_limit, lambda: self.clock() > deadline
+        )
+        for walk in walks if kinds else ():
             if fruitless >= FRUITLESS_WALKS:
                 return
             fruitless += 1
@@ -171,15 +173,6 @@ class ItemMaker:
                 if question is not None:
                     fruitless = 0
                     yield kind, question
-
-    def _walks(self, is_over: Callable[[], bool]) -> Iterator[Walk]:
-        """The random matches that provide states; many side by side if the game is compiled."""
-        game, terms = self.game, self.terms
-        if not is_compiled(game):
-            return plain_walks(game, self.wording, terms.seed, terms.step_limit, is_over)
-        from ggp.items.lane_walks import lane_walks  # loads numba
-
-        return lane_walks(require_compiled(game), self.wording, terms.seed, terms.step_limit, is_over)
 
     def _solution(self, deadline: float) -> Solution | None:
         terms = self.terms

@@ -64,7 +64,7 @@ class Asker:
 
         Tested before any text is made, because in games of few states most questions are old.
         """
-        key = hash((kind, walk.state(place), rest))
+        key = hash((kind, walk.states[place], rest))
         if key in self.asked:
             return False
         self.asked.add(key)
@@ -159,12 +159,12 @@ def _value(asker: Asker, walk: Walk, place: int) -> Question | None:
     if solution is None or _is_end(walk, place) or not asker.is_new("value", walk, place, role):
         return None
     text = f"Which goal does {asker.wording.text(role)} get, or expect, under best play?"
-    value = _rounded(solution.values(walk.state(place))[asker.game.roles.index(role)])
-    return _question(walk, place, text, value, _plies_left(solution, walk.state(place)))
+    value = _rounded(solution.values(walk.states[place])[asker.game.roles.index(role)])
+    return _question(walk, place, text, value, _plies_left(solution, walk.states[place]))
 
 
 def _best(asker: Asker, walk: Walk, place: int) -> Question | None:
-    solution, state = asker.solution, walk.state(place)
+    solution, state = asker.solution, walk.states[place]
     if solution is None or _is_end(walk, place) or not asker.is_new("best", walk, place):
         return None
     choosing = [role for role in walk.choosing(place) if role != RANDOM_ROLE]

@@ -1,7 +1,7 @@
-"""Random matches for questions, one at a time on any engine.
+"""Random matches for questions.
 
 The same seed gives the same walks on every engine: moves are sorted by text, and every walk draws from a
-generator of its own.
+generator of its own. Most of the time goes into the text of questions, so one match at a time is fast enough.
 """
 
 from __future__ import annotations
@@ -38,10 +38,6 @@ class Walk:
         self._facts: dict[int, list[str]] = {}
         self._listed: dict[int, str] = {}
 
-    def state(self, place: int) -> Any:
-        """A state, as its game knows it."""
-        return self.states[place]
-
     def moves_key(self, place: int, steps: int) -> Hashable:
         """A key that two walks share only if their next joint moves are the same."""
         return tuple(self.joint_moves[place : place + steps])
@@ -49,7 +45,7 @@ class Walk:
     def facts(self, place: int) -> list[str]:
         """The facts true at a place, sorted by their terms."""
         if place not in self._facts:
-            self._facts[place] = self._facts_at(place)
+            self._facts[place] = self.wording.texts(self.game.facts(self.states[place]))
         return self._facts[place]
 
     def listed_facts(self, place: int) -> str:
@@ -82,11 +78,8 @@ class Walk:
         """The joint move that follows a place."""
         return self.wording.joint_move(self.game.roles, self.joint_moves[place])
 
-    def _facts_at(self, place: int) -> list[str]:
-        return self.wording.texts(self.game.facts(self.states[place]))
 
-
-def plain_walks(
+def random_walks(
     game: Game[Any],
     wording: Wording,
     seed: int,
@@ -99,7 +92,7 @@ def plain_walks(
 
     >>> import ggp
     >>> game = ggp.load("tictactoe", engine="reasoner")
-    >>> walk = next(plain_walks(game, Wording(game.program), seed=1, step_limit=3))
+    >>> walk = next(random_walks(game, Wording(game.program), seed=1, step_limit=3))
     >>> walk.step_count, walk.is_ended, walk.joint_move(0)
     (3, False, '(does x (mark 2 3)) (does o noop)')
 
@@ -108,7 +101,7 @@ def plain_walks(
     for number in count():
         if is_over():
             return
-        rng = walk_rng(seed, number)
+        rng = random.Random(derived_seed(seed, f"walk {number}"))
         states: list[Any] = [game.initial_state()]
         joint_moves: list[tuple[Move, ...]] = []
         while not (is_ended := game.is_terminal(states[-1])):
@@ -118,7 +111,3 @@ def plain_walks(
             joint_moves.append(tuple([moves[int(rng.random() * len(moves))] for moves in choices]))
             states.append(game.next_state(states[-1], joint_moves[-1]))
         yield Walk(game, wording, rng, states, joint_moves, is_ended)
-
-
-def walk_rng(seed: int, number: int) -> random.Random:
-    return random.Random(derived_seed(seed, f"walk {number}"))

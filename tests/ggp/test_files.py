@@ -163,8 +163,8 @@ def test_private_folder_of_another_user_is_refused(tmp_path, monkeypatch):
         require_private_folder(tmp_path)
 
 
-WRITERS = {"files.py", "second_process.py", "prolog_process.py", "compile_client.py", "space.py"}
-"""Where files are opened for writing: to replace others, as locks, for another program, and to append keys
+WRITERS = {"files.py", "second_process.py", "compile_client.py", "space.py"}
+"""Where files are opened for writing: to replace others, as locks, and to append keys
 to a work folder, which counts only with a checkpoint written afterwards."""
 
 

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from ggp.circuit.cache import GameCache, cache_folder
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit, Goal, without_dead_gates
 from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
-from ggp.circuit.tables import Phase, circuit_of
+from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame
+from ggp.engines.many_states import ManyStates, Settled
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
-from ggp.lanes.engine import BoolArray, Lanes
 
 STAGES = ("factoring", "refactoring", "sharing", "gate_order")
 """Simplifications that do not use `next`, which these circuits lack."""
@@ -133,59 +133,44 @@ def watch_ends(game: CompiledGame, seed: int = 0) -> WatchedEnds | None:
     stretches = list(pairwise(game.tables.first_move.tolist()))
     passive: list[set[int]] = [set(), set()]
     winning: set[int] = set()
-    for chosen, goals, is_over, legal in _random_playouts(game, seed):
-        if (goals.sum(axis=0)[is_over] != WINNING_GOAL).any():
+    for chosen, (legal, is_over, goals) in _random_playouts(game, seed):
+        if (np.maximum(goals[is_over], 0).sum(axis=1) != WINNING_GOAL).any():
             return None
-        for role in range(2):
-            won = is_over & (goals[role] == WINNING_GOAL)
-            winning.update(np.flatnonzero(chosen[:, won].any(axis=1)).tolist())
-        chooses = np.array([legal[begin:end].sum(axis=0) > 1 for begin, end in stretches])
+        won = is_over & (goals == WINNING_GOAL).any(axis=1)
+        winning.update((game.tables.first_move[:-1] + chosen[won]).ravel().tolist())
+        chooses = np.array([legal[:, begin:end].sum(axis=1) > 1 for begin, end in stretches])
         if (chooses.all(axis=0) & ~is_over).any():
             return None
         for role, (begin, end) in enumerate(stretches):
             waits = chooses[1 - role] & ~chooses[role] & ~is_over
-            passive[role].update((begin + np.flatnonzero(legal[begin:end, waits].any(axis=1))).tolist())
+            passive[role].update((begin + np.flatnonzero(legal[waits, begin:end].any(axis=0))).tolist())
     if any(len(of_role) != 1 for of_role in passive):
         return None
     waiting = (passive[0].pop(), passive[1].pop())
     return WatchedEnds(waiting, frozenset(winning - set(waiting)))
 
 
-def _random_playouts(
-    game: CompiledGame, seed: int
-) -> Iterator[tuple[BoolArray, NDArray[np.int64], BoolArray, BoolArray]]:
-    """WATCHED_PLAYOUTS at once, state by state: of the N playouts that are running or just ended
+def _random_playouts(game: CompiledGame, seed: int) -> Iterator[tuple[NDArray[np.int32], Settled]]:
+    """Many playouts at once, state by state: int32[N, R], the joint moves that led to the N that run or have
+    just ended (any in the initial state), and what holds there.
 
-    chosen    bool[M, N]: the joint move that led here; none in the initial state
-    goals     int[R, N]: as the rules give them; 0 for none
-    is_over   bool[N]
-    legal     bool[M, N]
-    Uses `settle` alone: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
+    Settles only: the kernel of `Lanes.play`, which a match does not need, takes seconds to compile.
     """
-    tables = game.lane_tables
-    lanes = Lanes(tables, words=game.words)
-    count = min(WATCHED_PLAYOUTS, lanes.lane_count)
+    many = ManyStates(game)
+    count = min(WATCHED_PLAYOUTS, many.lane_count)
     rng = np.random.default_rng(seed)
-    states = np.repeat(game.unpack(game.initial_state())[:, None], count, axis=1)
-    chosen = np.zeros((tables.move_count, count), np.bool_)
-    terminal = np.array([tables.terminal], np.int32)
-    with announced_compilation():
-        lanes.settle()
+    states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
+    chosen = np.zeros((count, len(game.roles)), np.int32)
+    stretches = list(pairwise(game.tables.first_move.tolist()))
     for _ in range(WATCHED_STEPS):
-        lanes.set_states(states)
-        lanes.settle(Phase.LEGAL, Phase.GOAL)
-        count = states.shape[1]
-        goals = lanes.read(tables.goal_literal, count) * tables.goal_value[:, None].astype(np.int64)
-        of_roles = pairwise(tables.goal_first.tolist())
-        is_over, legal = lanes.read(terminal, count)[0], lanes.read(game.legal_literals, count)
-        yield chosen, np.array([goals[begin:end].sum(axis=0) for begin, end in of_roles]), is_over, legal
-        draw = rng.random(legal.shape, np.float32)
-        draw[~legal] = -1.0
-        chosen = np.zeros_like(legal)
-        for begin, end in pairwise(game.tables.first_move.tolist()):
-            chosen[begin + draw[begin:end].argmax(axis=0), np.arange(count)] = True
-        lanes.set_moves(chosen)
-        lanes.settle(Phase.NEXT, Phase.NEXT)
-        if is_over.all():
+        with announced_compilation():
+            settled = many.settle(states)
+        yield chosen, settled
+        goes_on = ~settled.is_terminal
+        if not goes_on.any():
             return
-        states, chosen = lanes.read(tables.next, count)[:, ~is_over], chosen[:, ~is_over]
+        draw = rng.random(settled.legal.T.shape, np.float32).T
+        draw[~settled.legal] = -1.0
+        moves = [draw[goes_on, begin:end].argmax(axis=1) for begin, end in stretches]
+        chosen = np.stack(moves, axis=1).astype(np.int32)
+        states = many.following(states[goes_on], chosen)[0]
