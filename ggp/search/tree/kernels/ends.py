@@ -179,12 +179,9 @@ def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> 
             tree.visits[e] += ended
             tree.total[e] += goals
     # The policy learns after the back-up, and while the walker still has its path.
-    if parts.learn != NO_ENTRY:
-        call_entry(parts.learn, memory, walker, lane)
-    if parts.learn_amaf != NO_ENTRY:
-        call_entry(parts.learn_amaf, memory, walker, lane)
-    if parts.learn_context != NO_ENTRY:
-        call_entry(parts.learn_context, memory, walker, lane)
+    for learn in (parts.learn, parts.learn_amaf, parts.learn_context):
+        if learn != NO_ENTRY:
+            call_entry(learn, memory, walker, lane)
     counter[c.FINISHED] += 1
     counter[c.ROOT_VISITS] += 1
     counter[c.STEPS] += counter[c.TICK] - walkers.start[walker]

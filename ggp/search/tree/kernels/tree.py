@@ -177,14 +177,10 @@ def root_of_log(known: Float64Array, n: Index) -> float:
 
 
 @inlined
-def add_bonus(
-    tree: Tree, arrays: SearchArrays, exploration: float, first: Index, end: Index, all_visits: Index
-) -> None:
-    """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020)."""
+def add_bonus(tree: Tree, bonus: float, first: Index, end: Index, value: Float64Array) -> None:
+    """`bonus` / sqrt(n), where visits in flight count in n (WU-UCT: Liu et al. 2020)."""
     count = in_blocks(end - first)
     started = tree.started[first : first + count]
-    value = arrays.score
-    bonus = exploration * root_of_log(arrays.root_log, all_visits)
     for i in range(count):
         value[i] += bonus / math.sqrt(max(started[i], 1))
 
@@ -234,7 +230,8 @@ def select_edge(
     put_means(tree, first, end, value)
     if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
         call_entry(parts.mix, memory, first, end, all_visits, reference)
-    add_bonus(tree, arrays, settings.exploration, first, end, all_visits)
+    bonus = settings.exploration * root_of_log(arrays.root_log, all_visits)
+    add_bonus(tree, bonus, first, end, value)
     if settings.is_solving != 0:
         put_proofs(tree, first, end, bool(node == arrays.counter[c.ROOT_NODE]), value)
     return first + first_highest(value[: end - first])
@@ -245,18 +242,13 @@ def _draw_untried(tree: Tree, weight: Int32Array, arrays: SearchArrays, first: I
     """An untried edge, by the weights of the moves, which are all 1 where nothing is learned."""
     total: Index = 0
     for e in range(first, end):
-        total += weight[tree.move[e]] * is_untried(tree, e)
+        total += weight[tree.move[e]] * (tree.started[e] == 0)
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        k -= weight[tree.move[e]] * is_untried(tree, e)
+        k -= weight[tree.move[e]] * (tree.started[e] == 0)
         if k < 0:
             return e
     return first
-
-
-@inlined
-def is_untried(tree: Tree, e: Index) -> bool:
-    return bool(tree.started[e] == 0)
 
 
 @inlined
