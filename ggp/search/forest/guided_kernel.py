@@ -150,7 +150,7 @@ def _select_edge(search: SearchMemory, guide: Guide, node: Index, role: Index) -
     tried, ended = 0, 0
     total = 0.0
     for e in range(first, end):
-        tried += tree.visits[e] + tree.flight[e]
+        tried += tree.started[e]
         ended += tree.visits[e]
         total += tree.total[e]
     mean = total / ended if ended > 0 else 0.0
@@ -158,7 +158,7 @@ def _select_edge(search: SearchMemory, guide: Guide, node: Index, role: Index) -
     best: Index = first
     highest = -math.inf
     for e in range(first, end):
-        count = tree.visits[e] + tree.flight[e]
+        count = tree.started[e]
         value = tree.total[e] / count if count > 0 else mean - REDUCTION
         value += bonus * guide.prior[e] / (1 + count)
         if settings.is_solving != 0 and tree.goal[e] != UNPROVEN:
@@ -184,7 +184,7 @@ def _descend(search: SearchMemory, guide: Guide) -> None:
         for role in range(tables.role_count):
             e = _select_edge(search, guide, node, role)
             path_edge[role] = e
-            tree.flight[e] += 1
+            tree.started[e] += 1
             add_lanes(arrays.value, np.int64(tables.move0) + np.int64(tree.move[e]), walkers, walker)
         walkers.path_node[walker, depth] = node
         walkers.depth[walker] = depth + 1

@@ -169,7 +169,8 @@ class SetForest:
     def abandon(self) -> None:
         """Drop the playouts in flight."""
         memory = self._memory
-        memory.trees.flight[: memory.counter[EDGES]] = 0
+        used = slice(memory.counter[EDGES])
+        memory.trees.started[used] = memory.trees.visits[used]
         words_of(memory.arrays.mask)[[BUSY, IN_TREE]] = 0
         memory.lanes.free[:] = self.lane_count - 1 - np.arange(len(memory.lanes.free))
         memory.counter[[LANES_BUSY, LEFT, ROOT_VISITS]] = 0
@@ -244,7 +245,7 @@ def _make_trees(mebibytes: float, slots: int) -> SetTrees:
         edge_count=np.zeros(sets, np.int32),
         slot=np.zeros(edges, np.int32),
         visits=np.zeros(edges, np.int32),
-        flight=np.zeros(edges, np.int32),
+        started=np.zeros(edges, np.int32),
         total=np.zeros(edges, np.float64),
     )
 

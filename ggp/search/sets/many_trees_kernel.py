@@ -59,7 +59,7 @@ class SetTrees(NamedTuple):
     edge_count: Int32Array  # int32[S]
     slot: Int32Array  # int32[E]: slot of the move, see `LaneTables`
     visits: Int32Array  # int32[E]: playouts through the edge that have ended ...
-    flight: Int32Array  # int32[E]: ... and that have not
+    started: Int32Array  # int32[E]: ... and all of them
     total: Float64Array  # float64[E]: sum of the role's goals in `visits` playouts
 
 
@@ -133,7 +133,7 @@ def _set_of(memory: SetMemory, role: Index, lane: Index) -> tuple[Index, bool]:
             if has_room:
                 trees.slot[end] = s
                 trees.visits[end] = 0
-                trees.flight[end] = 0
+                trees.started[end] = 0
                 trees.total[end] = 0.0
                 end += 1
     if not has_move:
@@ -169,7 +169,7 @@ def _select_edge(memory: SetMemory, at: Index, lane: Index) -> Index:
     chosen: Index = np.int64(MISSING)
     for e in range(first, end):
         if literal_in_lane(arrays.value, tables.slot_literal[trees.slot[e]], lane):
-            n = trees.visits[e] + trees.flight[e]
+            n = trees.started[e]
             legal += 1
             all_visits += n
             ended += trees.visits[e]
@@ -185,7 +185,7 @@ def _select_edge(memory: SetMemory, at: Index, lane: Index) -> Index:
     for e in range(first, end):
         if not literal_in_lane(arrays.value, tables.slot_literal[trees.slot[e]], lane):
             continue
-        n = trees.visits[e] + trees.flight[e]
+        n = trees.started[e]
         if untried > 0:
             if n == 0:
                 if rank == 0:
@@ -220,7 +220,7 @@ def _descend_lane(memory: SetMemory, lane: Index) -> bool:
             edge = _select_edge(memory, at, lane)
         if edge >= 0:
             slot = np.int64(memory.trees.slot[edge])
-            memory.trees.flight[edge] += 1
+            memory.trees.started[edge] += 1
             lanes.path_edge[lane, lanes.depth[lane]] = edge
             lanes.path_role[lane, lanes.depth[lane]] = role
             lanes.depth[lane] += 1
@@ -264,7 +264,6 @@ def _end_lanes(memory: SetMemory) -> None:
                 e = np.int64(lanes.path_edge[lane, i])
                 goal = arrays.goal[np.int64(lanes.path_role[lane, i])]
                 trees.visits[e] += 1
-                trees.flight[e] -= 1
                 trees.total[e] += goal
             counter[FINISHED] += 1
             counter[ROOT_VISITS] += 1

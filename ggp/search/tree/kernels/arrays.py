@@ -89,7 +89,7 @@ class Tree(NamedTuple):
 
     move: Int32Array  # [E] counted over all roles
     visits: Int32Array  # [E] playouts that took the edge and have ended
-    flight: Int32Array  # [E] playouts that took the edge and have not ended
+    started: Int32Array  # [E] playouts that took the edge, whether they have ended or not
     total: Float64Array  # [E] sum of the role's goals in `visits` playouts
     child: Int32Array  # [E] node behind the edge where one role decides, or MISSING
     goal: Int32Array  # [E] what the deciding role is proven to get behind the edge, or UNPROVEN

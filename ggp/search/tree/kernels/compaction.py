@@ -38,7 +38,7 @@ def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> 
         busy = walkers.of_lane[walkers.of_lane != MISSING]
         depth = walkers.depth[busy]
         steps = np.arange(depth.max())
-        np.subtract.at(tree.flight, walkers.path_edge[busy, : len(steps)][steps < depth[:, None]], 1)
+        np.subtract.at(tree.started, walkers.path_edge[busy, : len(steps)][steps < depth[:, None]], 1)
     lanes = len(walkers.of_lane)
     walkers.of_lane[:] = MISSING
     walkers.free_lane[:] = usable - 1 - np.arange(lanes)
@@ -185,7 +185,7 @@ def _slide_edges(
         for old in range(first, end):
             tree.move[e] = tree.move[old]
             tree.visits[e] = tree.visits[old]
-            tree.flight[e] = tree.flight[old]
+            tree.started[e] = tree.started[old]
             tree.total[e] = tree.total[old]
             tree.goal[e] = tree.goal[old]
             child = np.int64(tree.child[old])

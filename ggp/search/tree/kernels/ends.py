@@ -171,19 +171,17 @@ def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> 
     # In the tree all lanes of a walker end at once, with the same goals, which enter with the first of them.
     is_in_tree = walkers.node[walker] != MISSING
     ended = walkers.size[walker] if is_in_tree else 1
-    for d in range(depth if not is_in_tree or walkers.left[walker] == ended else 0):
-        for role in range(arrays.goal.shape[0]):
+    steps = depth if not is_in_tree or walkers.left[walker] == ended else 0
+    for role in range(arrays.goal.shape[0]):
+        goals = ended * arrays.goal[role]
+        for d in range(steps):
             e = walkers.path_edge[walker, d, role]
             tree.visits[e] += ended
-            tree.flight[e] -= ended
-            tree.total[e] += ended * arrays.goal[role]
+            tree.total[e] += goals
     # The policy learns after the back-up, and while the walker still has its path.
-    if parts.learn != NO_ENTRY:
-        call_entry(parts.learn, memory, walker, lane)
-    if parts.learn_amaf != NO_ENTRY:
-        call_entry(parts.learn_amaf, memory, walker, lane)
-    if parts.learn_context != NO_ENTRY:
-        call_entry(parts.learn_context, memory, walker, lane)
+    for learn in (parts.learn, parts.learn_amaf, parts.learn_context):
+        if learn != NO_ENTRY:
+            call_entry(learn, memory, walker, lane)
     counter[c.FINISHED] += 1
     counter[c.ROOT_VISITS] += 1
     counter[c.STEPS] += counter[c.TICK] - walkers.start[walker]

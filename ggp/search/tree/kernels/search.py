@@ -69,7 +69,7 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
     for role in range(tables.role_count):
         e = select_edge(search, parts, memory, node, role, reference, lane)
         path_edge[role] = e
-        tree.flight[e] += walkers.size[walker]
+        tree.started[e] += walkers.size[walker]
         add_lanes(search.arrays.value, np.int64(tables.move0) + np.int64(tree.move[e]), walkers, walker)
     walkers.path_node[walker, depth] = node
     walkers.depth[walker] = depth + 1

@@ -2,7 +2,8 @@
 
 Shapes and letters: `ggp.search.tree.kernels.arrays`. The plain-Python twin is
 `ggp.search.tree.reference.search`; both draw the same random numbers in the same order and compute every
-float by the same operations, so that they build the same tree.
+float by the same operations, so that they build the same tree, while no node has more than ROOT_LOGS visits:
+then this one rounds logarithms.
 
 Each term of what UCT compares has a short loop of its own, from 0 on, over slices, without branches that
 depend on the edge: so LLVM computes several edges at a time, and a search with many moves per state runs up
@@ -41,6 +42,7 @@ from ggp.search.tree.kernels.graph import shared_node
 EXPANDED, STUCK, FULL = range(3)
 BEST_GOAL = 100
 NEUTRAL_GOAL = 50.0
+LN_16 = math.log(16)
 SETTLED = -1.0
 """Value of a root move with a proven goal: below that of every other."""
 
@@ -100,7 +102,7 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
             if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
                 tree.move[e] = tables.slot_node[s] - tables.move0
                 tree.visits[e] = 0
-                tree.flight[e] = 0
+                tree.started[e] = 0
                 tree.total[e] = 0.0
                 tree.child[e] = MISSING
                 tree.goal[e] = UNPROVEN
@@ -126,12 +128,11 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
 def count_visits(tree: Tree, first: Index, end: Index) -> tuple[Index, bool]:
     """Total visits of the edges, those in flight included; and whether an edge has none."""
     count = end - first
-    visits = tree.visits[first : first + in_blocks(count)]
-    flight = tree.flight[first : first + in_blocks(count)]
+    started = tree.started[first : first + in_blocks(count)]
     all_visits: Index = 0
     untried: Index = 0
     for i in range(in_blocks(count)):
-        n = visits[i] + flight[i] if i < count else 0
+        n = started[i] if i < count else 0
         all_visits += n
         untried += n == 0 and i < count
     return all_visits, bool(untried > 0)
@@ -165,18 +166,23 @@ def put_means(tree: Tree, first: Index, end: Index, value: Float64Array) -> None
 
 
 @inlined
-def add_bonus(
-    tree: Tree, arrays: SearchArrays, exploration: float, first: Index, end: Index, all_visits: Index
-) -> None:
-    """C · sqrt(ln N / n), where visits in flight count in N and n (WU-UCT: Liu et al. 2020)."""
+def root_of_log(known: Float64Array, n: Index) -> float:
+    """sqrt(ln n), n > 0; where `known` ends, that of the leading nine or more bits of n. Most descents pass
+    several such nodes, and their logarithms would take a tenth of the search."""
+    rest = 0.0
+    while n >= known.shape[0]:
+        n >>= 4
+        rest += LN_16
+    return math.sqrt(known[n] * known[n] + rest) if rest > 0.0 else known[n]
+
+
+@inlined
+def add_bonus(tree: Tree, bonus: float, first: Index, end: Index, value: Float64Array) -> None:
+    """`bonus` / sqrt(n), where visits in flight count in n (WU-UCT: Liu et al. 2020)."""
     count = in_blocks(end - first)
-    visits = tree.visits[first : first + count]
-    flight = tree.flight[first : first + count]
-    value, known = arrays.score, arrays.root_log
-    root_log = known[all_visits] if all_visits < known.shape[0] else math.sqrt(math.log(all_visits))
-    bonus = exploration * root_log
+    started = tree.started[first : first + count]
     for i in range(count):
-        value[i] += bonus / math.sqrt(max(visits[i] + flight[i], 1))
+        value[i] += bonus / math.sqrt(max(started[i], 1))
 
 
 @inlined
@@ -224,7 +230,8 @@ def select_edge(
     put_means(tree, first, end, value)
     if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
         call_entry(parts.mix, memory, first, end, all_visits, reference)
-    add_bonus(tree, arrays, settings.exploration, first, end, all_visits)
+    bonus = settings.exploration * root_of_log(arrays.root_log, all_visits)
+    add_bonus(tree, bonus, first, end, value)
     if settings.is_solving != 0:
         put_proofs(tree, first, end, bool(node == arrays.counter[c.ROOT_NODE]), value)
     return first + first_highest(value[: end - first])
@@ -235,18 +242,13 @@ def _draw_untried(tree: Tree, weight: Int32Array, arrays: SearchArrays, first: I
     """An untried edge, by the weights of the moves, which are all 1 where nothing is learned."""
     total: Index = 0
     for e in range(first, end):
-        total += weight[tree.move[e]] * is_untried(tree, e)
+        total += weight[tree.move[e]] * (tree.started[e] == 0)
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        k -= weight[tree.move[e]] * is_untried(tree, e)
+        k -= weight[tree.move[e]] * (tree.started[e] == 0)
         if k < 0:
             return e
     return first
-
-
-@inlined
-def is_untried(tree: Tree, e: Index) -> bool:
-    return bool(tree.visits[e] + tree.flight[e] == 0)
 
 
 @inlined

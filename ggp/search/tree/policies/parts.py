@@ -19,7 +19,7 @@ from ggp.lanes.step import advance_or_restart, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
 from ggp.search.tree.kernels.ends import settle_and_end
-from ggp.search.tree.kernels.tree import is_untried, random_below
+from ggp.search.tree.kernels.tree import random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
 from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves, refresh_weights
 from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
@@ -102,17 +102,17 @@ def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: in
     top: Index = cases.weight.shape[1]
     # score holds the levels of untried edges, and top the best of them, on which all weights depend.
     for e in range(first, end):
-        if is_untried(tree, e):
+        if tree.started[e] == 0:
             level = level_in_lane(arrays.value, cases, np.int64(tree.move[e]), lane)
             arrays.score[e - first] = level
             top = level if level < top else top
     total: Index = 0
     for e in range(first, end):
-        if is_untried(tree, e):
+        if tree.started[e] == 0:
             total += weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
     k = random_below(arrays.seed, total)
     for e in range(first, end):
-        if is_untried(tree, e):
+        if tree.started[e] == 0:
             k -= weight_of_level(cases, role, np.int64(arrays.score[e - first]), top)
             if k < 0:
                 return e

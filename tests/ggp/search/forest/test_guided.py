@@ -8,6 +8,7 @@ from ggp.networks.network import Network
 from ggp.search.budget import Budget
 from ggp.search.forest.guided import GuidedForest
 from ggp.search.tree.options import MctsOptions
+from tests.ggp.search.tree.golden import in_flight
 from tests.oracles.naive_guided import PlainGuidedSearch
 
 UNPROVEN = MctsOptions(is_solving=False)
@@ -69,7 +70,7 @@ def test_many_lanes_search_one_tree_and_can_be_stopped():
     # All lanes reach the root before it is expanded; the others wait for nothing.
     (total,) = sums_of_visits(forest)
     assert 4000 - 40 <= total <= 4000
-    assert (forest._engine.tree.flight[: forest._engine.edge_count] == 0).all()
+    assert not in_flight(forest._engine).any()
     stopped = Budget(is_stopped=lambda: True)
     assert not forest.search_together(game.unpack(game.initial_state()), stopped, lanes=8)
 

@@ -60,7 +60,7 @@ def test_all_lanes_count_every_playout_once_and_leave_nothing_in_flight(name):
     for role, name_of_role in enumerate(game.roles):
         if str(name_of_role) != "random":
             assert sum(edge.visits for edge in forest.moves(role, 0).values()) == 5000
-    assert not forest._memory.trees.flight.any()
+    assert (forest._memory.trees.started == forest._memory.trees.visits).all()
 
 
 def test_search_goes_on_without_room_for_new_sets():
@@ -74,7 +74,7 @@ def test_stopped_search_forgets_what_is_in_flight():
     game = load("dark_hex_3x3", engine="lanes")
     forest = forest_at_start(game)
     assert not forest.grow(10**9, is_stopped=lambda: True)
-    assert not forest._memory.trees.flight.any()
+    assert (forest._memory.trees.started == forest._memory.trees.visits).all()
     before = forest.simulation_count
     assert forest.grow(100)
     assert forest.simulation_count == before + 100

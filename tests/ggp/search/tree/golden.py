@@ -2,6 +2,9 @@
 
 from functools import cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 import ggp
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Move
@@ -12,6 +15,7 @@ from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, RARE, SAMPLED
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
+from ggp.search.tree.tree_engine import TreeEngine
 
 
 @cache
@@ -19,6 +23,12 @@ def compiled(name: str) -> CompiledGame:
     game = ggp.load(name, engine="lanes")
     assert isinstance(game, CompiledGame)
     return game
+
+
+def in_flight(engine: TreeEngine) -> NDArray[np.int32]:
+    """Of every edge, the playouts that took it and have not ended."""
+    of_edges = slice(engine.edge_count)
+    return engine.tree.started[of_edges] - engine.tree.visits[of_edges]
 
 
 def one_lane(ramp: int = 0, **options) -> MctsOptions:

@@ -15,7 +15,7 @@ from ggp.search.tree.options import MctsOptions, OptionError, default_options, p
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
 from tests.conftest import mostly_slow
-from tests.ggp.search.tree.golden import compiled, one_lane
+from tests.ggp.search.tree.golden import compiled, in_flight, one_lane
 
 SMALL = MctsOptions(memory_mebibytes=32, words=1)
 
@@ -60,7 +60,7 @@ def test_search_keeps_consistent_statistics(options):
     search.run(Budget(simulations=3000))
     engine = search.engines[0]
     tree = engine.tree
-    assert not tree.flight[: engine.edge_count].any()
+    assert not in_flight(engine).any()
     for node in range(engine.node_count):
         sums = [sum(int(tree.visits[e]) for e in engine.edges_of(node, role)) for role in (0, 1)]
         assert sums[0] == sums[1]
@@ -97,14 +97,14 @@ def test_untried_moves_of_the_root_are_tried_at_the_same_time():
     engine.run(3)
     edges = engine.edges_of(0, 0)
     assert len(edges) > 2
-    assert [int(engine.tree.flight[e] + engine.tree.visits[e]) for e in edges] == [1] * len(edges)
+    assert [int(engine.tree.started[e]) for e in edges] == [1] * len(edges)
 
 
 def test_search_never_has_more_in_flight_than_the_ramp_allows():
     (engine,) = search_of("connectfour_4x4", ramp=4, lanes_per_leaf=2, leaf_growth=50).engines
     engine.begin(500)
     while not engine.run(1):
-        flight = sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0))
+        flight = in_flight(engine)[engine.edges_of(0, 0)].sum()
         untried = len(engine.edges_of(0, 0)) - engine.simulation_count
         assert flight <= max(1, engine.simulation_count // 4, untried)
 
@@ -129,7 +129,7 @@ def test_lanes_allowed_in_flight_need_no_visits():
     engine.allow_in_flight(0.5)
     engine.run(4)
     assert engine.simulation_count == 0
-    assert sum(int(engine.tree.flight[e]) for e in engine.edges_of(0, 0)) == 32
+    assert in_flight(engine)[engine.edges_of(0, 0)].sum() == 32
 
 
 @pytest.mark.parametrize(
@@ -195,14 +195,14 @@ def test_search_abandons_what_is_in_flight_when_the_match_goes_on(options):
     search.run(Budget(simulations=2000))
     engine.begin(5000)
     engine.run(3)
-    assert engine.tree.flight[: engine.edge_count].any()
+    assert in_flight(engine).any()
     joint_move = (search.best_move(), game.legal_moves(game.initial_state(), game.roles[1])[0])
     search.move_to(game.next_state(game.initial_state(), joint_move), joint_move)
     assert engine.node_count > 1
-    assert not engine.tree.flight[: engine.edge_count].any()
+    assert not in_flight(engine).any()
     before = sum(visits for _, visits, _ in statistics(search)[0])
     assert search.run(Budget(simulations=200)) == 200
-    assert not engine.tree.flight[: engine.edge_count].any()
+    assert not in_flight(engine).any()
     assert sum(visits for _, visits, _ in statistics(search)[0]) == before + 200
 
 

@@ -65,7 +65,8 @@ def _engine(policy):
 def _put(engine, edges):
     tree = engine.tree
     for e, (visits, flight, total, goal, rave_visits, rave_total) in enumerate(edges):
-        tree.visits[e], tree.flight[e], tree.total[e], tree.goal[e] = visits, flight, total, goal
+        tree.visits[e], tree.started[e] = visits, visits + flight
+        tree.total[e], tree.goal[e] = total, goal
         if len(tree.rave_visits) > 1:
             tree.rave_visits[e], tree.rave_total[e] = rave_visits, rave_total
         tree.move[e] = e
@@ -86,6 +87,16 @@ def test_tried_edge_with_the_highest_value_is_selected(policy, is_root):
         _put(engine, edges)
         values = [_value(edge, policy == "rave", edges, is_root) for edge in edges]
         assert values[_select(engine, count, 0 if is_root else 1)] == pytest.approx(max(values), abs=1e-9)
+
+
+@pytest.mark.parametrize("visits", [1_600, 1_700, 20_000, 300_000, 5_000_000])
+def test_the_bonus_of_many_visits_is_right_to_a_thousandth(visits):
+    engine = _engine("uniform")
+    for share, best in ((0.999, 0), (1.001, 1)):
+        # Four times the visits halve the bonus, which a higher mean makes up for by this share.
+        mean = share * EXPLORATION * math.sqrt(math.log(5 * visits) / visits) / 2
+        _put(engine, [(visits, 0, 0, UNPROVEN, 0, 0), (4 * visits, 0, 4 * visits * mean, UNPROVEN, 0, 0)])
+        assert _select(engine, 2, 1) == best
 
 
 def test_untried_edges_come_first_then_the_first_of_the_best():
