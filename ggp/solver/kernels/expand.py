@@ -4,9 +4,9 @@ Two passes of lanes. In the first a lane is a state: LEGAL and GOAL give its mov
 its goals. In the second a lane is a state and a joint move: NEXT gives the successor, whose key is looked up
 in the key table and appended if it is new.
 
-In most games only one role of a state has a choice. Then the joint moves of a first pass are listed move by
-move, so that a move is set in many lanes at once, and keys are put where they belong in the order of states.
-Otherwise joint moves are set one by one.
+In most games roles take turns. Then the joint moves of a first pass are listed move by move, so that a move
+is set in many lanes at once, and keys are put where they belong in the order of states. Otherwise joint moves
+are set one by one.
 
 Letters: N states, R roles, M moves of all roles, D words per key, L = 64*W lanes.
 """
@@ -38,6 +38,7 @@ from ggp.jit.rows import (
 )
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import has_lane, set_lanes
+from ggp.lanes.choose import take_turns
 from ggp.lanes.indices import transpose_rows
 from ggp.lanes.keys.key_table import SCRATCH, KeyTable, Words, number_states
 from ggp.lanes.keys.state_code import StateCode, decode_planes, encode_planes
@@ -58,7 +59,7 @@ LISTED, REACHED, RUNS = range(11, 14)
 COUNTERS = 14
 NO_LANE = -1
 NOT_LISTED = -1
-CHOOSER = 2
+TURN = 2
 LISTED_PER_STATE = 64
 """In the mean: listed joint moves are numbered at once, in less than a millisecond."""
 UNKNOWN = 254
@@ -70,8 +71,8 @@ class Expansion(NamedTuple):
 
     state_value, move_value   K+1 rows each: the circuit with a state per lane, and with a joint move as well
     planes      64*D rows
-    live        2+R rows: the lanes of the first pass whose state is not terminal; scratch; from CHOOSER on,
-                the lanes in which each role has the choice
+    live        2+R rows: the lanes of the first pass whose state is not terminal; scratch; from TURN on,
+                the lanes in which each role has its turn
     block       uint64[64], scratch
     chosen      int64[L]: the states in the lanes of the first pass
     source, target   int64[L]: the states in the lanes of the second pass, and the places in `reached`
@@ -125,7 +126,7 @@ def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion
         state_value=values[0],
         move_value=values[1],
         planes=make_rows(64 * code.word_count, words),
-        live=make_rows(CHOOSER + roles, words),
+        live=make_rows(TURN + roles, words),
         block=np.zeros(64, np.uint64),
         chosen=np.zeros(lanes, np.int64),
         source=np.zeros(lanes, np.int64),
@@ -168,52 +169,31 @@ class SpaceArrays(NamedTuple):
 
 
 @stage
-def _find_choosers(tables: LaneTables, first_move: Int32Array, expansion: Expansion) -> bool:
-    """Whether in every lane one role at most has several moves, and each other role the same one in all lanes
-    with that chooser. Then write the lanes of each chooser, where nobody has a choice of the first role, and
-    put those same moves into `run`, at the place chooser * R + other."""
-    value, live, slot_literal = expansion.state_value, expansion.live, tables.slot_literal
-    roles = tables.role_count
-    alive = load(live, 0)
-    taken, wrong = fill(value, np.uint64(0)), fill(value, np.uint64(0))
-    for role in range(roles):
-        one, several = fill(value, np.uint64(0)), fill(value, np.uint64(0))
-        for slot in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            x = literal(value, np.int64(slot_literal[slot])) & alive
-            several = several | (one & x)
-            one = one | x
-        wrong = wrong | (alive & ~one) | (several & taken)
-        taken = taken | several
-        store(live, CHOOSER + role, several)
-    if any_lane(wrong):
-        return False
-    store(live, CHOOSER, load(live, CHOOSER) | (alive & ~taken))
-    for role in range(roles):
-        chooser = load(live, CHOOSER + role)
-        for other in range(roles):
-            slot, move, end = tables.first_slot[other], first_move[other], first_move[other + 1]
-            while move < end and any_lane(chooser & ~literal(value, np.int64(slot_literal[slot]))):
-                slot += 1
-                move += 1
-            if move == end and other != role:
-                return False
-            expansion.run[role * roles + other, 0] = move
-    return True
+def _find_turns(tables: LaneTables, expansion: Expansion) -> None:
+    """Write the lanes in which each role has its turn, of the first role also those in which all wait."""
+    value, live = expansion.state_value, expansion.live
+    waiting = load(live, 0)
+    for role in range(tables.role_count):
+        turn = fill(value, np.uint64(0))
+        for i in range(tables.turns.first[role], tables.turns.first[role + 1]):
+            turn = turn | literal(value, np.int64(tables.turns.literal[i]))
+        store(live, TURN + role, load(live, 0) & turn)
+        waiting = waiting & ~turn
+    store(live, TURN, load(live, TURN) | waiting)
 
 
 @stage
 def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion) -> bool:
-    """List the joint moves of the first pass by choosers and their moves, with their ranks in their states;
-    whether there was room."""
+    """List the joint moves of the first pass by roles and moves, with their ranks in their states; whether
+    there was room."""
     value, live, run = expansion.state_value, expansion.live, expansion.run
-    roles = tables.role_count
+    roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
     expansion.joint_moves[:] = 0
-    runs, listed = np.int64(roles * roles), np.int64(0)
     for role in range(roles):
         begin = listed
         for move in range(first_move[role], first_move[role + 1]):
             slot = tables.first_slot[role] + move - first_move[role]
-            x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, CHOOSER + role)
+            x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, TURN + role)
             if any_lane(x):
                 if listed + 64 * word_count(live) > expansion.rank.shape[0]:
                     return False
@@ -223,8 +203,9 @@ def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Exp
                 run[runs, 2] = listed
                 runs += 1
         for other in range(roles):
-            same = role * roles + other
-            run[same, 1], run[same, 2] = begin, listed if other != role else begin
+            if other != role and begin < listed:
+                run[runs, 0], run[runs, 1], run[runs, 2] = tables.turns.waiting[other], begin, listed
+                runs += 1
     expansion.counter[LISTED], expansion.counter[REACHED], expansion.counter[RUNS] = listed, 0, runs
     return True
 
@@ -256,17 +237,21 @@ def _settle_states(
     count: Index,
 ) -> None:
     """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves."""
-    for i in range(count):
-        expansion.chosen[i] = state + i
     value = expansion.state_value
-    put_keys(code, keys, expansion.chosen, count, value, expansion.planes, expansion.block)
+    lanes = 64 * word_count(value)
+    for i in range(lanes):
+        expansion.chosen[i] = state + min(i, count - 1)
+    put_keys(code, keys, expansion.chosen, lanes, value, expansion.planes, expansion.block)
     settle_states(tables, value)
     store(expansion.live, 0, fill(value, np.uint64(0)))
     set_lanes(expansion.live, 0, np.int64(0), count)
     store(expansion.live, 0, load(expansion.live, 0) & ~literal(value, np.int64(tables.terminal)))
     expansion.counter[LISTED] = NOT_LISTED
-    is_listed = _find_choosers(tables, first_move, expansion)
-    if not (is_listed and _list_joint_moves(tables, first_move, expansion)):
+    is_listed = take_turns(tables, value)
+    if is_listed:
+        _find_turns(tables, expansion)
+        is_listed = _list_joint_moves(tables, first_move, expansion)
+    if not is_listed:
         list_legal_moves(
             tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move
         )
@@ -307,7 +292,7 @@ def _note_states(
             i = lane * roles + role
             is_live = has_lane(live, 0, lane)
             if expansion.counter[LISTED] >= 0:
-                has_choice = has_lane(live, CHOOSER + role, lane)
+                has_choice = has_lane(live, TURN + role, lane)
                 legal_count[i] = joint[lane] if has_choice else np.int64(is_live)
             legal = legal_count[i]
             move_count[at + i] = np.uint16(legal)
