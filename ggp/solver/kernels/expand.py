@@ -404,6 +404,24 @@ def _set_joint_move(
     expansion.source[i], expansion.target[i] = expansion.chosen[lane], i
 
 
+@stage
+def _set_joint_moves(
+    tables: LaneTables, first_move: Int32Array, expansion: Expansion, count: Index, lanes: Index
+) -> None:
+    """Set joint moves of the first pass, `count` states, from counter[LANE] on, while there are lanes.
+    A state whose joint moves fill the second pass stays open until the next one."""
+    counter, roles = expansion.counter, tables.role_count
+    while counter[LANE] < count and counter[PENDING] < lanes:
+        first = counter[LANE] * roles
+        if counter[IS_OPEN] == 0:
+            counter[IS_OPEN] = _can_move(expansion.legal_count, first, first + roles)
+        if counter[IS_OPEN] != 0:
+            _set_joint_move(tables, first_move, expansion, counter[LANE], counter[PENDING])
+            counter[PENDING] += 1
+            counter[IS_OPEN] = _next_joint_move(expansion.turn, expansion.legal_count, first)
+        counter[LANE] += counter[IS_OPEN] == 0
+
+
 def begin_expansion(expansion: Expansion, first: int) -> None:
     """Let `expand` begin at state `first`, with no edges yet."""
     counter = expansion.counter
@@ -424,59 +442,37 @@ def expand(
     move_count   uint16[(end-first)*R], overwritten: legal moves per role; all 0 in terminal states
     """
     tables, code, first_move, expansion = unboxed(expander)
-    roles = tables.role_count
-    counter = expansion.counter
+    roles, counter, keys = tables.role_count, expansion.counter, space.known.keys
     lanes = 64 * word_count(expansion.state_value)
-    state: Any = counter[NEXT]
-    lane: Any = counter[LANE]
-    pending: Any = counter[PENDING]
-    is_open = counter[IS_OPEN] != 0
     counter[WANTED] = 0
-    while counter[PASSES] > 0 and (state < end or pending > 0):
-        if pending == lanes or state == end or (pending > 0 and counter[LISTED] >= 0):
-            if _room(space, counter) < pending:
-                counter[WANTED] = pending
-                break
-            _reach(tables, code, expansion, space.known.keys, pending)
-            _number(expansion, space, pending)
-            pending = np.int64(0)
+    while counter[PASSES] > 0 and (counter[NEXT] < end or counter[PENDING] > 0):
+        state, pending, listed = counter[NEXT], counter[PENDING], counter[LISTED]
+        count = min(lanes, end - state)
+        is_full = pending == lanes or state == end or (pending > 0 and listed >= 0)
+        if not is_full and listed > counter[REACHED]:
+            _reach(tables, code, expansion, keys, _set_listed(tables, expansion, state))
             counter[PASSES] -= 1
-            continue
-        count: Any = min(lanes, end - state)
-        if counter[LISTED] > counter[REACHED]:
-            _reach(tables, code, expansion, space.known.keys, _set_listed(tables, expansion, state))
-            counter[PASSES] -= 1
-            continue
-        if counter[LISTED] >= 0:
-            if _room(space, counter) < counter[LISTED]:
-                counter[WANTED] = counter[LISTED]
+        elif is_full or listed >= 0:
+            numbered = pending if is_full else listed
+            if _room(space, counter) < numbered:
+                counter[WANTED] = numbered
                 break
-            _number(expansion, space, counter[LISTED])
-            counter[LISTED] = NOT_LISTED
-            state += count
-            lane = np.int64(NO_LANE)
-            continue
-        if lane < 0:
-            _settle_states(tables, code, first_move, expansion, space.known.keys, state, count)
+            if is_full:
+                _reach(tables, code, expansion, keys, pending)
+                counter[PENDING] = 0
+                counter[PASSES] -= 1
+            else:
+                counter[NEXT], counter[LANE], counter[LISTED] = state + count, NO_LANE, NOT_LISTED
+            _number(expansion, space, numbered)
+        elif counter[LANE] < 0:
+            _settle_states(tables, code, first_move, expansion, keys, state, count)
             read_goals(tables, expansion.state_value, expansion.planes, count, space.goal, state * roles)
-            counter[PASSES] -= 1
-            lane = np.int64(0)
             at, goal_at = (state - first) * roles, state * roles
             _note_states(roles, expansion, count, move_count, at, space.goal, goal_at)
-            continue
-        # The moves of `count` states from `state` on are listed; those of the lanes before `lane` are pending
-        # or flushed. A state whose joint moves fill the pass stays open until the next one.
-        while lane < count and pending < lanes:
-            if not is_open:
-                is_open = _can_move(expansion.legal_count, lane * roles, (lane + 1) * roles)
-            if is_open:
-                _set_joint_move(tables, first_move, expansion, lane, pending)
-                pending += 1
-                is_open = _next_joint_move(expansion.turn, expansion.legal_count, lane * roles)
-            if not is_open:
-                lane += 1
-        if lane == count:
-            state += count
-            lane = np.int64(NO_LANE)
-    counter[NEXT], counter[LANE], counter[PENDING], counter[IS_OPEN] = state, lane, pending, is_open
-    return bool(state == end and pending == 0)
+            counter[LANE] = 0
+            counter[PASSES] -= 1
+        else:
+            _set_joint_moves(tables, first_move, expansion, count, lanes)
+            if counter[LANE] == count:
+                counter[NEXT], counter[LANE] = state + count, NO_LANE
+    return bool(counter[NEXT] == end and counter[PENDING] == 0)
