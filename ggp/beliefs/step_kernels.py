@@ -34,7 +34,7 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.lanes.bits import literal_word
-from ggp.lanes.keys.key_table import KeyTable, Words, make_key_table, number_states
+from ggp.lanes.keys.key_table import SCRATCH, KeyTable, Words, make_key_table, number_states
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
@@ -46,8 +46,6 @@ from ggp.lanes.step import (
     store_successors,
     sum_percepts,
 )
-
-_HASHED_AT_ONCE = 256
 
 BoolArray = NDArray[np.bool_]
 Int64Array = NDArray[np.int64]
@@ -67,7 +65,7 @@ class StepLanes(NamedTuple):
     observed: Words  # uint64[L]: the sum of the numbers of what one role perceives
     key: Words  # uint64[R, L]: of what each role has observed after the step
     reached: Words  # uint64[L*D]: the successors
-    mixed: Words  # uint64[*], see `number_states`
+    mixed: Words  # uint64[SCRATCH]
     number: NDArray[np.uint32]  # uint32[L]
 
 
@@ -119,7 +117,7 @@ def make_step_lanes(roles: int, fluents: int, words: int) -> StepLanes:
         observed=np.zeros(lanes, np.uint64),
         key=np.zeros((roles, lanes), np.uint64),
         reached=np.zeros(lanes * code.word_count, np.uint64),
-        mixed=np.zeros(_HASHED_AT_ONCE, np.uint64),
+        mixed=np.zeros(SCRATCH, np.uint64),
         number=np.zeros(lanes, np.uint32),
     )
 

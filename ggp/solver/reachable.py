@@ -27,6 +27,7 @@ from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.memory import GrowingArray, map_memory
+from ggp.jit.unboxed import Unboxed
 from ggp.lanes.keys.key_table import ABSENT, KeyTable, Words, find_states, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
@@ -39,6 +40,7 @@ from ggp.solver.kernels.expand import (
     STATES,
     STUCK,
     WANTED,
+    Expander,
     SpaceArrays,
     begin_expansion,
     expand,
@@ -159,6 +161,7 @@ class _Enumeration:
         self.bits = len(self.code.first_source) - 1 if code_at is None else 64
         game.native.begin(game.words)
         self.expansion = make_expansion(tables, self.code, game.words)
+        self.expander = self._make_expander()
         self.passes, self.inserted = Slices(), Slices()
         self.keys = GrowingArray(np.zeros(FIRST_CAPACITY * self.words, np.uint64))
         self.goal = GrowingArray(np.zeros(FIRST_CAPACITY * self.roles, np.uint8))
@@ -172,6 +175,10 @@ class _Enumeration:
         self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
         self.is_resumable = limits.work_folder is not None
         self.start = time.perf_counter()
+
+    def _make_expander(self) -> Unboxed[Expander]:
+        first_move = self.game.tables.first_move
+        return Unboxed.made_once(Expander(self.tables, self.code, first_move, self.expansion))
 
     @property
     def states(self) -> int:
@@ -263,6 +270,7 @@ class _Enumeration:
         self.layer_ends = ends
         if self.code_at is not None:
             self.code = self.code_at(len(ends) - 1)
+            self.expander = self._make_expander()
         if self.rank is not None:
             size, before = np.diff([0, *ends])[-1:-3:-1].tolist()
             expected = size * size // before // 3 * 4
@@ -320,15 +328,14 @@ class _Enumeration:
     def _expand_chunk(self, first: int, end: int) -> None:
         counter = self.expansion.counter
         begin_expansion(self.expansion, first)
-        moves = np.zeros((end - first, self.roles), np.uint16)
+        moves = _zeros((end - first) * self.roles, np.uint16).reshape(-1, self.roles)
         while not self._expand_slice(first, end, moves):
             if counter[WANTED]:
                 self._make_room(int(counter[WANTED]))
             self._check_time()
         if counter[STUCK] and (not self.is_lenient or self.may_overflow):
             raise UnsolvableError("a role has no legal move in a reachable nonterminal state")
-        edge = _on_own_pages(self.edge.array[: counter[EDGES]])
-        self.chunks.append(Chunk(first, end - first, _on_own_pages(moves), edge))
+        self.chunks.append(Chunk(first, end - first, moves, self._taken_edges()))
         self.transitions += int(counter[EDGES])
         self.expanded = end
         if self.limits.work_folder is not None or self._bytes() > self.limits.mebibytes << 20:
@@ -341,13 +348,22 @@ class _Enumeration:
         space = SpaceArrays(
             KeyTable(self.table, self.keys.array, self.words, self.bits), self.edge.array, self.goal.array
         )
-        given = self.tables, self.code, self.game.tables.first_move, self.expansion, space
         start = time.perf_counter()
         with announced_compilation() if not first and self.passes.size == 1 else nullcontext():
-            is_done = expand(*given, first, end, moves.reshape(-1))
+            is_done = expand(self.expander, space, first, end, moves.reshape(-1))
         if counter[PASSES] == 0:
             self.passes.note(time.perf_counter() - start)
         return is_done
+
+    def _taken_edges(self) -> NDArray[np.uint32]:
+        """The transitions found since the last chunk, in memory that returns to the system by itself."""
+        count, edge = int(self.expansion.counter[EDGES]), self.edge
+        if edge.array.itemsize * count < _OWN_PAGES_BYTES:
+            return edge.array[:count].copy()
+        self.edge = GrowingArray(np.zeros(1, np.uint32))
+        self.edge.grow(len(edge.array))
+        edge.grow(count)
+        return edge.array
 
     def _check_time(self) -> None:
         self.limits.check_time(f"{self.states:,} states found")
@@ -521,10 +537,7 @@ def _grown(count: int, itemsize: int) -> int:
     return count + min(int((GROWTH - 1) * count), MAX_GROWTH_BYTES // itemsize)
 
 
-def _on_own_pages(array: NDArray[Any]) -> NDArray[Any]:
-    """A copy whose memory returns to the system when it is dropped; a heap would keep it."""
-    if array.nbytes < _OWN_PAGES_BYTES:
-        return array.copy()
-    copy: NDArray[Any] = np.frombuffer(map_memory(array.nbytes), array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
+def _zeros(count: int, dtype: type[np.uint16]) -> NDArray[Any]:
+    """Zeros in memory that returns to the system when they are dropped; a heap would keep it."""
+    size = count * np.dtype(dtype).itemsize
+    return np.zeros(count, dtype) if size < _OWN_PAGES_BYTES else np.frombuffer(map_memory(size), dtype)

@@ -32,6 +32,7 @@ _HALF = np.uint64(32)
 _TAG_BITS = 31
 """Of a hash; the lowest bit of a tag says that its state is in the bucket where it belongs."""
 _BATCH = 256
+SCRATCH = 2 * _BATCH
 BUCKET = 8
 
 
@@ -155,7 +156,8 @@ def _prefetch_buckets(
 ) -> None:
     for i in range(first, end):
         mixed[i - first] = _hash_in(table, reached, words * i, words)
-        prefetch(table, _bucket_of(table, mixed[i - first]))
+    for i in range(end - first):
+        prefetch(table, _bucket_of(table, mixed[i]))
 
 
 class KeyTable(NamedTuple):
@@ -174,14 +176,15 @@ class KeyTable(NamedTuple):
 
 
 @inlined
-def _number_key(known: KeyTable, state_count: Index, reached: Words, place: Index, is_exact: bool) -> Index:
-    """The number of the key at `place`, appended and entered as state_count if it is new.
+def _number_key(
+    known: KeyTable, state_count: Index, reached: Words, place: Index, h: np.uint64, is_exact: bool
+) -> Index:
+    """The number of the key at `place` with hash `h`, appended and entered as state_count if it is new.
 
     As if new: the key behind the others, and the entry in its bucket. Without a branch, unless that is full
     or, behind the same tag, holds another key.
     """
     table, keys, words = known.table, known.keys, known.word_count
-    h = _hash_in(table, reached, place, words)
     for d in range(words):
         keys[words * state_count + d] = reached[place + d]
     bucket = _bucket_of(table, h)
@@ -191,9 +194,9 @@ def _number_key(known: KeyTable, state_count: Index, reached: Words, place: Inde
     slot = bucket + (lowest_bit(empty if is_new else same) & (BUCKET - 1))
     entry = table[slot]
     entry = (_tag_of(h) << _HALF) | np.uint64(state_count + 1) if is_new else entry
-    other = words * (np.int64(entry & _LOW) - 1)
     differing = np.uint64(is_new & (empty == np.uint64(0)))
     if not is_exact:
+        other = words * (np.int64(entry & _LOW) - 1)
         for d in range(words):
             differing |= keys[other + d] ^ reached[place + d]
     if differing != np.uint64(0):
@@ -219,7 +222,7 @@ def number_states(
     known         with room for `count` keys more
     state_count   N
     reached       uint64[B*D]
-    mixed         uint64[B], scratch
+    mixed         uint64[SCRATCH]
     edge          edge[first_edge + i] = number of key i
     """
     table, keys, words = known.table, known.keys, known.word_count
@@ -230,8 +233,8 @@ def number_states(
             _prefetch_buckets(table, words, reached, first, end, mixed)
         else:
             prefetch_batch(table, keys, words, reached, first, end, mixed)
-        # Afterwards `mixed` lists the keys that are not the first candidates of their buckets; where such a
-        # bucket is full, the next one is on its way.
+        # Afterwards the second half of `mixed` lists the keys that are not the first candidates of their
+        # buckets; where such a bucket is full, the next one is on its way.
         missing = np.int64(0)
         for i in range(first, end):
             bucket = _bucket_of(table, mixed[i - first])
@@ -249,13 +252,13 @@ def number_states(
                 is_missing = (differing != np.uint64(0)) | (state >= state_count)
             is_full = table[bucket + BUCKET - 1] != np.uint64(0)
             prefetch(table, bucket + BUCKET * np.int64(is_missing & is_full))
-            mixed[missing] = np.uint64(i)
+            mixed[_BATCH + missing] = np.uint64(i)
             missing += np.int64(is_missing)
         for j in range(missing):
-            k = np.int64(mixed[j])
-            number = _number_key(known, state_count, reached, words * k, bool(is_exact))
+            k = np.int64(mixed[_BATCH + j])
+            number = _number_key(known, state_count, reached, words * k, mixed[k - first], bool(is_exact))
             edge[first_edge + k] = np.uint32(number)
-            state_count = max(state_count, number + 1)
+            state_count += np.int64(number == state_count)
     return state_count
 
 

@@ -4,6 +4,10 @@ Two passes of lanes. In the first a lane is a state: LEGAL and GOAL give its mov
 its goals. In the second a lane is a state and a joint move: NEXT gives the successor, whose key is looked up
 in the key table and appended if it is new.
 
+In most games roles take turns. Then the joint moves of a first pass are listed move by move, so that a move
+is set in many lanes at once, and keys are put where they belong in the order of states. Otherwise joint moves
+are set one by one.
+
 Letters: N states, R roles, M moves of all roles, D words per key, L = 64*W lanes.
 """
 
@@ -15,11 +19,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
-from ggp.jit.compiling import kernel, piece, stage
-from ggp.jit.rows import ALL_ONES, Index, Rows, literal, make_rows, store, word_count, words_of
+from ggp.jit.compiling import inlined, kernel, piece, stage
+from ggp.jit.rows import (
+    ALL_ONES,
+    Index,
+    Rows,
+    any_lane,
+    fill,
+    get_word,
+    literal,
+    load,
+    lowest_bit,
+    make_rows,
+    set_word,
+    store,
+    word_count,
+    words_of,
+)
+from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import has_lane, set_lanes
-from ggp.lanes.keys.key_table import KeyTable, Words, number_states
-from ggp.lanes.keys.state_code import StateCode
+from ggp.lanes.choose import take_turns
+from ggp.lanes.indices import transpose_rows
+from ggp.lanes.keys.key_table import SCRATCH, KeyTable, Words, number_states
+from ggp.lanes.keys.state_code import StateCode, decode_planes, encode_planes
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
     clear_moves,
@@ -29,13 +51,17 @@ from ggp.lanes.step import (
     read_goals,
     settle_states,
     settle_successors,
-    store_successors,
 )
 
 # Indices of Expansion.counter.
 STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING, LISTED_FROM = range(11)
-COUNTERS = 11
+LISTED, REACHED, RUNS = range(11, 14)
+COUNTERS = 14
 NO_LANE = -1
+NOT_LISTED = -1
+TURN = 2
+LISTED_PER_STATE = 64
+"""In the mean: listed joint moves are numbered at once, in less than a millisecond."""
 UNKNOWN = 254
 MAX_MOVES = 65535
 
@@ -45,20 +71,27 @@ class Expansion(NamedTuple):
 
     state_value, move_value   K+1 rows each: the circuit with a state per lane, and with a joint move as well
     planes      64*D rows
-    live        2 rows: the lanes of the first pass whose state is not terminal; scratch
+    live        2+R rows: the lanes of the first pass whose state is not terminal; scratch; from TURN on,
+                the lanes in which each role has its turn
     block       uint64[64], scratch
     chosen      int64[L]: the states in the lanes of the first pass
-    source      int64[L]: the states in the lanes of the second pass
-    legal_count int32[L*R] and legal_move int32[L*M]: legal moves (counted over all roles) by lane and role
-    reached     uint64[L*D]: keys of the states reached
-    mixed       uint64[L]: their hashes
+    source, target   int64[L]: the states in the lanes of the second pass, and the places in `reached`
+    legal_count int32[L*R] and legal_move int32[L*M]: legal moves (counted over all roles) by lane and role;
+                of listed joint moves their lanes instead, and ...
+    rank        int32[*]: ... the number of earlier ones in their lanes
+    joint_moves, first_place   int32[L]: how many are listed of each lane, and the place of the first
+    run         int32[M+R*R, 3]: a move, and the first and the end of the listed joint moves that have it
+    reached     uint64[*D]: keys of the states reached, in their order, and ...
+    origin      int64[*]: ... the states that lead to them
+    mixed       uint64[SCRATCH]
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
-    counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, STUCK states (not
-                terminal, and a role with no move or over MAX_MOVES), BACKWARD edges (to a state whose number
+    counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, roles STUCK in a state
+                that is not terminal (no move, or over MAX_MOVES), BACKWARD edges (to a state whose number
                 is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
                 where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
                 is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING;
-                LISTED_FROM, the first state in the key table, none before which is reached again
+                LISTED_FROM, the first state in the key table, none before which is reached again; joint moves
+                LISTED (or NOT_LISTED), and how many of them are REACHED and in RUNS
     """
 
     state_value: Rows
@@ -68,9 +101,15 @@ class Expansion(NamedTuple):
     block: NDArray[np.uint64]
     chosen: NDArray[np.int64]
     source: NDArray[np.int64]
+    target: NDArray[np.int64]
     legal_count: Int32Array
     legal_move: Int32Array
+    rank: Int32Array
+    joint_moves: Int32Array
+    first_place: Int32Array
+    run: Int32Array
     reached: Words
+    origin: NDArray[np.int64]
     mixed: Words
     turn: NDArray[np.int64]
     counter: NDArray[np.int64]
@@ -78,7 +117,8 @@ class Expansion(NamedTuple):
 
 def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion:
     """Fresh memory for one game, rows of `words` words."""
-    lanes = 64 * words
+    lanes, roles, moves = 64 * words, tables.role_count, max(1, tables.move_count)
+    listed = lanes * min(moves, LISTED_PER_STATE)
     values = [make_rows(tables.row_count, words) for _ in range(2)]
     for value in values:
         words_of(value)[0] = ALL_ONES
@@ -86,17 +126,32 @@ def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion
         state_value=values[0],
         move_value=values[1],
         planes=make_rows(64 * code.word_count, words),
-        live=make_rows(2, words),
+        live=make_rows(TURN + roles, words),
         block=np.zeros(64, np.uint64),
         chosen=np.zeros(lanes, np.int64),
         source=np.zeros(lanes, np.int64),
-        legal_count=np.zeros(lanes * tables.role_count, np.int32),
-        legal_move=np.empty(lanes * max(1, tables.move_count), np.int32),
-        reached=np.zeros(lanes * code.word_count, np.uint64),
-        mixed=np.zeros(lanes, np.uint64),
+        target=np.zeros(lanes, np.int64),
+        legal_count=np.zeros(lanes * roles, np.int32),
+        legal_move=np.empty(lanes * moves, np.int32),
+        rank=np.empty(listed, np.int32),
+        joint_moves=np.zeros(lanes, np.int32),
+        first_place=np.zeros(lanes, np.int32),
+        run=np.zeros((moves + roles * roles, 3), np.int32),
+        reached=np.empty(listed * code.word_count, np.uint64),
+        origin=np.empty(listed, np.int64),
+        mixed=np.zeros(SCRATCH, np.uint64),
         turn=np.zeros(tables.role_count, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
     )
+
+
+class Expander(NamedTuple):
+    """What one game's states are expanded with."""
+
+    tables: LaneTables
+    code: StateCode
+    first_move: Int32Array
+    expansion: Expansion
 
 
 class SpaceArrays(NamedTuple):
@@ -114,6 +169,64 @@ class SpaceArrays(NamedTuple):
 
 
 @stage
+def _find_turns(tables: LaneTables, expansion: Expansion) -> None:
+    """Write the lanes in which each role has its turn, of the first role also those in which all wait."""
+    value, live = expansion.state_value, expansion.live
+    waiting = load(live, 0)
+    for role in range(tables.role_count):
+        turn = fill(value, np.uint64(0))
+        for i in range(tables.turns.first[role], tables.turns.first[role + 1]):
+            turn = turn | literal(value, np.int64(tables.turns.literal[i]))
+        store(live, TURN + role, load(live, 0) & turn)
+        waiting = waiting & ~turn
+    store(live, TURN, load(live, TURN) | waiting)
+
+
+@stage
+def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion) -> bool:
+    """List the joint moves of the first pass by roles and moves, with their ranks in their states; whether
+    there was room."""
+    value, live, run = expansion.state_value, expansion.live, expansion.run
+    roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
+    expansion.joint_moves[:] = 0
+    for role in range(roles):
+        begin = listed
+        for move in range(first_move[role], first_move[role + 1]):
+            slot = tables.first_slot[role] + move - first_move[role]
+            x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, TURN + role)
+            if any_lane(x):
+                if listed + 64 * word_count(live) > expansion.rank.shape[0]:
+                    return False
+                store(live, 1, x)
+                run[runs, 0], run[runs, 1] = move, listed
+                listed = _list_lanes(expansion, listed)
+                run[runs, 2] = listed
+                runs += 1
+        for other in range(roles):
+            if other != role and begin < listed:
+                run[runs, 0], run[runs, 1], run[runs, 2] = tables.turns.waiting[other], begin, listed
+                runs += 1
+    expansion.counter[LISTED], expansion.counter[REACHED], expansion.counter[RUNS] = listed, 0, runs
+    return True
+
+
+@stage
+def _list_lanes(expansion: Expansion, listed: Index) -> Any:
+    """List the lanes set in row 1 of `live`; return how many are listed now."""
+    live, joint = expansion.live, expansion.joint_moves
+    for w in range(word_count(live)):
+        bits = get_word(live, 1, w)
+        while bits != np.uint64(0):
+            lane = 64 * w + lowest_bit(bits)
+            bits = bits & (bits - np.uint64(1))
+            expansion.legal_move[listed] = lane
+            expansion.rank[listed] = joint[lane]
+            joint[lane] += 1
+            listed += 1
+    return listed
+
+
+@stage
 def _settle_states(
     tables: LaneTables,
     code: StateCode,
@@ -124,13 +237,24 @@ def _settle_states(
     count: Index,
 ) -> None:
     """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves."""
-    for i in range(count):
-        expansion.chosen[i] = state + i
     value = expansion.state_value
-    put_keys(code, keys, expansion.chosen, count, value, expansion.planes, expansion.block)
+    lanes = 64 * word_count(value)
+    for i in range(lanes):
+        expansion.chosen[i] = state + min(i, count - 1)
+    put_keys(code, keys, expansion.chosen, lanes, value, expansion.planes, expansion.block)
     settle_states(tables, value)
-    store(expansion.live, 0, ~literal(value, np.int64(tables.terminal)))
-    list_legal_moves(tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move)
+    store(expansion.live, 0, fill(value, np.uint64(0)))
+    set_lanes(expansion.live, 0, np.int64(0), count)
+    store(expansion.live, 0, load(expansion.live, 0) & ~literal(value, np.int64(tables.terminal)))
+    expansion.counter[LISTED] = NOT_LISTED
+    is_listed = take_turns(tables, value)
+    if is_listed:
+        _find_turns(tables, expansion)
+        is_listed = _list_joint_moves(tables, first_move, expansion)
+    if not is_listed:
+        list_legal_moves(
+            tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move
+        )
 
 
 @stage
@@ -145,55 +269,115 @@ def _room(space: SpaceArrays, counter: NDArray[np.int64]) -> Any:
 
 
 @stage
-def _is_expandable(
+def _note_states(
     roles: Index,
     expansion: Expansion,
-    lane: Index,
+    count: Index,
     move_count: NDArray[np.uint16],
     at: Index,
     goal: NDArray[np.uint8],
     goal_at: Index,
-) -> bool:
-    """Whether the state of a lane has successors; write its numbers of moves, and UNKNOWN unless terminal.
+) -> None:
+    """Write the numbers of moves of `count` states, and UNKNOWN unless terminal; find their first places.
 
-    at, goal_at   where the state's entries begin in `move_count` and `goal`
+    at, goal_at   where their entries begin in `move_count` and `goal`
     """
-    if not has_lane(expansion.live, 0, lane):
-        for role in range(roles):
-            move_count[at + role] = np.uint16(0)
-        return False
-    is_stuck = False
+    joint, legal_count, live = expansion.joint_moves, expansion.legal_count, expansion.live
+    total = np.int64(0)
+    for lane in range(count):
+        expansion.first_place[lane] = total
+        total += joint[lane]
     for role in range(roles):
-        legal = expansion.legal_count[lane * roles + role]
-        is_stuck = is_stuck or legal == 0 or legal > MAX_MOVES
-        move_count[at + role] = np.uint16(legal)
-        goal[goal_at + role] = UNKNOWN
-    expansion.counter[STUCK] += is_stuck
-    return not is_stuck
+        for lane in range(count):
+            i = lane * roles + role
+            is_live = has_lane(live, 0, lane)
+            if expansion.counter[LISTED] >= 0:
+                has_choice = has_lane(live, TURN + role, lane)
+                legal_count[i] = joint[lane] if has_choice else np.int64(is_live)
+            legal = legal_count[i]
+            move_count[at + i] = np.uint16(legal)
+            goal[goal_at + i] = UNKNOWN if is_live else goal[goal_at + i]
+            expansion.counter[STUCK] += is_live & ((legal == 0) | (legal > MAX_MOVES))
+
+
+@stage
+def _can_move(legal_count: Int32Array, first: Index, end: Index) -> bool:
+    """Whether every role has moves, and not too many."""
+    can_move = True
+    for i in range(first, end):
+        can_move = can_move and 0 < legal_count[i] <= MAX_MOVES
+    return can_move
+
+
+@stage
+def _set_listed(tables: LaneTables, expansion: Expansion, state: Index) -> Any:
+    """Set the next listed joint moves in the lanes of the second pass; return how many."""
+    counter, run, value = expansion.counter, expansion.run, expansion.move_value
+    first = counter[REACHED]
+    count = min(counter[LISTED] - first, 64 * word_count(value))
+    for r in range(counter[RUNS]):
+        begin, end = max(run[r, 1] - first, 0), min(run[r, 2] - first, count)
+        if begin < end:
+            _set_range(value, np.int64(tables.move0 + run[r, 0]), begin, end)
+    for i in range(count):
+        lane = expansion.legal_move[first + i]
+        expansion.source[i] = state + lane
+        expansion.target[i] = expansion.first_place[lane] + expansion.rank[first + i]
+    counter[REACHED] = first + count
+    return count
 
 
 @piece
-def _flush(
-    tables: LaneTables, code: StateCode, expansion: Expansion, space: SpaceArrays, pending: Index
-) -> None:
-    """The second pass: number the states that the `pending` joint moves lead to, and clear the moves."""
-    counter = expansion.counter
-    value = expansion.move_value
-    planes, block = expansion.planes, expansion.block
-    put_keys(code, space.known.keys, expansion.source, pending, value, planes, block)
+def _reach(tables: LaneTables, code: StateCode, expansion: Expansion, keys: Words, count: Index) -> None:
+    """The second pass: store the keys that `count` joint moves lead to, and clear the moves.
+
+    Joint move i is in bit i // W of word i % W, so that its key is word i of the rows to transpose.
+    """
+    value, planes, source, target = expansion.move_value, expansion.planes, expansion.source, expansion.target
+    words, width = code.word_count, word_count(value)
+    for d in range(words):
+        for i in range(count):
+            set_word(planes, 64 * d + i // width, i % width, keys[words * source[i] + d])
+        transpose_rows(planes, 64 * d, 64)
+    decode_planes(code, planes, value)
     settle_states(tables, value)
     settle_successors(tables, value, False)
-    store_successors(code, tables.next, value, pending, planes, block, expansion.reached)
+    encode_planes(code, tables.next, value, planes)
+    for p in range(code.first_source.shape[0] - 1, 64 * words):
+        store(planes, p, fill(planes, np.uint64(0)))
+    for d in range(words):
+        transpose_rows(planes, 64 * d, 64)
+        for i in range(count):
+            expansion.reached[words * target[i] + d] = get_word(planes, 64 * d + i // width, i % width)
+    for i in range(count):
+        expansion.origin[target[i]] = source[i]
+    clear_moves(tables, value)
+
+
+@inlined
+def _set_range(value: Rows, row: Index, begin: Index, end: Index) -> None:
+    """Set the lanes of the joint moves begin .. end-1 of a second pass; see `_reach`."""
+    width = word_count(value)
+    for w in range(width):
+        low, high = (begin + width - 1 - w) // width, (end + width - 1 - w) // width
+        if low < high:
+            bits = (ALL_ONES >> np.uint64(64 - high)) & (ALL_ONES << np.uint64(low))
+            set_word(value, row, w, get_word(value, row, w) | bits)
+
+
+@piece
+def _number(expansion: Expansion, space: SpaceArrays, count: Index) -> None:
+    """Number the first `count` states reached."""
+    counter = expansion.counter
     edges = counter[EDGES]
     counter[STATES] = number_states(
-        space.known, counter[STATES], expansion.reached, pending, expansion.mixed, space.edge, edges
+        space.known, counter[STATES], expansion.reached, count, expansion.mixed, space.edge, edges
     )
     backward = np.int64(0)
-    for i in range(pending):
-        backward += np.int64(space.edge[edges + i]) <= expansion.source[i]
+    for i in range(count):
+        backward += np.int64(space.edge[edges + i]) <= expansion.origin[i]
     counter[BACKWARD] += backward
-    counter[EDGES] = edges + pending
-    clear_moves(tables, value)
+    counter[EDGES] = edges + count
 
 
 @stage
@@ -209,94 +393,86 @@ def _next_joint_move(turn: NDArray[np.int64], legal_count: Int32Array, first: In
 
 
 @stage
-def _set_joint_moves(
-    tables: LaneTables, first_move: Int32Array, expansion: Expansion, lane: Index, target: Index
-) -> Any:
-    """Set joint moves of the state in `lane` of the first pass, from `turn` on, in lanes from `target` on of
-    the second: those that differ in one role's move, as many as there is room for. Return their number;
-    `turn` is the last of them then.
-    """
-    turn, value = expansion.turn, expansion.move_value
-    legal = expansion.legal_count[lane * turn.shape[0] : (lane + 1) * turn.shape[0]]
-    chooser = turn.shape[0] - 1
-    while chooser > 0 and legal[chooser] == 1:
-        chooser -= 1
-    end = min(target + legal[chooser] - turn[chooser], 64 * word_count(value))
+def _set_joint_move(
+    tables: LaneTables, first_move: Int32Array, expansion: Expansion, lane: Index, i: Index
+) -> None:
+    """Set the joint move `turn` of the state in `lane` of the first pass as number `i` of the second."""
+    turn, width = expansion.turn, word_count(expansion.move_value)
     for role in range(turn.shape[0]):
-        place = lane * tables.move_count + first_move[role] + turn[role]
-        if role == chooser:
-            for i in range(target, end):
-                put_move(tables, value, expansion.legal_move[place + i - target], i)
-        else:
-            set_lanes(value, np.int64(tables.move0 + expansion.legal_move[place]), target, end)
-    expansion.source[target:end] = expansion.chosen[lane]
-    turn[chooser] += end - target - 1
-    return end - target
+        move = expansion.legal_move[lane * tables.move_count + first_move[role] + turn[role]]
+        put_move(tables, expansion.move_value, move, 64 * (i % width) + i // width)
+    expansion.source[i], expansion.target[i] = expansion.chosen[lane], i
+
+
+@stage
+def _set_joint_moves(
+    tables: LaneTables, first_move: Int32Array, expansion: Expansion, count: Index, lanes: Index
+) -> None:
+    """Set joint moves of the first pass, `count` states, from counter[LANE] on, while there are lanes.
+    A state whose joint moves fill the second pass stays open until the next one."""
+    counter, roles = expansion.counter, tables.role_count
+    while counter[LANE] < count and counter[PENDING] < lanes:
+        first = counter[LANE] * roles
+        if counter[IS_OPEN] == 0:
+            counter[IS_OPEN] = _can_move(expansion.legal_count, first, first + roles)
+        if counter[IS_OPEN] != 0:
+            _set_joint_move(tables, first_move, expansion, counter[LANE], counter[PENDING])
+            counter[PENDING] += 1
+            counter[IS_OPEN] = _next_joint_move(expansion.turn, expansion.legal_count, first)
+        counter[LANE] += counter[IS_OPEN] == 0
 
 
 def begin_expansion(expansion: Expansion, first: int) -> None:
     """Let `expand` begin at state `first`, with no edges yet."""
     counter = expansion.counter
     counter[[EDGES, IS_OPEN, PENDING, WANTED]] = 0
-    counter[NEXT], counter[LANE] = first, NO_LANE
+    counter[NEXT], counter[LANE], counter[LISTED] = first, NO_LANE, NOT_LISTED
 
 
 @kernel
 def expand(
-    tables: LaneTables,
-    code: StateCode,
-    first_move: Int32Array,
-    expansion: Expansion,
-    space: SpaceArrays,
-    first: int,
-    end: int,
-    move_count: NDArray[np.uint16],
+    expander: Unboxed[Expander], space: SpaceArrays, first: int, end: int, move_count: NDArray[np.uint16]
 ) -> bool:
     """Expand states first .. end-1, after `begin_expansion`; whether that is done.
 
     If not, counter[PASSES] are used up, or `space` has no room for the transitions in counter[WANTED], which
-    are at most one per lane; the next call resumes in the middle of it. What is found does not depend on the
-    number of calls.
+    are LISTED_PER_STATE per lane at most; the next call resumes in the middle of it. What is found does not
+    depend on the number of calls.
 
     move_count   uint16[(end-first)*R], overwritten: legal moves per role; all 0 in terminal states
     """
-    roles = tables.role_count
-    counter = expansion.counter
+    tables, code, first_move, expansion = unboxed(expander)
+    roles, counter, keys = tables.role_count, expansion.counter, space.known.keys
     lanes = 64 * word_count(expansion.state_value)
-    state: Any = counter[NEXT]
-    lane: Any = counter[LANE]
-    pending: Any = counter[PENDING]
-    is_open = counter[IS_OPEN] != 0
     counter[WANTED] = 0
-    while counter[PASSES] > 0 and (state < end or pending > 0):
-        if pending == lanes or state == end:
-            if _room(space, counter) < pending:
-                counter[WANTED] = pending
+    while counter[PASSES] > 0 and (counter[NEXT] < end or counter[PENDING] > 0):
+        state, pending, listed = counter[NEXT], counter[PENDING], counter[LISTED]
+        count = min(lanes, end - state)
+        is_full = pending == lanes or state == end or (pending > 0 and listed >= 0)
+        if not is_full and listed > counter[REACHED]:
+            _reach(tables, code, expansion, keys, _set_listed(tables, expansion, state))
+            counter[PASSES] -= 1
+        elif is_full or listed >= 0:
+            numbered = pending if is_full else listed
+            if _room(space, counter) < numbered:
+                counter[WANTED] = numbered
                 break
-            _flush(tables, code, expansion, space, pending)
-            pending = np.int64(0)
-            counter[PASSES] -= 1
-            continue
-        count: Any = min(lanes, end - state)
-        if lane < 0:
-            _settle_states(tables, code, first_move, expansion, space.known.keys, state, count)
+            if is_full:
+                _reach(tables, code, expansion, keys, pending)
+                counter[PENDING] = 0
+                counter[PASSES] -= 1
+            else:
+                counter[NEXT], counter[LANE], counter[LISTED] = state + count, NO_LANE, NOT_LISTED
+            _number(expansion, space, numbered)
+        elif counter[LANE] < 0:
+            _settle_states(tables, code, first_move, expansion, keys, state, count)
             read_goals(tables, expansion.state_value, expansion.planes, count, space.goal, state * roles)
+            at, goal_at = (state - first) * roles, state * roles
+            _note_states(roles, expansion, count, move_count, at, space.goal, goal_at)
+            counter[LANE] = 0
             counter[PASSES] -= 1
-            lane = np.int64(0)
-        # The moves of `count` states from `state` on are listed; those of the lanes before `lane` are pending
-        # or flushed. A state whose joint moves fill the pass stays open until the next one.
-        while lane < count and pending < lanes:
-            here = state + lane
-            at, goal_at = (here - first) * roles, here * roles
-            if not is_open:
-                is_open = _is_expandable(roles, expansion, lane, move_count, at, space.goal, goal_at)
-            if is_open:
-                pending += _set_joint_moves(tables, first_move, expansion, lane, pending)
-                is_open = _next_joint_move(expansion.turn, expansion.legal_count, lane * roles)
-            if not is_open:
-                lane += 1
-        if lane == count:
-            state += count
-            lane = np.int64(NO_LANE)
-    counter[NEXT], counter[LANE], counter[PENDING], counter[IS_OPEN] = state, lane, pending, is_open
-    return bool(state == end and pending == 0)
+        else:
+            _set_joint_moves(tables, first_move, expansion, count, lanes)
+            if counter[LANE] == count:
+                counter[NEXT], counter[LANE] = state + count, NO_LANE
+    return bool(counter[NEXT] == end and counter[PENDING] == 0)

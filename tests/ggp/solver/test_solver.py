@@ -9,6 +9,7 @@ import pytest
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, reachable, solve
+from ggp.solver.kernels import expand
 from ggp.solver.layers import find_rank
 from ggp.solver.limits import estimate_states
 from ggp.solver.space import WorkFolder
@@ -177,6 +178,20 @@ def test_layers_change_no_state_and_no_value(monkeypatch, name, is_layered):
     states = decode_keys(space.code, np.asarray(space.keys).reshape(-1, space.code.word_count))
     np.testing.assert_array_equal(space.number(states), numbers)
     assert space.number(~states[:1]).tolist() == [-1]
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "nim", "othello_4x4", "hanoi"])
+def test_joint_moves_one_by_one_lead_to_the_same_states(monkeypatch, name):
+    """Where a pass has no room to list the joint moves of its states, and where it has."""
+    game = load(name, "lanes")
+    expected = reachable.reachable_states(game)
+    monkeypatch.setattr(expand, "LISTED_PER_STATE", 1)
+    space = reachable.reachable_states(game)
+    for part in ("keys", "goal", "layer_ends"):
+        np.testing.assert_array_equal(getattr(space, part), getattr(expected, part))
+    for part in ("edge", "move_count"):
+        found, known = (np.concatenate([getattr(c, part) for c in each.chunks]) for each in (space, expected))
+        np.testing.assert_array_equal(found, known)
 
 
 def test_states_that_stop_falling_into_layers_are_found_once(monkeypatch):

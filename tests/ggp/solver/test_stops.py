@@ -58,9 +58,10 @@ def expansions(monkeypatch):
     """The passes of lanes and the transitions at the end of each call of the kernel that expands states."""
     calls, expand = [], reachable.expand
 
-    def counting(tables, code, first_move, expansion, *others):
+    def counting(expander, *others):
+        expansion = expander.value.expansion
         before = int(expansion.counter[PASSES])
-        is_done = expand(tables, code, first_move, expansion, *others)
+        is_done = expand(expander, *others)
         calls.append((before - int(expansion.counter[PASSES]), int(expansion.counter[EDGES])))
         return is_done
 

@@ -86,9 +86,10 @@ def test_simultaneous_stages_are_played_in_mixed_strategies_without_a_solution()
 def test_pondering_ends_in_the_midst_of_an_enumeration(monkeypatch):
     passes, expand = [], reachable.expand
 
-    def counting(tables, code, first_move, expansion, *others):
+    def counting(expander, *others):
+        expansion = expander.value.expansion
         before = int(expansion.counter[PASSES])
-        is_done = expand(tables, code, first_move, expansion, *others)
+        is_done = expand(expander, *others)
         passes.append(before - int(expansion.counter[PASSES]))
         return is_done
 
