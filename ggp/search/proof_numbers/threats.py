@@ -68,7 +68,7 @@ def _threats(builder: GateBuilder, formula: GoalFormula) -> list[list[int]]:
         holds.append(builder.disj(literals) if is_any else builder.conj(literals))
     leaves, first = len(formula.leaf), formula.first_blocker.tolist()
     found = []
-    for wanted in formula.wanted.tolist():
+    for wanted in formula.wanted[formula.wanted >= 0].tolist():
         decisive: list[list[int]] = [[] for _ in holds]
         decisive[wanted] = [TRUE_LITERAL]
         for (inputs, is_any), part in reversed(list(zip(gates, range(leaves, len(holds)), strict=True))):
