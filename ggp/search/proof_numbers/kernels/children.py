@@ -50,9 +50,9 @@ def note_place(lane: Index) -> Index:
 
 @inlined
 def _choice_of(maker: ChildMemory, role: Index) -> Row:
-    """The lanes in which a role has two or more legal moves, as counted last; none for a role not there."""
+    """The lanes in which a role has two or more legal moves, as counted last."""
     found = fill(maker.scratch, np.uint64(0))
-    for p in range(role * maker.choice_planes, min(role + 1, maker.tables.role_count) * maker.choice_planes):
+    for p in range(role * maker.choice_planes, (role + 1) * maker.choice_planes):
         found = found | load(maker.scratch, p)
     return found
 
@@ -167,9 +167,7 @@ def _note_children(maker: ChildMemory, decided: Row, yes: Row, second_moves: Row
     for p in range(c.NOTE_PLANES):
         store(maker.note, p, zero)
     for p in range(planes):
-        counted = zero
-        for role in range(maker.tables.role_count):
-            counted = counted | load(maker.scratch, role * planes + p)
+        counted = load(maker.scratch, p) | load(maker.scratch, planes + p)
         store(maker.note, c.COUNT_BIT + p, counted & ~decided)
     store(maker.note, c.DECIDED_BIT, decided)
     store(maker.note, c.YES_BIT, yes)
@@ -205,6 +203,9 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     ended = literal(child, np.int64(tables.terminal))
     is_native = is_choice_native(tables, child)
     ready = count_moves(tables, child, maker.scratch, maker.choice_planes, is_native)
+    if tables.role_count == 1:  # the rows of a second role, which serve for drawing moves there
+        for p in range(maker.choice_planes, 2 * maker.choice_planes):
+            store(maker.scratch, p, fill(maker.scratch, np.uint64(0)))
     first_moves, second_moves = _choice_of(maker, 0), _choice_of(maker, 1)
     if any_lane(used & ~ended & ~ready):
         counter[c.FAULT] = c.NO_MOVES
@@ -225,7 +226,7 @@ def _count_threats(maker: ChildMemory) -> None:
     settle_states(tables, value)
     for p in range(c.NOTE_PLANES):
         store(maker.note, p, fill(maker.note, np.uint64(0)))
-    for role in range(tables.role_count):
+    for role in range(2):
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
             plane = role * c.THREAT_PLANES + np.int64(tables.goal_value[q])
             store(maker.note, plane, literal(value, np.int64(tables.goal_literal[q])))
