@@ -199,6 +199,7 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
 
 def _compile_kernels(method: str) -> None:
     """Compile kernels by solving a small game first, so that --seconds does not include compiling."""
+    from ggp.search.alphabeta.search import AlphaBeta
     from ggp.search.root_value import find_root_value
     from ggp.solver import SolverLimits, solve
     from ggp.solver.cfr import solve_hidden
@@ -212,6 +213,7 @@ def _compile_kernels(method: str) -> None:
         find_root_value(game)
     if method in (AUTO, "branch-and-bound"):
         find_root_value(one_role)
+        AlphaBeta(one_role, mebibytes=1).search(one_role.initial_state())  # has the second turn
 
 
 def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSolution | RootValue:

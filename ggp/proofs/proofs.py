@@ -42,7 +42,7 @@ class MatchProofs:
         """mebibytes: of all that is proved in the match. Raises as `ProofLine` does."""
         most = max(1, int(TABLE_SHARE * mebibytes))
         self.deepening = Deepening(game, most)
-        walkers = [Walkers(game, most)] if is_provable(game) else []
+        walkers = [Walkers(game, most)] if is_provable(game) and len(game.roles) == 2 else []
         self.straight = walkers.pop() if has_order(game) and walkers else Straight(game, most)
         self.lines: list[ProofLine] = [self.deepening, self.straight, *walkers]
         self.root_goals: dict[Move, int] = {}

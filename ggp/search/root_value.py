@@ -2,8 +2,8 @@
 
 alphabeta          two roles in turn, constant sum: proof numbers on full lanes, or iterative deepening in
                    games that these do not take
-branch-and-bound   one role: the same with one side, next to nested rollouts, since a line that earns the
-                   greatest goal of the rules is a proof too
+branch-and-bound   one role: both in turns, since proof numbers find long lines and deepening short ones, next
+                   to nested rollouts: a line that earns the greatest goal of the rules is a proof too
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from ggp.search.rollouts.single_role import Line, NestedRollouts
 from ggp.solver import SolverLimitError, UnsolvableError
 
 ALPHABETA, BRANCH_AND_BOUND = "alphabeta", "branch-and-bound"
+FIRST_TURN_SECONDS = 1.0
+"""With one role proof numbers and alpha-beta take turns, each twice as long as the one before."""
 REPORT_SECONDS = 0.5
 JOIN_SECONDS = 0.05
 PROOF_NUMBERS_SHARE, ALPHABETA_SHARE = 2, 8
@@ -55,7 +57,7 @@ class RootValue:
     line     with one role: the moves of a line that earns the value, if one is known
     nodes    positions expanded, leaves: evaluated; depth: of the last iteration, None if there were none
     search   with the table of the proof
-    given_up why proof numbers did not find it, if they were tried before alpha-beta
+    found_by proof numbers, nested rollouts, or why proof numbers gave up; empty: alpha-beta from the start
     """
 
     game: CompiledGame
@@ -70,14 +72,12 @@ class RootValue:
     depth: int | None
     seconds: float
     search: AlphaBeta | ProofNumberSearch
-    given_up: str = ""
+    found_by: str
 
     @property
     def proof(self) -> str:
-        """The method, and which of the two searches of two roles it was."""
-        if isinstance(self.search, ProofNumberSearch):
-            return f"{self.method} (proof numbers)"
-        return f"{self.method} (proof numbers gave up: {self.given_up})" if self.given_up else self.method
+        """The method, and which of its searches it was."""
+        return f"{self.method} ({self.found_by})" if self.found_by else self.method
 
 
 def search_method(game: CompiledGame) -> str | None:
@@ -138,6 +138,7 @@ class _RootSearch:
         self._is_over = threading.Event()
         self._moves: BestMovesSearch | None = None
         self._given_up = ""
+        self._way: tuple[Move, ...] = ()
 
     def run(self) -> RootValue:
         """Run search and rollouts in threads of their own; watch the clock in this one."""
@@ -185,16 +186,26 @@ class _RootSearch:
         self._is_over.set()
 
     def _search(self) -> None:
-        state = self.game.initial_state()
+        state, seconds = self.game.initial_state(), FIRST_TURN_SECONDS
+        takes_turns = self.rollouts is not None and isinstance(self.search, ProofNumberSearch)
+        other: AlphaBeta | ProofNumberSearch | None = None
         try:
-            try:
-                self._result = self.search.search(state, self._budget())
-            except AlphaBetaError as error:
-                if isinstance(self.search, AlphaBeta):
-                    raise
-                self._given_up = str(error)
-                self.search = self._alphabeta()
-                self._result = self.search.search(state, self._budget())
+            while not self._is_over.is_set():
+                end = time.monotonic() + seconds if takes_turns else math.inf
+                try:
+                    self._result = self.search.search(state, Budget(min(end, self._budget().deadline)))
+                except AlphaBetaError as error:
+                    if isinstance(self.search, AlphaBeta):
+                        raise
+                    self._given_up, takes_turns = f"proof numbers gave up: {error}", False
+                    self.search = other or self._alphabeta()
+                    continue
+                if not takes_turns or self._result.is_proven or self._budget().is_over():
+                    break
+                self.search, other, seconds = other or self._alphabeta(), self.search, 2 * seconds
+            if self.rollouts is not None and isinstance(self.search, ProofNumberSearch):
+                goal = None if self._result is None else self._result.goal
+                self._way = () if goal is None else self.search.line_to(state, int(goal), self._budget())
         except AlphaBetaError as error:
             self._error = error
         self._is_over.set()
@@ -225,16 +236,17 @@ class _RootSearch:
 
     def _proven(self, result: SearchResult) -> RootValue:
         game, line = self.game, self._line
+        found_by = "proof numbers" if isinstance(self.search, ProofNumberSearch) else self._given_up
         seconds = time.monotonic() - self.start
         if self._has_enough() and line is not None:
             values: tuple[int, ...] = (line.goal,)
             move: Move | None = line.moves[0]
-            moves = line.moves
+            moves, found_by = line.moves, "nested rollouts"
         elif result.is_proven and result.goal is not None:
             first = int(result.goal)
             values = (first,) if self.method == BRANCH_AND_BOUND else (first, self.search.goal_sum - first)
             move = result.move
-            moves = line.moves if line is not None and line.goal == first else ()
+            moves = line.moves if line is not None and line.goal == first else self._way
         else:
             known = [f"{result.nodes:,} nodes expanded, {result.leaves:,} leaves evaluated"]
             if result.depth is not None:
@@ -259,5 +271,5 @@ class _RootSearch:
             depth,
             seconds,
             self.search,
-            self._given_up,
+            found_by,
         )

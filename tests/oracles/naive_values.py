@@ -1,8 +1,10 @@
-"""Values of games of two roles in turn, by plain minimax over all states: what proofs must agree with."""
+"""Values of games of one role or two in turn, by plain minimax over all states: proofs must match them."""
+
+from itertools import product
 
 
 def naive_value(game, state, known=None):
-    """The goal of the first role under best play of both, for a game that is sure to end.
+    """The goal of the first role under best play of all, for a game that is sure to end.
 
     known   values by state, filled in
     """
@@ -12,8 +14,6 @@ def naive_value(game, state, known=None):
             known[state] = game.goal(state, game.roles[0])
         else:
             legal = [game.legal_moves(state, role) for role in game.roles]
-            is_second = len(legal[1]) > 1
-            joint_moves = [(first, second) for first in legal[0] for second in legal[1]]
-            values = [naive_value(game, game.next_state(state, joint), known) for joint in joint_moves]
-            known[state] = min(values) if is_second else max(values)
+            values = [naive_value(game, game.next_state(state, joint), known) for joint in product(*legal)]
+            known[state] = max(values) if len(legal[0]) > 1 else min(values)
     return known[state]

@@ -58,14 +58,15 @@ def goals_of(game: CompiledGame) -> list[int]:
 
 
 def is_provable(game: CompiledGame) -> bool:
-    """Whether the search may take the game: two roles that see everything, no chance, a constant sum that is
-    plain from the rules, few goals and not too many moves. That they choose in turn shows during search.
+    """Whether the search may take the game: one role, or two with a constant sum that is plain from the
+    rules; they see everything, there is no chance, goals are few and moves not too many. That two roles
+    choose in turn shows during search.
 
     >>> import ggp
-    >>> is_provable(ggp.load("tictactoe")), is_provable(ggp.load("nineboard")), is_provable(ggp.load("maze"))
+    >>> is_provable(ggp.load("tictactoe")), is_provable(ggp.load("maze")), is_provable(ggp.load("bucket"))
     (True, True, False)
     """
-    if len(game.roles) != 2 or RANDOM_ROLE in game.roles or hides_information(game):
+    if len(game.roles) > 2 or RANDOM_ROLE in game.roles or hides_information(game):
         return False
     is_small = choice_planes(game.lane_tables) <= COUNT_PLANES
     return is_small and 1 < len(goals_of(game)) <= MAX_QUESTIONS and plain_goal_sum(game) is not None
@@ -86,7 +87,7 @@ class ProofNumberSearch:
 
     nodes      expanded since the last call of `search`; may be read from other threads, as
     leaves     those evaluated: terminal, or decided by circuits
-    goals      of the first role, from the least on; goal_sum: of both roles
+    goals      of the first role, from the least on; goal_sum: of both roles, NO_SUM with one
     mover      the role that chooses where the question was asked, and legal: its moves
     """
 
@@ -99,7 +100,7 @@ class ProofNumberSearch:
         is_ordered   whether walkers go in order instead of by proof numbers; by default as suits the game
         """
         if not is_provable(game):
-            raise AlphaBetaError("proof numbers need two roles in turn, a constant sum and few goals")
+            raise AlphaBetaError("proof numbers need one role, or two in turn and a constant sum; few goals")
         self.game = game
         self.goals = goals_of(game)
         self.goal_sum = plain_goal_sum(game) or 0
@@ -173,6 +174,17 @@ class ProofNumberSearch:
             self._set_ticks(time.perf_counter() - begun)
             self._enlarge_table(budget.is_over)
             self._fold()
+
+    def line_to(self, state: PackedState, goal: int, budget: Budget = NO_LIMIT) -> tuple[Move, ...]:
+        """Moves of the only role from a state to an end with at least `goal`; none if there are none, or
+        no time, or if every end has it. Raises AlphaBetaError."""
+        moves: list[Move] = []
+        while goal > self.goals[0] and not self.game.is_terminal(state):
+            if not self.answer(state, goal, budget):
+                return ()
+            moves += [self.best_move or self.legal[0]]
+            state = self.game.next_state(state, moves[-1:])
+        return tuple(moves)
 
     def ask(self, state: PackedState, goal: int) -> None:
         """Begin the question of `answer`, which `advance` continues; `goal` is higher than the least one."""

@@ -26,9 +26,9 @@ MAX_LINE = 6
 @once_per_game
 def threat_circuit(game: CompiledGame) -> SideTables | None:
     """A circuit in which "goal" p of a role is digit p of the number of its threats in a state that is not
-    terminal. None if a goal takes too many facts, or there is no formula for it."""
+    terminal. None with one role, or if a goal takes too many facts, or there is no formula for it."""
     formula = order_formula(game)
-    if formula is None or not 0 < most_facts(formula) <= MAX_LINE:
+    if formula is None or len(game.roles) != 2 or not 0 < most_facts(formula) <= MAX_LINE:
         return None
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     builder = GateBuilder(circuit.gate0)

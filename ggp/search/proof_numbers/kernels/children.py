@@ -203,6 +203,9 @@ def make_children(maker: ChildMemory, count: Index, goal: Index, counter: Ints) 
     ended = literal(child, np.int64(tables.terminal))
     is_native = is_choice_native(tables, child)
     ready = count_moves(tables, child, maker.scratch, maker.choice_planes, is_native)
+    if tables.role_count == 1:  # the rows of a second role, which serve for drawing moves there
+        for p in range(maker.choice_planes, 2 * maker.choice_planes):
+            store(maker.scratch, p, fill(maker.scratch, np.uint64(0)))
     first_moves, second_moves = _choice_of(maker, 0), _choice_of(maker, 1)
     if any_lane(used & ~ended & ~ready):
         counter[c.FAULT] = c.NO_MOVES

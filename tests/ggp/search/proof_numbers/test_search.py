@@ -59,7 +59,7 @@ def sampled_states(solution, count, seed=0):
     return [state for state in states if not game.is_terminal(state)]
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "nim", "halving", "othello_4x4", "hex_3x3"])
+@pytest.mark.parametrize("name", ["tictactoe", "nim", "halving", "othello_4x4", "hex_3x3", "maze"])
 def test_values_are_those_of_plain_minimax(name):
     game = load(name, "lanes")
     search, known = ProofNumberSearch(game, mebibytes=4), {}
@@ -72,6 +72,19 @@ def test_values_are_those_of_plain_minimax(name):
             mover = 0 if len(legal[0]) > 1 else 1
             joint = [found.move if r == mover else moves[0] for r, moves in enumerate(legal)]
             assert naive_value(game, game.next_state(state, joint), known) == found.goal
+
+
+def test_lines_of_one_role_lead_to_every_goal_up_to_the_value():
+    game = load("maze", "lanes")
+    search, known = ProofNumberSearch(game, mebibytes=4), {}
+    for start in random_states(game, 12):
+        for goal in search.goals[1:]:
+            state, line = start, search.line_to(start, goal)
+            assert bool(line) == (goal <= naive_value(game, start, known))
+            for move in line:
+                state = game.next_state(state, (move,))
+            assert not line or game.goal(state, game.roles[0]) >= goal
+    assert search.line_to(start, search.goals[0]) == ()  # every end has it
 
 
 @pytest.mark.parametrize("name", ["connectfour_4x4", "breakthrough_4x4"])
@@ -172,7 +185,7 @@ def test_repeated_states_end_the_search_with_a_reason():
         ProofNumberSearch(game, mebibytes=1).search(game.initial_state())
 
 
-@pytest.mark.parametrize("name", ["maze", "rockpaperscissors", "kuhn_poker", "goofspiel"])
+@pytest.mark.parametrize("name", ["rockpaperscissors", "kuhn_poker", "goofspiel"])
 def test_other_kinds_of_games_are_refused(name):
     game = load(name, "lanes")
     if is_provable(game):  # that roles choose at once shows during the search
