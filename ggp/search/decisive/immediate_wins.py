@@ -80,7 +80,7 @@ def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
 def _of_role(game: CompiledGame, circuit: Circuit, role: int) -> SideTables:
     """The part of the circuit that shows whether `role` wins at once."""
     wins = [FALSE_LITERAL, FALSE_LITERAL]
-    wins[role] = circuit.goals[2 * role].literal
+    wins[role] = next(g.literal for g in circuit.goals if (g.role, g.value) == (role, WINNING_GOAL))
     return side_tables(game, with_wins(circuit, as_tuples(circuit.gates), wins))
 
 

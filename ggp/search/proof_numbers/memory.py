@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.circuit.circuit import FALSE_LITERAL
+from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.side_tables import SideTables
 from ggp.jit.memory import LARGE_PAGE, map_memory
@@ -16,7 +18,8 @@ from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.search.alphabeta.goal_bounds import GoalBounds, goal_bounds
 from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
-from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
+from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, no_circuit, side_circuit, value_rows
+from ggp.search.alphabeta.latches import latches_of_goals
 from ggp.search.alphabeta.memory import most_legal
 from ggp.search.alphabeta.symmetry import identity_image
 from ggp.search.decisive.immediate_wins import early_ends
@@ -24,13 +27,17 @@ from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import (
     BUCKET,
     LANES,
+    TASK_LANES,
+    TASK_WORDS,
     WORDS,
     AnyMemory,
     ChildMemory,
+    LaneMemory,
     OrderMemory,
     SearchMemory,
     Words,
 )
+from ggp.search.proof_numbers.kernels.in_order import FRONTS
 from ggp.search.proof_numbers.kernels.table import KEY_BITS, KEY_MASK
 from ggp.search.proof_numbers.threats import threat_circuit
 
@@ -38,6 +45,10 @@ PLIES = 512
 PLACES = 4096
 """Children on the stack of one walker, besides those of its widest node."""
 MIN_WALKERS, MAX_WALKERS = 16, 64
+MORE_WITH_TASKS = 4
+"""Times as many walkers if they hand tasks to lanes and wait for them."""
+MOST_LOOSE = 16
+"""Facts that lanes save at each depth, at most."""
 
 
 def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None = None) -> AnyMemory:
@@ -47,16 +58,17 @@ def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None 
                  up then and every line ends before long
     """
     code = make_code(len(game.terms.fluents), game.exclusive)
-    walkers = _walker_count(game)
     maker = _child_memory(game, code)
     option = np.zeros(c.OPTIONS, np.int64)
-    option[c.WALKERS] = walkers
     option[c.ORDERED] = has_order(game) if is_ordered is None else is_ordered
+    rest = _lane_memory(game, maker)
+    walkers = _walker_count(game) * (MORE_WITH_TASKS if option[c.ORDERED] and rest.digits else 1)
+    option[c.WALKERS] = walkers
     words = code.word_count + 1
     if option[c.ORDERED] and len(code.first_source) - 1 <= 64 * code.word_count - (64 - KEY_BITS):
         words = code.word_count
     table = make_table(mebibytes, words)
-    names = ("ply", "first_lane", "lanes", "visits", "chosen", "moving")
+    names = ("ply", "first_lane", "lanes", "chosen", "moving")
     common: dict[str, Any] = dict(zip(names, np.zeros((len(names), walkers), np.int64), strict=True))
     common |= {"maker": maker, "table": table, "option": option, "counter": np.zeros(c.COUNTERS, np.int64)}
     places = PLACES + 2 * max(map(len, game.moves))
@@ -69,10 +81,19 @@ def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None 
             child=_on_lines(np.uint64, walkers * places * (words + 2)),
             pending=np.zeros(c.MOST_PENDING * (words + 3), np.uint64),
             key_mask=np.uint64(KEY_MASK),
+            rest=rest,
+            owner=np.full(TASK_LANES, -1, np.int64),
+            asked=np.zeros(TASK_LANES, np.int64),
+            born=np.zeros(TASK_LANES, np.int64),
+            task=np.zeros(TASK_LANES * (words + 1), np.uint64),
+            waiting=np.zeros(walkers, np.int64),
+            tasks=np.zeros(walkers, np.int64),
+            front=np.zeros(FRONTS, np.int64),
             **common,
         )
     place, first, children, made, proof, disproof, work = np.zeros((7, walkers * PLIES), np.int64)
     return SearchMemory(
+        visits=np.zeros(walkers, np.int64),
         place=place,
         first=first,
         children=children,
@@ -150,6 +171,60 @@ def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
         distance=np.zeros(LANES, np.int32),
         threats=sides[2],
     )
+
+
+def _lane_memory(game: CompiledGame, maker: ChildMemory) -> LaneMemory:
+    """What searches tasks in lanes; with `digits` 0 if too few of the game's facts stay."""
+    tables, fluents = game.lane_tables, np.arange(game.lane_tables.fluent_count)
+    # A fact that becomes another one has to be saved before that is written.
+    source = tables.next >> 1
+    is_apart = (source == 0) | (source == fluents + 1) | (source > len(fluents))
+    stays = [f for f in sorted(latches_of_goals(game).stays) if is_apart[f]]
+    loose = sorted(set(fluents.tolist()) - set(stays))
+    legal, move, hopeless = _moves_in_order(game, maker.ends)
+    digits = (len(move) // 2).bit_length() if len(loose) <= MOST_LOOSE else 0
+    for native in (game.native, *([ends.native] if (ends := early_ends(game)) else ())):
+        native.begin(TASK_WORDS)
+    return LaneMemory(
+        tables=tables,
+        code=maker.code,
+        ends=maker.ends._replace(value=value_rows(maker.ends.tables, TASK_WORDS)),
+        value=value_rows(tables, TASK_WORDS),
+        fresh=value_rows(tables, TASK_WORDS),
+        keys=make_rows(64 * maker.code.word_count, TASK_WORDS),
+        staying=np.array([1 + f for f in stays], np.int32),
+        loose=np.array([1 + f for f in loose], np.int32),
+        legal=legal,
+        move=move,
+        hopeless=hopeless,
+        age=make_rows(max(1, c.DIGITS * len(stays)), TASK_WORDS),
+        saved=make_rows(max(1, c.DEPTHS * len(loose)), TASK_WORDS),
+        at=make_rows(c.DEPTHS, TASK_WORDS),
+        second=make_rows(c.DEPTHS, TASK_WORDS),
+        last=make_rows(max(1, c.DEPTHS * digits), TASK_WORDS),
+        digits=digits,
+        row=make_rows(2 * digits + 2 * c.DIGITS, TASK_WORDS),
+        of_task=make_rows(4, TASK_WORDS),
+        written=make_rows(max(1, len(loose)), TASK_WORDS),
+    )
+
+
+def _moves_in_order(game: CompiledGame, ends: SideCircuit) -> tuple[Int32Array, Int32Array, Int32Array]:
+    """For the moves of both roles, those in the middle of their list first: the literals that they are legal,
+    their rows, and the literals of `ends` that they are hopeless."""
+    tables, widest = game.lane_tables, max(map(len, game.moves))
+    legal = np.full(2 * widest, FALSE_LITERAL, np.int32)
+    move = np.full(2 * widest, tables.row_count - 1, np.int32)  # the spare row
+    # The rows of a circuit that is not used hold zeros, so that its literal 0 is false.
+    hopeless = np.full(2 * widest, FALSE_LITERAL if len(ends.fluent) else 0, np.int32)
+    for role, moves in enumerate(game.moves):
+        slot, goal = int(tables.first_slot[role]), int(ends.tables.goal_first[role]) + 2
+        for i, m in enumerate(sorted(range(len(moves)), key=lambda m: abs(2 * m - len(moves) + 1))):
+            legal[role * widest + i] = tables.slot_literal[slot + m]
+            move[role * widest + i] = tables.slot_node[slot + m]
+            if len(ends.fluent):
+                hopeless[role * widest + i] = ends.tables.goal_literal[goal + m]
+    return legal, move, hopeless
 
 
 def bucket_count(table: Words, words: int) -> int:
