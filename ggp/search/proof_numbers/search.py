@@ -63,7 +63,7 @@ def is_provable(game: CompiledGame) -> bool:
     choose in turn shows during search.
 
     >>> import ggp
-    >>> is_provable(ggp.load("tictactoe")), is_provable(ggp.load("maze")), is_provable(ggp.load("bucket"))
+    >>> is_provable(ggp.load("tictactoe")), is_provable(ggp.load("maze")), is_provable(ggp.load("kuhn_poker"))
     (True, True, False)
     """
     if len(game.roles) > 2 or RANDOM_ROLE in game.roles or hides_information(game):
