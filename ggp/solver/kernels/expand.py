@@ -85,7 +85,7 @@ class Expansion(NamedTuple):
     origin      int64[*]: ... the states that lead to them
     mixed       uint64[SCRATCH]
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
-    counter     int64[COUNTERS]: STATES numbered so far, EDGES in the array at hand, roles STUCK in a state
+    counter     int64[COUNTERS]: STATES numbered so far, EDGES in the current array, roles STUCK in a state
                 that is not terminal (no move, or over MAX_MOVES), BACKWARD edges (to a state whose number
                 is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
                 where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
