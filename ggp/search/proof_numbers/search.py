@@ -177,11 +177,16 @@ class ProofNumberSearch:
 
     def line_to(self, state: PackedState, goal: int, budget: Budget = NO_LIMIT) -> tuple[Move, ...]:
         """Moves of the only role from a state to an end with at least `goal`; none if there are none, or
-        no time, or if every end has it. Raises AlphaBetaError."""
+        no time, if every end has it, or if answered states lead back to one another.
+
+        Raises AlphaBetaError.
+        """
         moves: list[Move] = []
+        seen = set[PackedState]()
         while goal > self.goals[0] and not self.game.is_terminal(state):
-            if not self.answer(state, goal, budget):
+            if state in seen or not self.answer(state, goal, budget):
                 return ()
+            seen.add(state)
             moves += [self.best_move or self.legal[0]]
             state = self.game.next_state(state, moves[-1:])
         return tuple(moves)
