@@ -23,6 +23,7 @@ from ggp.jit.compiling import inlined, kernel, piece, stage
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
+    Row,
     Rows,
     any_lane,
     fill,
@@ -54,7 +55,7 @@ from ggp.lanes.step import (
 )
 
 # Indices of Expansion.counter.
-STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING, LISTED_FROM = range(11)
+STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING, FULL_AT = range(11)
 LISTED, REACHED, RUNS = range(11, 14)
 COUNTERS = 14
 NO_LANE = -1
@@ -77,9 +78,9 @@ class Expansion(NamedTuple):
     chosen      int64[L]: the states in the lanes of the first pass
     source, target   int64[L]: the states in the lanes of the second pass, and the places in `reached`
     legal_count int32[L*R] and legal_move int32[L*M]: legal moves (counted over all roles) by lane and role;
-                of listed joint moves their lanes instead, and ...
-    rank        int32[*]: ... the number of earlier ones in their lanes
-    joint_moves, first_place   int32[L]: how many are listed of each lane, and the place of the first
+                of listed joint moves their lanes instead
+    joint_moves, next_place   int32[L]: how many are listed of each lane, and the place in `reached` of the
+                first that is not reached
     run         int32[M+R*R, 3]: a move, and the first and the end of the listed joint moves that have it
     reached     uint64[*D]: keys of the states reached, in their order, and ...
     origin      int64[*]: ... the states that lead to them
@@ -90,8 +91,7 @@ class Expansion(NamedTuple):
                 is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
                 where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
                 is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING;
-                LISTED_FROM, the first state in the key table, none before which is reached again; joint moves
-                LISTED (or NOT_LISTED), and how many of them are REACHED and in RUNS
+                FULL_AT, the number of states that fill the key table; joint moves LISTED (or NOT_LISTED), and how many of them are REACHED and in RUNS
     """
 
     state_value: Rows
@@ -104,9 +104,8 @@ class Expansion(NamedTuple):
     target: NDArray[np.int64]
     legal_count: Int32Array
     legal_move: Int32Array
-    rank: Int32Array
     joint_moves: Int32Array
-    first_place: Int32Array
+    next_place: Int32Array
     run: Int32Array
     reached: Words
     origin: NDArray[np.int64]
@@ -133,9 +132,8 @@ def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion
         target=np.zeros(lanes, np.int64),
         legal_count=np.zeros(lanes * roles, np.int32),
         legal_move=np.empty(lanes * moves, np.int32),
-        rank=np.empty(listed, np.int32),
         joint_moves=np.zeros(lanes, np.int32),
-        first_place=np.zeros(lanes, np.int32),
+        next_place=np.zeros(lanes, np.int32),
         run=np.zeros((moves + roles * roles, 3), np.int32),
         reached=np.empty(listed * code.word_count, np.uint64),
         origin=np.empty(listed, np.int64),
@@ -184,8 +182,7 @@ def _find_turns(tables: LaneTables, expansion: Expansion) -> None:
 
 @stage
 def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion) -> bool:
-    """List the joint moves of the first pass by roles and moves, with their ranks in their states; whether
-    there was room."""
+    """List the joint moves of the first pass by roles and moves; whether there was room."""
     value, live, run = expansion.state_value, expansion.live, expansion.run
     roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
     expansion.joint_moves[:] = 0
@@ -195,7 +192,7 @@ def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Exp
             slot = tables.first_slot[role] + move - first_move[role]
             x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, TURN + role)
             if any_lane(x):
-                if listed + 64 * word_count(live) > expansion.rank.shape[0]:
+                if listed + 64 * word_count(live) > expansion.origin.shape[0]:
                     return False
                 store(live, 1, x)
                 run[runs, 0], run[runs, 1] = move, listed
@@ -220,7 +217,6 @@ def _list_lanes(expansion: Expansion, listed: Index) -> Any:
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
             expansion.legal_move[listed] = lane
-            expansion.rank[listed] = joint[lane]
             joint[lane] += 1
             listed += 1
     return listed
@@ -235,8 +231,9 @@ def _settle_states(
     keys: Words,
     state: Index,
     count: Index,
-) -> None:
-    """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves."""
+) -> Row:
+    """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves; return
+    the lanes of terminal states."""
     value = expansion.state_value
     lanes = 64 * word_count(value)
     for i in range(lanes):
@@ -245,7 +242,8 @@ def _settle_states(
     settle_states(tables, value)
     store(expansion.live, 0, fill(value, np.uint64(0)))
     set_lanes(expansion.live, 0, np.int64(0), count)
-    store(expansion.live, 0, load(expansion.live, 0) & ~literal(value, np.int64(tables.terminal)))
+    ended = load(expansion.live, 0) & literal(value, np.int64(tables.terminal))
+    store(expansion.live, 0, load(expansion.live, 0) & ~ended)
     expansion.counter[LISTED] = NOT_LISTED
     is_listed = take_turns(tables, value)
     if is_listed:
@@ -255,6 +253,7 @@ def _settle_states(
         list_legal_moves(
             tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move
         )
+    return ended
 
 
 @stage
@@ -264,40 +263,29 @@ def _room(space: SpaceArrays, counter: NDArray[np.int64]) -> Any:
     return min(
         space.edge.shape[0] - counter[EDGES],
         known.keys.shape[0] // known.word_count - counter[STATES],
-        known.table.shape[0] // 4 * 3 - (counter[STATES] - counter[LISTED_FROM]),
+        counter[FULL_AT] - counter[STATES],
     )
 
 
 @stage
 def _note_states(
-    roles: Index,
-    expansion: Expansion,
-    count: Index,
-    move_count: NDArray[np.uint16],
-    at: Index,
-    goal: NDArray[np.uint8],
-    goal_at: Index,
+    roles: Index, expansion: Expansion, count: Index, move_count: NDArray[np.uint16], at: Index
 ) -> None:
-    """Write the numbers of moves of `count` states, and UNKNOWN unless terminal; find their first places.
-
-    at, goal_at   where their entries begin in `move_count` and `goal`
-    """
+    """Write the numbers of moves of `count` states from `at` on; find the first places of joint moves."""
     joint, legal_count, live = expansion.joint_moves, expansion.legal_count, expansion.live
-    total = np.int64(0)
+    is_listed = expansion.counter[LISTED] >= 0
+    total, stuck = np.int64(0), np.int64(0)
     for lane in range(count):
-        expansion.first_place[lane] = total
+        expansion.next_place[lane] = total
         total += joint[lane]
-    for role in range(roles):
-        for lane in range(count):
-            i = lane * roles + role
-            is_live = has_lane(live, 0, lane)
-            if expansion.counter[LISTED] >= 0:
-                has_choice = has_lane(live, TURN + role, lane)
-                legal_count[i] = joint[lane] if has_choice else np.int64(is_live)
-            legal = legal_count[i]
-            move_count[at + i] = np.uint16(legal)
-            goal[goal_at + i] = UNKNOWN if is_live else goal[goal_at + i]
-            expansion.counter[STUCK] += is_live & ((legal == 0) | (legal > MAX_MOVES))
+        is_live = np.int64(has_lane(live, 0, lane))
+        for role in range(roles):
+            has_choice = has_lane(live, TURN + role, lane)
+            legal = np.int64(joint[lane]) if has_choice else is_live
+            legal = legal if is_listed else np.int64(legal_count[lane * roles + role])
+            move_count[at + lane * roles + role] = np.uint16(legal)
+            stuck += is_live & ((legal == 0) | (legal > MAX_MOVES))
+    expansion.counter[STUCK] += stuck
 
 
 @stage
@@ -322,7 +310,8 @@ def _set_listed(tables: LaneTables, expansion: Expansion, state: Index) -> Any:
     for i in range(count):
         lane = expansion.legal_move[first + i]
         expansion.source[i] = state + lane
-        expansion.target[i] = expansion.first_place[lane] + expansion.rank[first + i]
+        expansion.target[i] = expansion.next_place[lane]
+        expansion.next_place[lane] += 1
     counter[REACHED] = first + count
     return count
 
@@ -465,10 +454,12 @@ def expand(
                 counter[NEXT], counter[LANE], counter[LISTED] = state + count, NO_LANE, NOT_LISTED
             _number(expansion, space, numbered)
         elif counter[LANE] < 0:
-            _settle_states(tables, code, first_move, expansion, keys, state, count)
-            read_goals(tables, expansion.state_value, expansion.planes, count, space.goal, state * roles)
-            at, goal_at = (state - first) * roles, state * roles
-            _note_states(roles, expansion, count, move_count, at, space.goal, goal_at)
+            ended = _settle_states(tables, code, first_move, expansion, keys, state, count)
+            space.goal[state * roles : (state + count) * roles] = UNKNOWN
+            read_goals(
+                tables, expansion.state_value, expansion.planes, ended, space.goal, state * roles
+            )
+            _note_states(roles, expansion, count, move_count, (state - first) * roles)
             counter[LANE] = 0
             counter[PASSES] -= 1
         else:
