@@ -31,7 +31,10 @@ _LOW = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
 _TAG_BITS = 31
 """Of a hash; the lowest bit of a tag says that its state is in the bucket where it belongs."""
-SCRATCH = 256
+SCRATCH = 1024
+"""Keys of a batch."""
+_AHEAD = 64
+"""Keys whose buckets are on their way while one is looked up, where nothing else is prefetched."""
 BUCKET = 8
 
 
@@ -144,19 +147,17 @@ def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
     """Hash the keys first .. end-1 of `reached` into mixed[0 ..] and prefetch their lookups."""
-    _prefetch_buckets(table, words, reached, first, end, mixed)
+    _hash_keys(table, words, reached, first, end, mixed)
+    for i in range(end - first):
+        prefetch(table, _bucket_of(table, mixed[i]))
     for i in range(first, end):
         prefetch(keys, words * _candidate(table, mixed[i - first], np.int64(0)))
 
 
 @inlined
-def _prefetch_buckets(
-    table: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
-) -> None:
+def _hash_keys(table: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words) -> None:
     for i in range(first, end):
         mixed[i - first] = _hash_in(table, reached, words * i, words)
-    for i in range(end - first):
-        prefetch(table, _bucket_of(table, mixed[i]))
 
 
 class KeyTable(NamedTuple):
@@ -195,6 +196,8 @@ def _number_keys(
     table, keys = known.table, known.keys
     for i in range(first, end):
         h = mixed[i - first]
+        if is_exact:
+            prefetch(table, _bucket_of(table, mixed[min(i + _AHEAD, end - 1) - first]))
         for d in range(words):
             keys[words * state_count + d] = reached[words * i + d]
         bucket = _bucket_of(table, h)
@@ -243,7 +246,9 @@ def number_states(
     for first in range(0, count, SCRATCH):
         end = min(count, first + SCRATCH)
         if words == 1 and known.bits <= _exact_bits(table):
-            _prefetch_buckets(table, np.int64(1), reached, first, end, mixed)
+            _hash_keys(table, np.int64(1), reached, first, end, mixed)
+            for i in range(min(_AHEAD, end - first)):
+                prefetch(table, _bucket_of(table, mixed[i]))
             state_count = _number_keys(
                 known, state_count, reached, first, end, mixed, edge, first_edge, np.int64(1), True
             )

@@ -32,8 +32,10 @@ from ggp.jit.rows import (
     load,
     lowest_bit,
     make_rows,
+    popcount,
     set_word,
     store,
+    sum_words,
     word_count,
     words_of,
 )
@@ -187,10 +189,11 @@ def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Exp
     roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
     expansion.joint_moves[:] = 0
     for role in range(roles):
-        begin = listed
+        begin, able = listed, fill(value, np.uint64(0))
         for move in range(first_move[role], first_move[role + 1]):
             slot = tables.first_slot[role] + move - first_move[role]
             x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, TURN + role)
+            able = able | x
             if any_lane(x):
                 if listed + 64 * word_count(live) > expansion.origin.shape[0]:
                     return False
@@ -199,6 +202,8 @@ def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Exp
                 listed = _list_lanes(expansion, listed)
                 run[runs, 2] = listed
                 runs += 1
+        stuck = load(live, TURN + role) & ~able
+        expansion.counter[STUCK] += sum_words(popcount(stuck))
         for other in range(roles):
             if other != role and begin < listed:
                 run[runs, 0], run[runs, 1], run[runs, 2] = tables.turns.waiting[other], begin, listed
@@ -272,20 +277,28 @@ def _note_states(
     roles: Index, expansion: Expansion, count: Index, move_count: NDArray[np.uint16], at: Index
 ) -> None:
     """Write the numbers of moves of `count` states from `at` on; find the first places of joint moves."""
-    joint, legal_count, live = expansion.joint_moves, expansion.legal_count, expansion.live
-    is_listed = expansion.counter[LISTED] >= 0
-    total, stuck = np.int64(0), np.int64(0)
+    joint, live = expansion.joint_moves, expansion.live
+    if expansion.counter[LISTED] < 0:
+        for i in range(count * roles):
+            legal = expansion.legal_count[i]
+            is_live = has_lane(live, 0, i // roles)
+            move_count[at + i] = np.uint16(legal)
+            expansion.counter[STUCK] += is_live & ((legal == 0) | (legal > MAX_MOVES))
+        return
+    total = np.int64(0)
     for lane in range(count):
         expansion.next_place[lane] = total
         total += joint[lane]
-        is_live = np.int64(has_lane(live, 0, lane))
+    for w in range((count + 63) >> 6):
         for role in range(roles):
-            has_choice = has_lane(live, TURN + role, lane)
-            legal = np.int64(joint[lane]) if has_choice else is_live
-            legal = legal if is_listed else np.int64(legal_count[lane * roles + role])
-            move_count[at + lane * roles + role] = np.uint16(legal)
-            stuck += is_live & ((legal == 0) | (legal > MAX_MOVES))
-    expansion.counter[STUCK] += stuck
+            turn = get_word(live, TURN + role, w)
+            waiting = get_word(live, 0, w) & ~turn
+            place = at + 64 * w * roles + role
+            for lane in range(64 * w, min(count, 64 * w + 64)):
+                legal = (turn & np.uint64(1)) * np.uint64(joint[lane]) | (waiting & np.uint64(1))
+                move_count[place] = np.uint16(legal)
+                place += roles
+                turn, waiting = turn >> np.uint64(1), waiting >> np.uint64(1)
 
 
 @stage
@@ -456,9 +469,7 @@ def expand(
         elif counter[LANE] < 0:
             ended = _settle_states(tables, code, first_move, expansion, keys, state, count)
             space.goal[state * roles : (state + count) * roles] = UNKNOWN
-            read_goals(
-                tables, expansion.state_value, expansion.planes, ended, space.goal, state * roles
-            )
+            read_goals(tables, expansion.state_value, expansion.planes, ended, space.goal, state * roles)
             _note_states(roles, expansion, count, move_count, (state - first) * roles)
             counter[LANE] = 0
             counter[PASSES] -= 1
