@@ -36,6 +36,7 @@ from ggp.solver.kernels.expand import (
     EDGES,
     FULL_AT,
     MAX_MOVES,
+    MAX_STATES,
     PASSES,
     STATES,
     STUCK,
@@ -76,7 +77,6 @@ _COMPARED = 1 << 16
 _RELEASED = mmap.PAGESIZE // 8
 """Words of keys on a page, which memory returns to the system as a whole."""
 _OWN_PAGES_BYTES = 1 << 16
-MAX_STATES = 2**32 - 2
 
 
 def reachable_states(

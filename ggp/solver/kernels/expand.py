@@ -67,6 +67,7 @@ LISTED_PER_STATE = 64
 """In the mean: listed joint moves are numbered at once, in less than a millisecond."""
 UNKNOWN = 254
 MAX_MOVES = 65535
+MAX_STATES = 2**32 - 2
 
 
 class Expansion(NamedTuple):
@@ -84,13 +85,12 @@ class Expansion(NamedTuple):
     joint_moves, next_place   int32[L]: how many are listed of each lane, and the place in `reached` of the
                 first that is not reached
     run         int32[M+R*R, 3]: a move, and the first and the end of the listed joint moves that have it
-    reached     uint64[*D]: keys of the states reached, in their order, and ...
-    origin      int64[*]: ... the states that lead to them
+    reached     uint64[*D]: keys of the states reached, in their order
     mixed       uint64[SCRATCH]
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the current array, roles STUCK in a state
                 that is not terminal (no move, or over MAX_MOVES), BACKWARD edges (to a state whose number
-                is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
+                is not above the source's; counted until there are some), transitions WANTED room for; PASSES of lanes that are left, and
                 where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
                 is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING;
                 FULL_AT, the number of states that fill the key table; joint moves LISTED (or NOT_LISTED), and how many of them are REACHED and in RUNS
@@ -110,7 +110,6 @@ class Expansion(NamedTuple):
     next_place: Int32Array
     run: Int32Array
     reached: Words
-    origin: NDArray[np.int64]
     mixed: Words
     turn: NDArray[np.int64]
     counter: NDArray[np.int64]
@@ -138,7 +137,6 @@ def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion
         next_place=np.zeros(lanes, np.int32),
         run=np.zeros((moves + roles * roles, 3), np.int32),
         reached=np.empty(listed * code.word_count, np.uint64),
-        origin=np.empty(listed, np.int64),
         mixed=np.zeros(SCRATCH, np.uint64),
         turn=np.zeros(tables.role_count, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
@@ -183,7 +181,9 @@ def _find_turns(tables: LaneTables, expansion: Expansion) -> None:
 
 
 @stage
-def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion) -> bool:
+def _list_joint_moves(
+    tables: LaneTables, first_move: Int32Array, expansion: Expansion, words: Index
+) -> bool:
     """List the joint moves of the first pass by roles and moves; whether there was room."""
     value, live, run = expansion.state_value, expansion.live, expansion.run
     roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
@@ -195,7 +195,7 @@ def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Exp
             x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, TURN + role)
             able = able | x
             if any_lane(x):
-                if listed + 64 * word_count(live) > expansion.origin.shape[0]:
+                if listed + 64 * word_count(live) > expansion.reached.shape[0] // words:
                     return False
                 store(live, 1, x)
                 run[runs, 0], run[runs, 1] = move, listed
@@ -253,7 +253,7 @@ def _settle_states(
     is_listed = take_turns(tables, value)
     if is_listed:
         _find_turns(tables, expansion)
-        is_listed = _list_joint_moves(tables, first_move, expansion)
+        is_listed = _list_joint_moves(tables, first_move, expansion, code.word_count)
     if not is_listed:
         list_legal_moves(
             tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move
@@ -351,8 +351,6 @@ def _reach(tables: LaneTables, code: StateCode, expansion: Expansion, keys: Word
         transpose_rows(planes, 64 * d, 64)
         for i in range(count):
             expansion.reached[words * target[i] + d] = get_word(planes, 64 * d + i // width, i % width)
-    for i in range(count):
-        expansion.origin[target[i]] = source[i]
     clear_moves(tables, value)
 
 
@@ -368,18 +366,29 @@ def _set_range(value: Rows, row: Index, begin: Index, end: Index) -> None:
 
 
 @piece
-def _number(expansion: Expansion, space: SpaceArrays, count: Index) -> None:
-    """Number the first `count` states reached."""
-    counter = expansion.counter
+def _number(expansion: Expansion, space: SpaceArrays, count: Index, state: Index, is_listed: bool) -> None:
+    """Number the first `count` states reached, if listed from those from `state` on."""
+    counter, edge, source = expansion.counter, space.edge, expansion.source
     edges = counter[EDGES]
-    counter[STATES] = number_states(
-        space.known, counter[STATES], expansion.reached, count, expansion.mixed, space.edge, edges
-    )
-    backward = np.int64(0)
-    for i in range(count):
-        backward += np.int64(space.edge[edges + i]) <= expansion.origin[i]
-    counter[BACKWARD] += backward
     counter[EDGES] = edges + count
+    counter[STATES] = number_states(
+        space.known, counter[STATES], expansion.reached, count, expansion.mixed, edge, edges
+    )
+    last = counter[NEXT] - 1 if is_listed else source[count - 1]
+    lowest = np.int64(MAX_STATES)
+    for i in range(edges, edges + count):
+        lowest = min(lowest, np.int64(edge[i]))
+    if counter[BACKWARD] != 0 or lowest > last:
+        return
+    place = edges
+    if is_listed:
+        for lane in range(expansion.joint_moves.shape[0]):
+            for _ in range(expansion.joint_moves[lane]):
+                counter[BACKWARD] += np.int64(edge[place]) <= state + lane
+                place += 1
+    else:
+        for i in range(count):
+            counter[BACKWARD] += np.int64(edge[edges + i]) <= source[i]
 
 
 @stage
@@ -465,7 +474,7 @@ def expand(
                 counter[PASSES] -= 1
             else:
                 counter[NEXT], counter[LANE], counter[LISTED] = state + count, NO_LANE, NOT_LISTED
-            _number(expansion, space, numbered)
+            _number(expansion, space, numbered, state, not is_full)
         elif counter[LANE] < 0:
             ended = _settle_states(tables, code, first_move, expansion, keys, state, count)
             space.goal[state * roles : (state + count) * roles] = UNKNOWN
