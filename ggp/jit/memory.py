@@ -17,7 +17,8 @@ def map_memory(size: int) -> mmap.mmap:
     them.
 
     The system clears large pages five times as fast as small ones, and random reads miss the address cache
-    less often. It places, and moves, on whole large pages only what is a multiple of them. Raises MemoryError.
+    less often. It places on whole large pages, and keeps there in moving, only what is a multiple of them.
+    Raises MemoryError.
 
     >>> len(map_memory(100)), len(map_memory(LARGE_PAGE + 1)) // LARGE_PAGE
     (100, 2)

@@ -80,7 +80,7 @@ def _list_misplaced(
     found: NDArray[np.float64],
     wrong: NDArray[np.int64],
 ) -> int:
-    """List those of the states first .. end-1 that are not in `layer`; return how many. `found` is scratch."""
+    """List those of the states first .. end-1 that are not in `layer`; return how many."""
     count = 0
     for start in range(first, end, found.shape[0]):
         size = min(found.shape[0], end - start)

@@ -546,6 +546,6 @@ def _grown(count: int, itemsize: int) -> int:
 def _zeros(count: int, dtype: type[np.uint16]) -> NDArray[Any]:
     """Zeros in memory that returns to the system when they are dropped; a heap would keep it."""
     size = count * np.dtype(dtype).itemsize
-    return (
-        np.zeros(count, dtype) if size < _OWN_PAGES_BYTES else np.frombuffer(map_memory(size), dtype, count)
-    )
+    if size < _OWN_PAGES_BYTES:
+        return np.zeros(count, dtype)
+    return np.frombuffer(map_memory(size), dtype, count)

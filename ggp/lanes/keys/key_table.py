@@ -3,10 +3,9 @@
 States are numbered in the order of their discovery; `keys` holds the key of each. A slot of the table is 0,
 or a tag, part of a state's hash, above the state's number + 1, so that hardly any key is compared (one more
 cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at once; it fills from
-its first slot on, then the next bucket takes what belongs in it, with tags that say so. A batch first
-prefetches buckets, then keys, and only then looks them up: dozens of cache misses are under way at once. Most
-keys are found in their bucket, without a branch; the others are looked up again and numbered one after
-another, also without a branch unless their bucket is full.
+its first slot on, then the next bucket takes what belongs in it, with tags that say so. Buckets, and keys
+that are compared, are prefetched long before they are looked up: dozens of cache misses are under way at once.
+Keys are found or numbered without a branch unless their bucket is full.
 
 Equal hashes never merge two states: the full key is compared, or it is so short that bucket and tag together
 are a permutation of its bits, and nothing is left to compare (*quotienting*: Knuth, The Art of Computer

@@ -90,10 +90,11 @@ class Expansion(NamedTuple):
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the current array, roles STUCK in a state
                 that is not terminal (no move, or over MAX_MOVES), BACKWARD edges (to a state whose number
-                is not above the source's; counted until there are some), transitions WANTED room for; PASSES of lanes that are left, and
-                where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
-                is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING;
-                FULL_AT, the number of states that fill the key table; joint moves LISTED (or NOT_LISTED), and how many of them are REACHED and in RUNS
+                is not above the source's; 0 if there are none), transitions WANTED room for; PASSES of lanes
+                that are left, and where `expand` resumes: the NEXT state of the first pass, the LANE at hand
+                (NO_LANE: that pass is still to come), whether its joint moves are begun (IS_OPEN), and how
+                many are PENDING; FULL_AT, the number of states that fill the key table; joint moves LISTED
+                (or NOT_LISTED), and how many of them are REACHED and in RUNS
     """
 
     state_value: Rows
@@ -181,9 +182,7 @@ def _find_turns(tables: LaneTables, expansion: Expansion) -> None:
 
 
 @stage
-def _list_joint_moves(
-    tables: LaneTables, first_move: Int32Array, expansion: Expansion, words: Index
-) -> bool:
+def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion, words: Index) -> bool:
     """List the joint moves of the first pass by roles and moves; whether there was room."""
     value, live, run = expansion.state_value, expansion.live, expansion.run
     roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
@@ -295,8 +294,8 @@ def _note_states(
             waiting = get_word(live, 0, w) & ~turn
             place = at + 64 * w * roles + role
             for lane in range(64 * w, min(count, 64 * w + 64)):
-                legal = (turn & np.uint64(1)) * np.uint64(joint[lane]) | (waiting & np.uint64(1))
-                move_count[place] = np.uint16(legal)
+                has_choice = (turn & np.uint64(1)) != np.uint64(0)
+                move_count[place] = np.uint16(joint[lane] if has_choice else waiting & np.uint64(1))
                 place += roles
                 turn, waiting = turn >> np.uint64(1), waiting >> np.uint64(1)
 
