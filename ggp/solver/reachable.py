@@ -34,8 +34,9 @@ from ggp.lanes.step import NO_GOAL
 from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
-    LISTED_FROM,
+    FULL_AT,
     MAX_MOVES,
+    MAX_STATES,
     PASSES,
     STATES,
     STUCK,
@@ -71,11 +72,11 @@ MAX_GROWTH_BYTES = 1 << 22
 SMALL_TABLE = 1 << 21
 """Slots up to which a key table grows by four times, if that is half of memory at most: filling a table again
 costs more than clearing it."""
-_COMPARED = _CLEARED = 1 << 20
+_CLEARED = 1 << 20
+_COMPARED = 1 << 16
 _RELEASED = mmap.PAGESIZE // 8
 """Words of keys on a page, which memory returns to the system as a whole."""
 _OWN_PAGES_BYTES = 1 << 16
-MAX_STATES = 2**32 - 2
 
 
 def reachable_states(
@@ -163,10 +164,11 @@ class _Enumeration:
         self.expansion = make_expansion(tables, self.code, game.words)
         self.expander = self._make_expander()
         self.passes, self.inserted = Slices(), Slices()
-        self.keys = GrowingArray(np.zeros(FIRST_CAPACITY * self.words, np.uint64))
-        self.goal = GrowingArray(np.zeros(FIRST_CAPACITY * self.roles, np.uint8))
+        self.keys = GrowingArray(FIRST_CAPACITY * self.words, np.uint64)
+        self.goal = GrowingArray(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = self.slots = make_key_table(2 * FIRST_CAPACITY)
-        self.edge = GrowingArray(np.zeros(FIRST_CAPACITY, np.uint32))
+        self.expansion.counter[FULL_AT] = self._fitting(2 * FIRST_CAPACITY)
+        self.edge = GrowingArray(FIRST_CAPACITY, np.uint32)
         self.chunks: list[Chunk] = []
         self.layer_ends = [1]
         self.expanded = self.transitions = self.released = 0
@@ -232,12 +234,17 @@ class _Enumeration:
         self._fill_table()
         self.layer_ends.append(self.states)
 
-    def _fill_table(self, slots: int = 2 * FIRST_CAPACITY) -> None:
-        """Let the table have at least this many slots, all states in it, or those of the newest layer."""
-        counter = self.expansion.counter
-        first = counter[LISTED_FROM] = 0 if self.rank is None else self.layer_ends[-1]
-        while self.states - first > slots // 4 * 3:
+    def _fitting(self, slots: int) -> int:
+        """States in a table of so many slots. While it is small, buckets are hardly ever full."""
+        return slots // 2 if slots <= self.limits.mebibytes << 14 else slots // 4 * 3
+
+    def _fill_table(self, slots: int = 2 * FIRST_CAPACITY, wanted: int = 0) -> None:
+        """Let the table have at least this many slots and room for the states `wanted`, all states in it, or
+        those of the newest layer."""
+        first = 0 if self.rank is None else self.layer_ends[-1]
+        while self.states + wanted - first > self._fitting(slots):
             slots *= 2
+        self.expansion.counter[FULL_AT] = first + self._fitting(slots)
         if slots > len(self.slots):
             self._require_memory(8 * (slots - len(self.slots)))
             self.table = self.slots = np.zeros(0, np.uint64)
@@ -273,7 +280,7 @@ class _Enumeration:
             self.expander = self._make_expander()
         if self.rank is not None:
             size, before = np.diff([0, *ends])[-1:-3:-1].tolist()
-            expected = size * size // before // 3 * 4
+            expected = 2 * size * size // before
             self._fill_table(max(2 * FIRST_CAPACITY, 1 << expected.bit_length()))
 
     def _find_rank(self, ends: list[int]) -> Rank | None:
@@ -360,8 +367,7 @@ class _Enumeration:
         count, edge = int(self.expansion.counter[EDGES]), self.edge
         if edge.array.itemsize * count < _OWN_PAGES_BYTES:
             return edge.array[:count].copy()
-        self.edge = GrowingArray(np.zeros(1, np.uint32))
-        self.edge.grow(len(edge.array))
+        self.edge = GrowingArray(len(edge.array), np.uint32)
         edge.grow(count)
         return edge.array
 
@@ -384,11 +390,10 @@ class _Enumeration:
             self._require_memory(bytes_per_state * (capacity - states))
             self.keys.grow(capacity * self.words)
             self.goal.grow(capacity * self.roles)
-        slots, in_table = len(self.table), states - int(self.expansion.counter[LISTED_FROM])
-        if in_table + wanted > slots // 4 * 3:
-            while in_table + wanted > slots // 4 * 3:
-                slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
-            self._fill_table(slots)
+        if states + wanted > self.expansion.counter[FULL_AT]:
+            slots = len(self.table)
+            slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
+            self._fill_table(slots, wanted)
 
     def _bytes(self) -> int:
         """Memory in use, including that for the depths to be computed."""
@@ -523,11 +528,12 @@ class _Enumeration:
             return goal
         for first in range(0, len(goal), _COMPARED):
             part = goal[first : first + _COMPARED]
-            for r, role in enumerate(self.game.roles):
-                missing = part[:, r] == NO_GOAL
+            missing = part == NO_GOAL
+            for r in np.flatnonzero(missing.any(axis=0)) if missing.any() else ():
+                role = self.game.roles[r]
                 if role == RANDOM_ROLE:
-                    part[missing, r] = 0
-                elif missing.any():
+                    part[missing[:, r], r] = 0
+                else:
                     raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
             check()
         return goal
@@ -540,4 +546,6 @@ def _grown(count: int, itemsize: int) -> int:
 def _zeros(count: int, dtype: type[np.uint16]) -> NDArray[Any]:
     """Zeros in memory that returns to the system when they are dropped; a heap would keep it."""
     size = count * np.dtype(dtype).itemsize
-    return np.zeros(count, dtype) if size < _OWN_PAGES_BYTES else np.frombuffer(map_memory(size), dtype)
+    if size < _OWN_PAGES_BYTES:
+        return np.zeros(count, dtype)
+    return np.frombuffer(map_memory(size), dtype, count)
