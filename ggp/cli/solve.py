@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ggp.solver import Solution, SolverError, SolverLimits
     from ggp.solver.coalitions import CoalitionSolution
 
-AUTO, RETROGRADE, CORRELATED, CFR, ORACLE = "auto", "retrograde", "correlated", "cfr", "double-oracle"
+AUTO, RETROGRADE, CORRELATED, CFR = "auto", "retrograde", "correlated", "cfr"
 SEARCHES = "alphabeta", "branch-and-bound"
-METHODS = (AUTO, RETROGRADE, CORRELATED, CFR, ORACLE, *SEARCHES)
+METHODS = (AUTO, RETROGRADE, CORRELATED, CFR, *SEARCHES)
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
 ESTIMATE_ERROR = 4
@@ -123,10 +123,9 @@ def command(file: str, **given: Any) -> None:
     where three or more roles choose at once and no pure one exists. alphabeta (two alternating roles,
     constant sum) and branch-and-bound (one role) find only the value of the initial state, with little
     memory. cfr finds an equilibrium of two roles (constant sum) that do not see everything, or the best play
-    of one role; double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has
-    `sees`; else it starts with retrograde and switches to a search at too many states or after half of
-    --seconds. The nodes of a search are positions that were expanded, its leaves those that were evaluated:
-    terminal, won at once, decided by goal bounds, or at the horizon.
+    of one role. auto is cfr if FILE has `sees`; else it starts with retrograde and switches to a search at
+    too many states or after half of --seconds. The nodes of a search are positions that were expanded, its
+    leaves those that were evaluated: terminal, won at once, decided by goal bounds, or at the horizon.
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
     the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
@@ -136,7 +135,7 @@ def command(file: str, **given: Any) -> None:
     """
     game = load_compiled(file)
 
-    from ggp.cli.solve_hidden import print_bounds, print_equilibrium
+    from ggp.cli.solve_hidden import print_equilibrium
     from ggp.cli.solve_output import print_result
     from ggp.cli.solve_replies import print_replies
     from ggp.solver import SolverError
@@ -151,8 +150,6 @@ def command(file: str, **given: Any) -> None:
         scale = options.scale or sheet_scale(game.program.source.text)
         if options.against:
             print_replies(game, options.against, limits, scale, is_json=is_json)
-        elif method == ORACLE:
-            print_bounds(game, limits, accuracy, scale, is_json=is_json)
         elif method == CFR:
             shows = options.shows_strategy
             print_equilibrium(game, limits, accuracy, scale, shows_strategy=shows, is_json=is_json)
@@ -186,7 +183,7 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
         return RETROGRADE
     if method == AUTO and hides_information(game):
         method = CFR
-    if method in (CFR, ORACLE, *SEARCHES) and (options.save is not None or options.work is not None):
+    if method in (CFR, *SEARCHES) and (options.save is not None or options.work is not None):
         raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
     if options.certificate is not None and (options.against or search_method(game) is None):
         raise click.UsageError("--certificate is for one role, or two with perfect information and no chance")
@@ -205,7 +202,7 @@ def _compile_kernels(method: str) -> None:
     from ggp.solver.cfr import solve_hidden
 
     game, one_role = (load_compiled(str(find_own_rules(name))) for name in ("halving", "maze"))
-    if method in (CFR, ORACLE):
+    if method == CFR:
         solve_hidden(game)
     if method in (AUTO, RETROGRADE, CORRELATED):
         solve(game, SolverLimits())
@@ -293,8 +290,6 @@ def _hint(error: SolverError, options: SolveOptions) -> str:
 
     if not isinstance(error, SolverLimitError):
         return ""
-    if options.method == CFR:
-        return "; --method double-oracle bounds the value of larger trees"
     if options.work is not None:
         return f"; the same command with --work {options.work} resumes from here"
     if options.save is not None:
