@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ggp.solver import Solution, SolverError, SolverLimits
     from ggp.solver.coalitions import CoalitionSolution
 
-AUTO, RETROGRADE, CORRELATED, CFR = "auto", "retrograde", "correlated", "cfr"
+AUTO, RETROGRADE, CFR = "auto", "retrograde", "cfr"
 SEARCHES = "alphabeta", "branch-and-bound"
-METHODS = (AUTO, RETROGRADE, CORRELATED, CFR, *SEARCHES)
+METHODS = (AUTO, RETROGRADE, CFR, *SEARCHES)
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
 ESTIMATE_ERROR = 4
@@ -119,12 +119,11 @@ class SolveOptions:
 def command(file: str, **given: Any) -> None:
     """Find the goal of each role in FILE under optimal play.
 
-    retrograde enumerates all states and values each of them; correlated does so with a correlated equilibrium
-    where three or more roles choose at once and no pure one exists. alphabeta (two alternating roles,
-    constant sum) and branch-and-bound (one role) find only the value of the initial state, with little
-    memory. cfr finds an equilibrium of two roles (constant sum) that do not see everything, or the best play
-    of one role. auto is cfr if FILE has `sees`; else it starts with retrograde and switches to a search at
-    too many states or after half of --seconds. The nodes of a search are positions that were expanded, its
+    retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
+    and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
+    equilibrium of two roles (constant sum) that do not see everything, or the best play of one role. auto is
+    cfr if FILE has `sees`; else it starts with retrograde and switches to a search at too many states or
+    after half of --seconds. The nodes of a search are positions that were expanded, its
     leaves those that were evaluated: terminal, won at once, decided by goal bounds, or at the horizon.
 
     With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
@@ -204,7 +203,7 @@ def _compile_kernels(method: str) -> None:
     game, one_role = (load_compiled(str(find_own_rules(name))) for name in ("halving", "maze"))
     if method == CFR:
         solve_hidden(game)
-    if method in (AUTO, RETROGRADE, CORRELATED):
+    if method in (AUTO, RETROGRADE):
         solve(game, SolverLimits())
     if method in (AUTO, "alphabeta"):
         find_root_value(game)
@@ -234,7 +233,7 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSol
             )
         try:
             with progress_of(progress_text) as report:
-                found = solve(game, limits, report=report, is_correlated=options.method == CORRELATED)
+                found = solve(game, limits, report=report)
             if options.save is not None:
                 save_solution(found, options.save)
             return found

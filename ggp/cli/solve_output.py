@@ -19,7 +19,6 @@ from ggp.solver import Progress, Solution
 from ggp.solver.coalitions import CoalitionSolution
 from ggp.solver.limits import estimate_states
 from ggp.solver.payoff_matrix import payoff_matrix
-from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
 
 
@@ -119,8 +118,6 @@ def _retrograde_text(found: Solution | CoalitionSolution, scale: Scale) -> str:
 def _play_lines(solution: Solution) -> list[str]:
     """Lines about optimal play: its length, and whether it may be endless."""
     lines, depth = [], int(solution.depth[0])
-    if solution.concept == CORRELATED:
-        lines.append("  where it is correlated, the probabilities of one role's moves are marginals")
     length = f"longest line of optimal play: {depth} joint move{'s' * (depth != 1)}"
     lines.append("  optimal play need not end" if depth == ENDLESS else f"  {length}")
     if solution.cyclic:

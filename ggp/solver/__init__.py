@@ -7,7 +7,7 @@ layers         states whose key shows how many joint moves have led to them
 space          the reachable states and their transitions, in memory and on disk
 reachable      finds them, breadth first
 plans          one role: the shortest way to the best end, without clocks and idle facts
-matrix_games   exact equilibria of one simultaneous stage, correlated ones of three and more roles
+matrix_games   exact equilibria of one simultaneous stage of two roles
 payoff_matrix  a game of one joint move as a matrix; dominated moves
 replies        values of given strategies, and the best replies to them
 stages         optimal moves in one state, given values

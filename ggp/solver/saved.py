@@ -26,7 +26,7 @@ from ggp.lanes.keys.key_table import insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header, rules_digest
-from ggp.solver.solution import CORRELATED, Solution
+from ggp.solver.solution import Solution
 from ggp.solver.space import describe_code
 from ggp.solver.stages import Stage, Worth, rate_stage
 
@@ -122,10 +122,7 @@ class Tablebase:
 
     def stage(self, game: Game[Any], state: Any) -> Stage:
         """The optimal moves in a state of `game`, on any engine; see `rate_stage`."""
-        is_correlated = self.header["concept"] == CORRELATED
-        return rate_stage(
-            game, state, lambda after: self.worth(game.facts(after)), is_correlated=is_correlated
-        )
+        return rate_stage(game, state, lambda after: self.worth(game.facts(after)))
 
     def values(self) -> dict[Role, float]:
         """Role → its value in the initial state. Raises KeyError if only a part of the game was solved."""
