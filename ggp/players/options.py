@@ -35,10 +35,6 @@ BOOK_HELP = (
     "Opening book: off, a file of `ggp prepare book`, or auto: the one kept for the game, except in counted"
     " searches."
 )
-ENDINGS_HELP = (
-    "Table of endings: off, a file of `ggp prepare endings`, or auto: the one kept for the game, except in"
-    " counted searches."
-)
 MAX_SIMULATIONS = 10**12
 LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 2400}
 """Level → simulations per move; each wins most matches against the one below: results/levels.md."""
@@ -194,7 +190,6 @@ class AlphaBetaOptions:
     )
     native_seconds: float = _native()
     book: str = file_path("book", AUTO, BOOK_HELP)
-    endings: str = file_path("endings", AUTO, ENDINGS_HELP)
     is_reference: bool = switch(
         "reference", False, "Search in plain Python, which has more refinements (see --all)."
     )
@@ -283,7 +278,7 @@ MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "solving": ("solver_memory", *_OF_MCTS),
     "tablebase": ("file", *_OF_MCTS),
     "alphabeta": (
-        *("depth", "nodes", "evaluation", "weights", "net", "coalition", "error", "book", "endings"),
+        *("depth", "nodes", "evaluation", "weights", "net", "coalition", "error", "book"),
         "reference",
     ),
 }

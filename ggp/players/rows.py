@@ -12,7 +12,6 @@ from ggp.players.advised import AdvisedPlayer, Row, Traits
 from ggp.players.advisors.advisor import Advisor
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.advisors.book import BookAdvisor
-from ggp.players.advisors.tablebase import EndingsAdvisor
 from ggp.players.advisors.uct import UctAdvisor
 from ggp.players.options import OWN_COALITION, AlphaBetaOptions, UctOptions
 from ggp.search.alphabeta.reference.refinements import Refinements
@@ -41,8 +40,7 @@ def alphabeta_player(
         is_minimax = options.coalition == OWN_COALITION and not options.opponent_error
         if not is_minimax or hides_information(game):
             return [search]
-        endings = EndingsAdvisor(options.endings, is_counted=is_counted)
-        return [endings, BookAdvisor(options.book, is_counted=is_counted), search]
+        return [BookAdvisor(options.book, is_counted=is_counted), search]
 
     traits = Traits(
         margin_seconds=options.margin_seconds,

@@ -17,7 +17,6 @@ members        how a coalition of roles is written
 coalitions     what a coalition of roles can be sure of
 saved_header   how a file with a solution begins
 saved          solutions in files: `Tablebase`
-endings        exact values of positions with few pieces or few empty cells
 
 Names are imported when they are first used, so that errors in a coalition or a file are reported before
 numba is imported.

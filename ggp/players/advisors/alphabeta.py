@@ -21,7 +21,7 @@ from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.faults import Crashed, Late
 from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.kept_knowledge import open_endings, taught_network
+from ggp.players.kept_knowledge import taught_network
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate, prepare_evaluations
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
@@ -158,10 +158,6 @@ class AlphaBetaAdvisor(Advisor):
         search = AlphaBeta(game, estimate, images=images)
         if not self._is_counted:
             search.map_table(budget.part(MAPPING_SHARE).deadline)
-        if self.own.coalition == OWN_COALITION:
-            table = open_endings(game, self.own.endings, is_counted=self._is_counted)
-            if table is not None and table.known is not None:
-                search.use_known_goals(table.known, table.goal_sum)
         search.search(game.initial_state(), budget, depth=1)
         now = time.monotonic()
         if self.weights is None:

@@ -18,7 +18,6 @@ from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, Frames
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
-from ggp.solver.kernels.known_goals import no_known_goals
 
 DEFAULT_MEBIBYTES = 256
 _MIN_SLOTS = 1 << 10
@@ -82,7 +81,6 @@ def allocate_memory(
         table_key=np.zeros(slots * code.word_count, np.uint64),
         table_data=np.zeros(slots, np.uint64),
         weight=np.zeros(tables.fluent_count + 1, np.int32),
-        known=no_known_goals(),
         mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
         degree=make_rows(1, TOGETHER),

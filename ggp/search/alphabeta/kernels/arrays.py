@@ -19,7 +19,6 @@ from ggp.jit.rows import Rows
 from ggp.networks.kernels import NetworkTables
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
-from ggp.solver.kernels.known_goals import KnownGoals
 
 Ints = NDArray[np.int64]
 
@@ -48,13 +47,12 @@ OPTIONS = 8
 # NODES: entered; HITS: of these, answered by the table, so that the others were expanded. LEAVES: children
 # scored without a search.
 # STORED: entries of the table.
-# KNOWN: children that were not terminal and whose goal was known.
 # ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
 # them; ASKING: 1: the latest node is one of those.
 # PASSES: of lanes, for the children of nodes. PASS_LIMIT, an option, is without effect at 0.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
-COUNTERS = 13
-NODES, HITS, LEAVES, STORED, STOP, FAULT, SUM, PAUSED, KNOWN, ASKED, BOUNDED, ASKING, PASSES = range(COUNTERS)
+COUNTERS = 12
+NODES, HITS, LEAVES, STORED, STOP, FAULT, SUM, PAUSED, ASKED, BOUNDED, ASKING, PASSES = range(COUNTERS)
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -105,7 +103,6 @@ class AlphaBetaMemory(NamedTuple):
     table_key: NDArray[np.uint64]  # uint64[S*D], see `ggp.search.alphabeta.kernels.transposition_table`
     table_data: NDArray[np.uint64]  # uint64[S]
     weight: Int32Array  # int32[F+1]: static score of each fluent for role 0, and the constant
-    known: KnownGoals  # states that count as ends because their goals are known
     mixed: NDArray[np.uint64]  # uint64[L], scratch
     formula: GoalFormula  # the goals as a formula, used with `HAS_FORMULA`
     degree: Rows  # a row per part of the formula, scratch

@@ -27,7 +27,6 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
-from ggp.lanes.keys.key_table import prefetch_batch
 from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
@@ -48,7 +47,6 @@ from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, is_used, settle_in
-from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 WINNING_SCORE = 10_000
 
@@ -271,20 +269,6 @@ def order_by_distance(memory: AlphaBetaMemory, top: Index, count: Index) -> None
 
 
 @inlined
-def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index) -> None:
-    """end[child] = its goal if that is known although the child is not terminal."""
-    known = memory.known
-    prefetch_batch(known.table, known.keys, words, memory.key, top, top + lanes, memory.mixed)
-    for lane in range(lanes):
-        child = top + lane
-        if memory.end[child] == c.NO_SCORE:
-            goal = known_goal(known, words, memory.key, child * words, memory.mixed[lane])
-            if goal != UNKNOWN_GOAL:
-                memory.end[child] = 100 * goal
-                memory.counter[c.KNOWN] += 1
-
-
-@inlined
 def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """end[child] = the goal if its mover wins at once and the other role has no choice. That the other role
     has none then was only seen in playouts when the circuit was made."""
@@ -383,8 +367,6 @@ def make_children(
         _estimate(tables, memory, here, lanes)
         # Children have a mover and a static score; terminal ones their goal. What follows finds more ends,
         # the cheaper questions first.
-        if memory.known.goal.shape[0] > 0:
-            _note_known(memory, np.int64(code.word_count), here, lanes)
         if is_used(memory.wins) or is_used(memory.other_wins):
             _note_wins(tables, memory, here, lanes)
         if memory.counter[c.ASKING]:

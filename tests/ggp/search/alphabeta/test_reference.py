@@ -436,7 +436,7 @@ def first_report(spec, game):
 
 def test_the_player_searches_by_the_reference_where_it_is_asked_to():
     game = load("breakthrough_4x4", "lanes")
-    counted = "alphabeta:nodes=60,evaluation=mobility,book=off,endings=off"
+    counted = "alphabeta:nodes=60,evaluation=mobility,book=off"
     kernels, reference, reduced = (
         first_report(counted + options, game)
         for options in ("", ",reference=on", ",reference=on,late_move_reduction=on")
