@@ -63,6 +63,7 @@ INSTEAD = {
 """Advice for commands that do not exist."""
 
 REMOVED_OPTIONS = {
+    "evaluate --page": "`--json` prints all figures with their intervals",
     "match --repeat": "`ggp tournament` plays many matches",
     "match --json": "`--record FILE` writes the match as JSON",
     "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",

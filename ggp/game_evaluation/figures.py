@@ -18,7 +18,7 @@ from typing import Any
 
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
 COMBINED = "other figures"
-DECISIONS, EQUILIBRIUM = "compared moves", "equilibrium"
+EQUILIBRIUM = "equilibrium"
 """Sources of a figure."""
 
 MIN_GAMES = 10
@@ -106,13 +106,6 @@ DEFINITIONS = {
         "interval begins at 0, because more matches can only choose more",
         "GAVEL 2024, coverage, by what searches choose",
     ),
-    "dominated": (
-        "share of the moves legal in 20 compared decisions or more to which another, legal whenever they "
-        "are, was never inferior and on the whole superior: by exact values or a search of each successor, "
-        "against the same moves of the others; its interval ends where none was ever inferior. Not where "
-        "information is hidden",
-        'Osborne and Rubinstein, "A Course in Game Theory" (1994), chapter 4, dominance',
-    ),
     "random_success": ("one role: share of random matches with the best goal found", "Browne 2008, puzzles"),
     "best_goal": (
         "one role: the highest goal, exact where solved; with chance then the mean of best play",
@@ -136,9 +129,9 @@ class Figure:
     """One figure of one game.
 
     low, high   95 % interval; equal to the value where it is exact
-    sample      matches; decisions of branching and dominated, joint moves of agency, moves of unchosen,
+    sample      matches; decisions of branching, joint moves of agency, moves of unchosen,
                 states where exact, histories of an equilibrium
-    source      RANDOM, EQUAL, UNEQUAL, DECISIONS, EXACT, EQUILIBRIUM or COMBINED
+    source      RANDOM, EQUAL, UNEQUAL, EXACT, EQUILIBRIUM or COMBINED
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""Figures from the states that matches went through: what they use of the rules, and how tedious they are."""
+"""Figures from the states that matches went through: what they use of the rules, how tedious they are, and
+moves that no search chooses."""
 
 from __future__ import annotations
 
@@ -14,12 +15,14 @@ from ggp.analysis.board_finder import find_board
 from ggp.circuit.subgames import find_subgames
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.many_states import ManyStates
-from ggp.game_evaluation.figures import RANDOM, Figure
+from ggp.game_evaluation.figures import EQUAL, RANDOM, Figure
 from ggp.game_evaluation.measuring import mean, players_of
 from ggp.search.forest.self_play import SelfPlay
 
 MAX_CELLS = 20_000_000
 """Maximum number of fluents and moves, of all states together, that are replayed: about a second."""
+MIN_DECISIONS = 20
+"""Minimum number of decisions in which a move must be legal to be judged."""
 _FACTS_IN = {"init": 0, "next": 0, "base": 0}
 _MOVES_IN = {"legal": 1, "input": 1}
 """Relation of a rule's head → which argument is a fact, or a move."""
@@ -53,6 +56,30 @@ def first_matches(game: CompiledGame, found: SelfPlay) -> SelfPlay:
 
 def _chosen(found: SelfPlay, matches: slice) -> SelfPlay:
     return SelfPlay(**{name: value[matches] for name, value in vars(found).items()})
+
+
+def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
+    """The share of moves that were legal in enough decisions of equal searches, and that none of them chose.
+
+    The interval reaches down to 0, because more matches can only choose more of these moves.
+    """
+    seen, chosen = (np.zeros(int(game.tables.first_move[-1]), np.int64) for _ in range(2))
+    many, first = ManyStates(game), game.tables.first_move
+    for step, (matches, states) in enumerate(replayed(game, found)):
+        going = found.length[matches] > step
+        if not going.any():
+            continue
+        matches, legal = matches[going], many.settle(states[going]).legal
+        for r in players_of(game):
+            decides = found.choices[matches, step, r] > 1
+            moves = slice(int(first[r]), int(first[r + 1]))
+            seen[moves] += legal[decides, moves].sum(axis=0)
+            np.add.at(chosen[moves], found.moves[matches[decides], step, r], 1)
+    known = seen >= MIN_DECISIONS
+    if not known.any():
+        return []
+    dead = float((chosen[known] == 0).mean())
+    return [Figure("unchosen", dead, 0.0, dead, int(known.sum()), EQUAL)]
 
 
 def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:

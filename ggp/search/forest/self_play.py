@@ -274,7 +274,6 @@ class MatchBatch:
         lanes.settle(Phase.LEGAL, Phase.NEXT)
         self._states[running] = following = lanes.read(game.lane_tables.next, count).T
         self._held[running] |= following
-        self.observe_step(running, chosen, following)
         self._length[running] += 1
         shape = self._searcher.shape
         step = np.full(shape, -1, np.int32), np.zeros(shape, np.int32), np.full(shape, np.nan)
@@ -282,13 +281,6 @@ class MatchBatch:
             whole[running] = part
         self._steps.append(step)
         return True
-
-    def observe_step(self, running: Int64Array, chosen: Int32Array, following: BoolArray) -> None:
-        """Hook after a joint move of the matches int64[N], with NEXT settled in the lanes; does nothing.
-
-        chosen      int32[N, R]
-        following   bool[N, F]: the states that it leads to
-        """
 
     def _any_move(self, legal: BoolArray, role: int, is_random: BoolArray) -> Int32Array:
         """int32[N]: a random legal move of a role where bool[N] is true, else its first one."""
