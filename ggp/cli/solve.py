@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
-    from ggp.solver.coalitions import CoalitionSolution
 
 AUTO, RETROGRADE, CFR = "auto", "retrograde", "cfr"
 SEARCHES = "alphabeta", "branch-and-bound"
@@ -51,7 +50,6 @@ class SolveOptions:
     method: str
     seconds: float | None
     limits: dict[str, int]
-    coalition: str | None
     save: Path | None
     work: Path | None
     accuracy: float
@@ -82,11 +80,6 @@ class SolveOptions:
     Limit("memory", Count(64), 8192, "MiB"),
     Limit("states", Count(1), None, "of retrograde"),
     Limit("histories", Count(1), None, "of observations, for cfr"),
-)
-@click.option(
-    "--coalition",
-    metavar="ROLES",
-    help="Find the goals that these roles can guarantee together: their numbers, as in 1+3.",
 )
 @click.option(
     "--against",
@@ -126,8 +119,7 @@ def command(file: str, **given: Any) -> None:
     after half of --seconds. The nodes of a search are positions that were expanded, its
     leaves those that were evaluated: terminal, won at once, decided by goal bounds, or at the horizon.
 
-    With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
-    the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
+    With three and more roles every role maximizes its own goal (max^n).
 
     A game of two roles and one joint move is shown as its payoff matrix, with dominated moves and an
     equilibrium.
@@ -167,18 +159,8 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
 
     method = options.method
     if options.against:
-        if method != AUTO or options.coalition is not None or options.save or options.work:
-            raise click.UsageError("--against allows no --method, --coalition, --save and --work")
-        return RETROGRADE
-    if options.coalition is not None:
-        if method not in (AUTO, RETROGRADE):
-            raise click.UsageError(f"--coalition needs retrograde, not {method}")
-        if options.scale is not None:
-            raise click.UsageError("--coalition adds goals up, which --scale does not show")
-        if options.save is not None:
-            raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
-        if options.certificate is not None:
-            raise click.UsageError("--certificate proves the value of the first role, not of a coalition")
+        if method != AUTO or options.save or options.work:
+            raise click.UsageError("--against allows no --method, --save and --work")
         return RETROGRADE
     if method == AUTO and hides_information(game):
         method = CFR
@@ -212,15 +194,13 @@ def _compile_kernels(method: str) -> None:
         AlphaBeta(one_role, mebibytes=1).search(one_role.initial_state())  # has the second turn
 
 
-def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSolution | RootValue:
+def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
     """Solve by the chosen method; `auto` without --save may switch from retrograde to a search."""
     from ggp.cli.solve_output import progress_text, search_text
     from ggp.search.root_value import find_root_value, search_method
     from ggp.solver import SolverLimitError, save_solution, solve
 
     limits = options.solver_limits
-    if options.coalition is not None:
-        return _solve_coalition(game, options.coalition, limits)
     may_search = options.method == AUTO and options.save is None
     fallback = search_method(game) if may_search else None
     if options.method not in SEARCHES:
@@ -248,22 +228,7 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSol
         )
 
 
-def _solve_coalition(game: CompiledGame, roles: str, limits: SolverLimits) -> CoalitionSolution:
-    from ggp.cli.solve_output import progress_text
-    from ggp.solver.coalitions import solve_coalition
-    from ggp.solver.members import parse_coalition
-
-    try:
-        members = parse_coalition(roles, game.roles)
-    except ValueError as error:
-        raise click.BadParameter(f"{game.name}: {error}", param_hint="'--coalition'") from None
-    with progress_of(progress_text) as report:
-        return solve_coalition(game, members, limits, report=report)
-
-
-def _certify(
-    game: CompiledGame, found: Solution | CoalitionSolution | RootValue, options: SolveOptions
-) -> None:
+def _certify(game: CompiledGame, found: Solution | RootValue, options: SolveOptions) -> None:
     """Write the certificate of a value just found."""
     from ggp.search.budget import Budget
     from ggp.search.certificate import LineProver, SearchProver, SolutionProver, write_certificate

@@ -14,7 +14,6 @@ stages         optimal moves in one state, given values
 cfr/           games with hidden information: counterfactual regret minimization
 solution       from states to values: `solve`
 members        how a coalition of roles is written
-coalitions     what a coalition of roles can be sure of
 saved_header   how a file with a solution begins
 saved          solutions in files: `Tablebase`
 

@@ -16,7 +16,7 @@ one stage: `ggp.solver.matrix_games`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game, Role, hides_information
+from ggp.game import RANDOM_ROLE, Game, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
 from ggp.solver.kernels.backup import EDGES_LEFT, ENDLESS, FOUND, back_up, improve, improve_depth, make_cursor
@@ -134,9 +134,10 @@ class Solution:
 
 
 class _Valuation:
-    """Values one state space; see `solve`. `roles` are those that its moves and goals belong to."""
+    """Values one state space; see `solve`."""
 
-    def __init__(self, space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> None:
+    def __init__(self, space: StateSpace, limits: SolverLimits) -> None:
+        roles = space.game.roles
         self.space = space
         self.limits = limits
         self.roles = len(roles)
@@ -339,7 +340,7 @@ def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solut
     SolverLimitError after the deadline, UnsolvableError if there is no method."""
     require_perfect_information(space.game)
     start = time.perf_counter()
-    valuation = _Valuation(space, space.game.roles, limits or SolverLimits())
+    valuation = _Valuation(space, limits or SolverLimits())
     with _announced(space):
         value, concept = valuation.run()
     return Solution(
@@ -352,13 +353,6 @@ def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solut
         valuation.endless,
         space.seconds + time.perf_counter() - start,
     )
-
-
-def value_space(space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> tuple[Values, str]:
-    """Values [N, R] of a state space whose moves and goals belong to `roles`, and their concept. `roles` may
-    be other than the game's: see `ggp.solver.coalitions`. Raises as `value_states` does."""
-    with _announced(space):
-        return _Valuation(space, roles, limits).run()
 
 
 def _announced(space: StateSpace) -> AbstractContextManager[None]:

@@ -71,7 +71,6 @@ def test_replies_to_a_strategy(ggp):
             ["goofspiel", "--against", "left: uniform", "--against", "left: uniform"],
             "a role has two strategies",
         ),
-        (["connectfour_3p", "--coalition", "1", "--scale", "0:1"], "--coalition adds goals up"),
         (["blocker", "--against", "crosser: uniform", "--seconds", "0"], "when time was up"),
     ],
 )
