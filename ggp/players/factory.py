@@ -289,7 +289,7 @@ def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     is_own, function = is_own_evaluation(own.evaluation), None
     if is_own and own.weights is not None:
         raise OptionError("evaluation and weights exclude each other")
-    check_files(own.book, own.network)
+    check_files(own.book)
     weights: LinearEvaluation | LinearForm | None = None
     if own.weights is not None:
         weights = _read_weights(own.weights)

@@ -34,7 +34,7 @@ _Knowledge = TypeVar("_Knowledge")
 _logger = logging.getLogger("ggp.players")
 
 
-def check_files(book: str, network: str) -> None:
+def check_files(book: str, network: str = OFF) -> None:
     """Raise OSError or OptionError if one of these options names a file of another kind."""
     for option, read in (
         (book, Book.load),
@@ -91,7 +91,7 @@ def tuned_options(game: Game[Any]) -> TunedOptions | None:
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:
-    """The trial matches kept for the game, with any network or tree."""
+    """The trial matches kept for the game, with any tree."""
     load, consequence = lambda path: Trial.load(path, game.program), "trial matches begin again"
     return open_kept(game, AUTO, TRIAL_FILE_NAME, load, consequence)
 

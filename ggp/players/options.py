@@ -154,8 +154,8 @@ class AlphaBetaOptions:
     evaluation: str = text(
         "evaluation",
         "auto",
-        "How to evaluate the horizon: auto, or some of mobility, distance, features, network, joined by +; or"
-        " your own: module:function, path/to/file.py:function, or a file with weights of facts.",
+        "How to evaluate the horizon: auto, or some of mobility, distance, features, joined by +; or your"
+        " own: module:function, path/to/file.py:function, or a file with weights of facts.",
     )
     feature_kind: str = choice(
         "features",
@@ -165,12 +165,6 @@ class AlphaBetaOptions:
     )
     games: int = number(
         "games", 512, "Maximum number of self-play games for learning.", least=0, most=MAX_COUNTED
-    )
-    network: str = file_path(
-        "net",
-        AUTO,
-        "Network that evaluations may use: off, a file of `ggp prepare network`, or auto: the one kept for"
-        " the game.",
     )
     weights: str | None = file_path(
         "weights", None, "File of `ggp prepare evaluation` to evaluate the horizon with, instead of learning."
@@ -278,7 +272,7 @@ MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "solving": ("solver_memory", *_OF_MCTS),
     "tablebase": ("file", *_OF_MCTS),
     "alphabeta": (
-        *("depth", "nodes", "evaluation", "weights", "net", "coalition", "error", "book"),
+        *("depth", "nodes", "evaluation", "weights", "coalition", "error", "book"),
         "reference",
     ),
 }

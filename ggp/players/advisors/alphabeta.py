@@ -17,15 +17,12 @@ from ggp.features.evaluation import LinearEvaluation
 from ggp.features.linear_form import LinearForm, LinearFormError
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError
-from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.faults import Crashed, Late
 from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.kept_knowledge import taught_network
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate, prepare_evaluations
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
-from ggp.search.alphabeta.options import AUTO, NETWORK
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.role_search import AnyAlphaBeta, RoleSearch
@@ -145,9 +142,7 @@ class AlphaBetaAdvisor(Advisor):
 
     def _set_up(self, game: CompiledGame, budget: Budget) -> AlphaBeta:
         """The search, after a first look at the game, with an evaluation of the horizon."""
-        begin, taught, images = time.monotonic(), None, None
-        if self.weights is None and {AUTO, NETWORK} & set(self.own.evaluation.split("+")):
-            taught = taught_network(game, self.own.network, may_use_kept=not self._is_counted)
+        begin, images = time.monotonic(), None
         if isinstance(self.weights, LinearForm):
             images = identity_image(game)
         elif not self._is_counted:
@@ -163,21 +158,18 @@ class AlphaBetaAdvisor(Advisor):
         if self.weights is None:
             # Analyzing a circuit takes several times as long as preparing it.
             if budget.deadline - now > ANALYSIS * (now - begin):
-                self._choose_evaluation(game, search, taught, budget)
+                self._choose_evaluation(game, search, budget)
             else:
                 self.evaluation = "mobility"
                 _logger.info("%s: evaluation mobility, no time to learn", self._setup.match_id)
         return search
 
-    def _choose_evaluation(
-        self, game: CompiledGame, search: AlphaBeta, taught: TaughtNetwork | None, budget: Budget
-    ) -> None:
+    def _choose_evaluation(self, game: CompiledGame, search: AlphaBeta, budget: Budget) -> None:
         """Find the best evaluation of the horizon."""
         self.evaluation, estimate = find_estimate(
             game,
             self.own.evaluation_options(),
             search.images,
-            None if taught is None else taught.network,
             seed=self._setup.seed,
             deadline=budget.deadline,
             is_timed=self.own.nodes is None,

@@ -12,7 +12,6 @@ from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import make_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
-from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, Frames
@@ -84,7 +83,6 @@ def allocate_memory(
         mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
         degree=make_rows(1, TOGETHER),
-        network=no_network(),
         wins=sides[0],
         other_wins=sides[1],
         bounds=sides[2],
@@ -103,7 +101,6 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
         (arrays.HAS_WEIGHTS, estimate.weights is not None),
         (arrays.HAS_FORMULA, estimate.formula is not None),
-        (arrays.HAS_NETWORK, estimate.network is not None),
     ):
         memory.option[place] = int(setting)
     if estimate.weights is not None:
@@ -111,8 +108,7 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
     formula = estimate.formula or no_formula()
     parts = len(formula.leaf) + len(formula.is_any)
     degree = make_rows(max(1, parts), TOGETHER)
-    network = no_network() if estimate.network is None else tables_of(estimate.network)
-    return memory._replace(formula=formula, degree=degree, network=network)
+    return memory._replace(formula=formula, degree=degree)
 
 
 def most_legal(game: CompiledGame) -> int:

@@ -138,12 +138,10 @@ class AlphaBeta:
 
     def set_estimate(self, estimate: Estimate) -> None:
         """Score the horizon by another estimate from now on; entries in the table stay as they are. Raises
-        ValueError for weights and networks of another game."""
-        weights, network, fluents = estimate.weights, estimate.network, len(self.game.terms.fluents)
+        ValueError for weights of another game."""
+        weights, fluents = estimate.weights, len(self.game.terms.fluents)
         if weights is not None and weights.shape != (fluents + 1,):
             raise ValueError(f"weights have shape ({fluents + 1},), not {weights.shape}")
-        if network is not None and not network.fits(self.game):
-            raise ValueError(f"the network is not one of {self.game.name}: other fluents, roles or moves")
         self.estimate = estimate
         self._memory = with_estimate(self._memory, estimate)
 

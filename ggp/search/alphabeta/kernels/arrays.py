@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import Rows
-from ggp.networks.kernels import NetworkTables
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
 
@@ -31,7 +30,7 @@ RESOLVED = 255
 """Depth of table entries whose subtree was searched to the end of the game."""
 
 # Indices of AlphaBetaMemory.option: limits of the search, and how the horizon is scored.
-OPTIONS = 8
+OPTIONS = 7
 (
     NODE_LIMIT,
     PASS_LIMIT,
@@ -39,7 +38,6 @@ OPTIONS = 8
     MOBILITY_WEIGHT,
     HAS_WEIGHTS,
     HAS_FORMULA,
-    HAS_NETWORK,
     EVEN_HORIZON,
 ) = range(OPTIONS)
 
@@ -106,7 +104,6 @@ class AlphaBetaMemory(NamedTuple):
     mixed: NDArray[np.uint64]  # uint64[L], scratch
     formula: GoalFormula  # the goals as a formula, used with `HAS_FORMULA`
     degree: Rows  # a row per part of the formula, scratch
-    network: NetworkTables  # a taught network, used with `HAS_NETWORK`
     wins: SideCircuit  # which children are won at once by role 0, if it moves there
     other_wins: SideCircuit  # the same for role 1
     bounds: SideCircuit  # which goals of role 0 children can still end with

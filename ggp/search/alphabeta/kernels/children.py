@@ -41,7 +41,6 @@ from ggp.lanes.step import (
     several_true,
     store_successors,
 )
-from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
@@ -231,11 +230,6 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
             weight = memory.weight[f]
             if weight != 0:
                 _enter_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight, True)
-    if option[c.HAS_NETWORK]:
-        for lane in range(lanes):
-            if not has_lane(memory.live, 0, lane):
-                read_state(memory.network, memory.child_value, lane)
-                memory.score[top + lane] += np.int64(round(10000 * value_of(memory.network, 0))) - EVEN
 
 
 @inlined

@@ -8,7 +8,7 @@ from ggp.match.player import MatchSetup, PlayerFaultError, PlayerSpecError
 from ggp.players.factory import make_player, require_members
 from ggp.solver.members import parse_coalition
 
-LUCKY = "(role a) (role b) (role c) (role random) (<= (legal ?r wait) (role ?r)) (<= (goal ?r 0) (role ?r)) terminal"
+LUCKY = "(role a) (role b) (role c) (role random) terminal (<= (legal ?r wait) (role ?r)) (goal a 0)"
 
 
 @pytest.mark.parametrize("text", ["", "0", "4", "1+4", "1,2", "a", "-1", "9999999999999", "1+", "\u0661"])
