@@ -13,7 +13,6 @@ from typing import Any
 
 from ggp.native.compile_limit import CPU_SECONDS
 from ggp.search.alphabeta.options import EvaluationOptions
-from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
 from ggp.search.tree.options import (
     FEATURE_KINDS,
@@ -140,7 +139,7 @@ class UctOptions:
 
 @dataclass(frozen=True)
 class AlphaBetaOptions:
-    """Options of `alphabeta`. With `reference` those of `ggp.search.alphabeta.reference.refinements` too."""
+    """Options of `alphabeta`."""
 
     depth: int | None = number("depth", None, "Maximum depth in plies.", least=1, most=1000)
     nodes: int | None = number("nodes", None, "Maximum nodes per move.", least=1, most=MAX_SIMULATIONS)
@@ -184,9 +183,6 @@ class AlphaBetaOptions:
     )
     native_seconds: float = _native()
     book: str = file_path("book", AUTO, BOOK_HELP)
-    is_reference: bool = switch(
-        "reference", False, "Search in plain Python, which has more refinements (see --all)."
-    )
 
     def __post_init__(self) -> None:
         """Raises OptionError for an unknown evaluation or an unreadable coalition."""
@@ -238,7 +234,7 @@ def option_tables(kind: str) -> tuple[Any, ...]:
     of_mcts = (MctsPlayerOptions(), default_options())
     return {
         "mcts": of_mcts,
-        "alphabeta": (AlphaBetaOptions(), Refinements()),
+        "alphabeta": (AlphaBetaOptions(),),
         "uct": (UctOptions(),),
         "solving": (SolvingOptions(), *of_mcts),
         "tablebase": (TablebaseOptions(), *of_mcts),
@@ -271,10 +267,7 @@ MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "mcts": _OF_MCTS,
     "solving": ("solver_memory", *_OF_MCTS),
     "tablebase": ("file", *_OF_MCTS),
-    "alphabeta": (
-        *("depth", "nodes", "evaluation", "weights", "coalition", "error", "book"),
-        "reference",
-    ),
+    "alphabeta": (*("depth", "nodes", "evaluation", "weights", "coalition", "error", "book"),),
 }
 """Options that `ggp players` lists of these kinds: all others are for tuning the search itself."""
 

@@ -9,7 +9,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
@@ -45,8 +44,7 @@ class AlphaBetaAdvisor(Advisor):
     `ggp.search.alphabeta.multi_role` plays games that alpha-beta cannot search: chance, more roles,
     simultaneous moves, any coalition of two and more roles, and opponents who err.
 
-    search       alpha-beta on lanes, if it can search this match; with `own.is_reference` the readable search
-                 takes its place, once it has an evaluation
+    search       alpha-beta on lanes, if it can search this match; with `function` the readable search does
     evaluation   of the horizon, in words
     """
 
@@ -54,12 +52,10 @@ class AlphaBetaAdvisor(Advisor):
         self,
         own: AlphaBetaOptions | None = None,
         weights: LinearEvaluation | LinearForm | None = None,
-        refinements: Refinements | None = None,
         function: Callable[[Game[Any], Any], float] | None = None,
     ) -> None:
         """Set the options; `weights` or `function` score the horizon instead of `own.evaluation`."""
         self.own = own = own or AlphaBetaOptions()
-        self.refinements = refinements or Refinements()
         self.weights, self.function = weights, function
         self.search: AlphaBeta | None = None
         self.evaluation = ""
@@ -92,9 +88,9 @@ class AlphaBetaAdvisor(Advisor):
             except LinearFormError as error:
                 raise PlayerFaultError(Crashed(str(error))) from None
         found: AnyAlphaBeta | None = self.search
-        if self.own.is_reference and not self.needs_model:
+        if self.function is not None and not self.needs_model:
             with contextlib.suppress(AlphaBetaError):
-                found = self._reference(game)
+                found = self._reference(game, self.function)
         if found is not None:
             self._role_search = RoleSearch(found, setup.role, depth=self.own.depth)
         elif self.function is not None or isinstance(self.weights, LinearForm):
@@ -131,14 +127,10 @@ class AlphaBetaAdvisor(Advisor):
         """Whether the options go beyond minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0
 
-    def _reference(self, game: Game[Any]) -> ReferenceSearch:
+    def _reference(self, game: Game[Any], function: Callable[[Game[Any], Any], float]) -> ReferenceSearch:
         """The readable search. What a user evaluates need not be the same for mirror images."""
-        refinements, estimate = self.refinements, None if self.search is None else self.search.estimate
-        if self.function is not None:
-            estimate = Estimate(goal_weight=0, mobility_weight=0, function=self.function)
-        if self.function is not None or isinstance(self.weights, LinearForm):
-            refinements = replace(refinements, symmetries=False)
-        return ReferenceSearch(game, refinements, estimate)
+        estimate = Estimate(goal_weight=0, mobility_weight=0, function=function)
+        return ReferenceSearch(game, Refinements(symmetries=False), estimate)
 
     def _set_up(self, game: CompiledGame, budget: Budget) -> AlphaBeta:
         """The search, after a first look at the game, with an evaluation of the horizon."""
