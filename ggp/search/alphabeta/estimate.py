@@ -29,7 +29,6 @@ class Estimate:
     mobility_weight: int = 2  # for every legal move of the role to move
     weights: NDArray[np.int32] | None = None  # int32[F+1]: for every fact that holds, and a constant
     formula: GoalFormula | None = None  # see `ggp.search.alphabeta.goal_distance`; None: no distances
-    is_for_order: bool = False  # the score orders moves and nothing else: the horizon is EVEN
     lowest: int = 1  # bounds of the score: between those of a lost and a won game
     highest: int = 100 * SCALE - 1
     function: Callable[[Game[Any], Any], float] | None = None

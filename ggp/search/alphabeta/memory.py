@@ -96,7 +96,6 @@ def allocate_memory(
 def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemory:
     """The same memory with the options of `estimate`."""
     for place, setting in (
-        (arrays.EVEN_HORIZON, estimate.is_for_order),
         (arrays.GOAL_WEIGHT, estimate.goal_weight),
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
         (arrays.HAS_WEIGHTS, estimate.weights is not None),

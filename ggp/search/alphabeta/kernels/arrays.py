@@ -30,7 +30,7 @@ RESOLVED = 255
 """Depth of table entries whose subtree was searched to the end of the game."""
 
 # Indices of AlphaBetaMemory.option: limits of the search, and how the horizon is scored.
-OPTIONS = 7
+OPTIONS = 6
 (
     NODE_LIMIT,
     PASS_LIMIT,
@@ -38,7 +38,6 @@ OPTIONS = 7
     MOBILITY_WEIGHT,
     HAS_WEIGHTS,
     HAS_FORMULA,
-    EVEN_HORIZON,
 ) = range(OPTIONS)
 
 # Indices of AlphaBetaMemory.counter.

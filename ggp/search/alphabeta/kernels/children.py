@@ -243,26 +243,6 @@ def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
 
 
 @inlined
-def _is_postponed(memory: AlphaBetaMemory, count: Index) -> bool:
-    """Whether the distance of a node's children is left to `order_by_distance`: it costs the most."""
-    option, lanes = memory.option, 64 * word_count(memory.child_value)
-    return bool(option[c.HAS_FORMULA] != 0 and option[c.EVEN_HORIZON] != 0 and count <= lanes)
-
-
-@piece
-def order_by_distance(memory: AlphaBetaMemory, top: Index, count: Index) -> None:
-    """Add the distance to the scores of a node's `count` children, if it was postponed and can decide.
-    Follows `make_children` at once: their states are still settled."""
-    if not _is_postponed(memory, count):
-        return
-    undecided = 0
-    for child in range(top, top + count):
-        undecided += memory.end[child] == c.NO_SCORE
-    if undecided > 1:
-        _add_distance(memory, top, count)
-
-
-@inlined
 def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
     """end[child] = the goal if its mover wins at once and the other role has no choice. That the other role
     has none then was only seen in playouts when the circuit was made."""
@@ -365,7 +345,7 @@ def make_children(
             _note_wins(tables, memory, here, lanes)
         if memory.counter[c.ASKING]:
             _note_bounds(memory, here, lanes)
-        if memory.option[c.HAS_FORMULA] and not _is_postponed(memory, count):
+        if memory.option[c.HAS_FORMULA]:
             _add_distance(memory, here, lanes)
         for lane in range(lanes):
             memory.score[here + lane] = min(max(memory.score[here + lane], 1), 9999)

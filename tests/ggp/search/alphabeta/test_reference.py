@@ -195,8 +195,6 @@ def test_kernels_search_the_same_nodes_in_the_order_of_goal_distances():
     estimate = Estimate(goal_weight=0, mobility_weight=0, formula=goal_formula(game, None))
     states = random_states(game, 2, seed=3)
     compare(game.name, range(1, 6), states, estimate, symmetries=False)
-    for_order = replace(estimate, is_for_order=True)
-    compare(game.name, [UNLIMITED], states[1:], for_order, killers=False, symmetries=False)
 
 
 @pytest.mark.parametrize("name", ["connectfour_4x4", "othello_4x4"])
