@@ -65,9 +65,6 @@ class MctsOptions:
     rave_k: float = number(
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
-    grave_reference: int = number(
-        "grave_ref", 50, "GRAVE: minimum playouts of a node whose table is used.", least=1, most=MAX_COUNTED
-    )
     feature_kind: str = choice("features", "auto", "FAST: features to learn values for.", FEATURE_KINDS)
     weights: str | None = file_path(
         "weights",

@@ -57,10 +57,10 @@ def test_policies_that_exclude_each_other_are_refused():
 def test_players_command_lists_options_with_ranges():
     text = CliRunner().invoke(command, ["mcts", "--all"]).output
     assert "default: 1000; at least 0" in " ".join(text.split())
-    assert text.index("policy") < text.index("tuning") < text.index("grave_ref")
+    assert text.index("policy") < text.index("tuning") < text.index("words")
     brief = CliRunner().invoke(command, ["mcts"]).output
     assert "options for tuning: ggp players mcts --all" in brief
-    assert "grave_ref" not in brief
+    assert "words" not in brief
 
 
 @pytest.mark.parametrize(("kind", "most"), [("mcts", 16), ("alphabeta", 10)])
