@@ -36,19 +36,6 @@ DEFINITIONS = {
     "branching": ("legal moves of a player who has a choice", "Ludii, branching factor"),
     "agency": ("share of joint moves at which some player has a choice", "GAVEL 2024, agency"),
     "coverage": ("share of the moves of the rules that some match has made", "GAVEL 2024, coverage"),
-    "relation_coverage": (
-        "share of the relations of facts and moves in the rules, such as cell and mark, of which some fact "
-        "held or some move was made",
-        "GAVEL 2024, coverage",
-    ),
-    "fluent_coverage": (
-        "share of the facts that the rules let hold, as far as is known before play, that held in some state",
-        "GAVEL 2024, coverage",
-    ),
-    "cell_coverage": (
-        "share of the cells, if there is a board, on which something came to lie that was not there at first",
-        "GAVEL 2024, coverage; Ludii, board coverage",
-    ),
     "balance": (
         "1 minus the largest difference between the mean points of two roles, equal searches in all seats; "
         "exact where the game is solved: of the values under optimal play, within the bounds that an "

@@ -118,14 +118,9 @@ DEAD_CORNER = """
 def test_what_no_match_uses_is_counted():
     found = measured(DEAD_CORNER)
     assert found["coverage"].value == 1.0  # of the eight moves that can ever be legal
-    assert found["relation_coverage"].value == 3 / 4  # cell, left, mark, not erase
-    assert found["cell_coverage"].value == 8 / 9
-    assert found["fluent_coverage"].value == 1.0
-    assert found["cell_coverage"].high == 1.0 > found["cell_coverage"].low
     few = coverage(game := ggp.load("connectfour", engine="lanes"), [self_play(game, 0, 1, step_limit=1)])
     used = {figure.name: figure.value for figure in few}
     assert used["coverage"] == 2 / 16
-    assert used["cell_coverage"] == 1 / 42
 
 
 @pytest.mark.slow
