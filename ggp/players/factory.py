@@ -44,7 +44,7 @@ from ggp.players.own import is_own_player, make_own_player, own_advisor_class, o
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.alphabeta.options import is_own_evaluation
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
-from ggp.search.tree.options import available_cores, check_weights, default_options
+from ggp.search.tree.options import available_cores, default_options
 from ggp.solver.members import parse_coalition
 from ggp.solver.saved_header import SavedSolutionError, read_header
 from ggp.suggestions import did_you_mean
@@ -236,8 +236,6 @@ def _make_mcts(
         own = replace(own, is_tuned=False)
     options = take_options(default_options(own.simulations), given)
     refuse_unknown(given, *option_tables(kind))
-    if options.weights is not None:
-        check_weights(options.weights)
     check_files(own.book, own.network)
     own_advisor = None if own.advisor is None else own_advisor_class(own.advisor)
 

@@ -261,7 +261,7 @@ def split_options(text: str, kind: str = "") -> dict[str, str]:
 
 _OF_MCTS = (
     *("level", "policy", "c", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
-    *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
+    *("alphabeta", "net", "book", "tuned", "mixed"),
 )
 MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "mcts": _OF_MCTS,

@@ -16,7 +16,6 @@ from ggp.search.option_table import (
     OptionError,
     check_table,
     choice,
-    file_path,
     number,
     number_of,
     parse_table,
@@ -66,11 +65,6 @@ class MctsOptions:
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
     feature_kind: str = choice("features", "auto", "FAST: features to learn values for.", FEATURE_KINDS)
-    weights: str | None = file_path(
-        "weights",
-        None,
-        "FAST: file of `ggp prepare evaluation` with weights to use instead of learning them.",
-    )
     is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.")
     is_looking: bool = switch(
         "lookahead", False, "Detect immediate wins in the tree where moves are not decisive."
@@ -108,12 +102,10 @@ class MctsOptions:
 
     def __post_init__(self) -> None:
         try:
-            policy = parse_policy(self.policy)
+            parse_policy(self.policy)
         except PolicyError as error:
             raise OptionError(str(error)) from None
         check_table(self)
-        if self.weights is not None and policy.playouts.name != "fast":
-            raise OptionError("weights needs policy=fast")
 
     @property
     def parsed_policy(self) -> Policy:
@@ -129,7 +121,7 @@ class MctsOptions:
         policy = self.parsed_policy
         # That of FAST is on another scale.
         temperature = None if policy.has_features else self.temperature
-        return replace(self, policy=policy.stand_in().name, temperature=temperature, weights=None)
+        return replace(self, policy=policy.stand_in().name, temperature=temperature)
 
 
 COUNTED_RAMP = 512
@@ -161,14 +153,3 @@ def available_cores() -> int:
 def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:
     """`defaults` with the options of `given`, by name, as users write them. Raises OptionError."""
     return parse_table(defaults, given)
-
-
-def check_weights(path: str) -> None:
-    """Raise OSError or OptionError if FAST cannot read the weights in this file."""
-    # Not at the top: a player that listens for matches does not need numpy, its search processes do.
-    from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
-
-    try:
-        LinearEvaluation.load(path)
-    except EvaluationFileError as error:
-        raise OptionError(str(error)) from None

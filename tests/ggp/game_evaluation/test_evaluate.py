@@ -155,7 +155,7 @@ def test_drama_is_how_far_the_winner_was_behind():
     value = np.array([[[60.0, nan], [nan, 80.0], [70.0, nan]], [[50.0, nan], [nan, 90.0], [nan, nan]]])
     goals, length = np.array([[100, 0], [0, 100]], np.int32), np.array([3, 2], np.int32)
     nothing = np.zeros(value.shape, np.int32)
-    found = SelfPlay(length > 0, goals, length, nothing, nothing, value, np.zeros((2, 0), np.bool_))
+    found = SelfPlay(length > 0, goals, length, nothing, nothing, value)
     drama, changes = course_of(found, [0, 1])
     assert drama.value == pytest.approx((30 / 50 + 0) / 2)  # the first match: 60, 20, 70 for its winner
     assert changes.value == 1.0  # twice, and never
