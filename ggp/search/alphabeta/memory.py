@@ -80,7 +80,6 @@ def allocate_memory(
         table_key=np.zeros(slots * code.word_count, np.uint64),
         table_data=np.zeros(slots, np.uint64),
         weight=np.zeros(tables.fluent_count + 1, np.int32),
-        mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
         degree=make_rows(1, TOGETHER),
         wins=sides[0],

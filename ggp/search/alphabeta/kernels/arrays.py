@@ -100,7 +100,6 @@ class AlphaBetaMemory(NamedTuple):
     table_key: NDArray[np.uint64]  # uint64[S*D], see `ggp.search.alphabeta.kernels.transposition_table`
     table_data: NDArray[np.uint64]  # uint64[S]
     weight: Int32Array  # int32[F+1]: static score of each fluent for role 0, and the constant
-    mixed: NDArray[np.uint64]  # uint64[L], scratch
     formula: GoalFormula  # the goals as a formula, used with `HAS_FORMULA`
     degree: Rows  # a row per part of the formula, scratch
     wins: SideCircuit  # which children are won at once by role 0, if it moves there
