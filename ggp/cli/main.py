@@ -33,7 +33,7 @@ COMMANDS = {
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
     "explain": "Show each step of a search on a tree or in a game: as text, picture or page.",
-    "prepare": "Prepare a game ahead of matches: best options, opening book, endings, evaluation, network.",
+    "prepare": "Prepare a game ahead of matches: best options, opening book, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
     "items": "Make and grade questions about games, for programs that read rules.",
@@ -49,7 +49,6 @@ RENAMED = {
     "features": "games features",
     "tune": "prepare options",
     "book": "prepare book",
-    "endings": "prepare endings",
     "learn": "prepare evaluation",
     "teach": "prepare network",
     "grade": "items grade",
@@ -57,12 +56,15 @@ RENAMED = {
 """Old command → how it is written now."""
 
 INSTEAD = {
+    "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
 """Advice for commands that do not exist."""
 
 REMOVED_OPTIONS = {
+    "solve --coalition": "`ggp explain GAME --by coalition:roles=1+3` searches for a coalition",
+    "evaluate --page": "`--json` prints all figures with their intervals",
     "match --repeat": "`ggp tournament` plays many matches",
     "match --json": "`--record FILE` writes the match as JSON",
     "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",

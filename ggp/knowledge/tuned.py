@@ -26,7 +26,9 @@ SHIPPED = Path(__file__).with_name("shipped_options.json")
 SHIPPED_FORMAT = "ggp-shipped-options 1"
 MAX_COMPARISONS = 1000
 MAX_SCORES = 100_000
-POLICIES = ("uniform", "mast", "fast", "rave", "grave", "past")
+POLICIES = ("uniform", "mast", "fast", "rave", "past")
+FORMER_POLICY = "grave"
+"""Files of earlier versions may have compared it; one that it won is not used."""
 MAX_EXPLORATION = 10_000.0
 
 
@@ -114,13 +116,16 @@ class Tuning(Knowledge):
         rates = {name: checked_number(content["rates"][name]) for name in _policies(content["rates"])}
         if rates and ("uniform" not in rates or not all(rates.values())):
             raise ValueError("a rate is missing")
+        best = read_options(content["best"])
+        if best.policy == FORMER_POLICY:
+            raise ValueError("a policy that is no longer there")
         return cls(
             checked_text(content["game"]),
             checked_text(content["rules"]),
             checked_count(content["simulations"]),
             seed,
             rates,
-            read_options(content["best"]),
+            best,
             [_comparison(each) for each in checked_list(content["comparisons"], MAX_COMPARISONS)],
             content["is_finished"] is True,
         )
@@ -137,6 +142,6 @@ def _comparison(content: Mapping[str, Any]) -> Comparison:
 
 
 def _policies(names: Any) -> list[str]:
-    if not set(names) <= set(POLICIES):
+    if not set(names) <= {*POLICIES, FORMER_POLICY}:
         raise ValueError("unknown policy")
     return list(names)

@@ -1,6 +1,5 @@
 """reachable_states: all reachable states of a game, each once, and all transitions between them.
 
-`closed_states` begins at other states than the initial one and finds a set that no move leaves;
 `projected_states` takes states for equal that differ only in what does not matter.
 
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
@@ -15,9 +14,8 @@ from __future__ import annotations
 import logging
 import mmap
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,7 @@ from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.memory import GrowingArray, map_memory
 from ggp.jit.unboxed import Unboxed
-from ggp.lanes.keys.key_table import ABSENT, KeyTable, Words, find_states, insert_states, make_key_table
+from ggp.lanes.keys.key_table import KeyTable, Words, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
 from ggp.solver.kernels.expand import (
@@ -96,25 +94,6 @@ def reachable_states(
     only if a role may have more moves than can be counted.
     """
     return _Enumeration(game, limits or SolverLimits(), start, report, is_lenient=is_lenient).run()
-
-
-def closed_states(
-    game: CompiledGame,
-    batches: Iterable[NDArray[np.bool_]],
-    limits: SolverLimits | None = None,
-    *,
-    report: Callable[[Progress], None] | None = None,
-) -> StateSpace:
-    """Find the states of `batches` and every state that legal play can reach from them.
-
-    No move leads out of the set, so that its values are those of the whole game.
-
-    batches   bool[B, F] each, in this order; the first is not empty. Where a limit ends the work,
-              the set is that of the batches finished until then
-    Raises SolverLimitError if that is none, UnsolvableError as `reachable_states` does.
-    """
-    assert limits is None or limits.work_folder is None
-    return _Enumeration(game, limits or SolverLimits(), None, report, is_lenient=False).run_batches(batches)
 
 
 def projected_states(
@@ -201,38 +180,6 @@ class _Enumeration:
             if self.folder is not None and self.is_resumable:
                 self._save_checkpoint(self.folder)
         return self._space(self._check_time)
-
-    def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
-        self.layer_ends, self.may_be_layered = [], False
-        counter = self.expansion.counter
-        closed: tuple[int, int, int, int] | None = None
-        try:
-            for batch in batches:
-                self._add(encode_states(self.code, batch))
-                self._expand_all()
-                closed = self.states, int(counter[BACKWARD]), len(self.chunks), len(self.layer_ends)
-        except (SolverLimitError, MemoryError):
-            if closed is None:
-                raise
-            # Forget all that was found after the last closed set. Earlier states never lead to later ones.
-            counter[STATES], counter[BACKWARD], chunks, layers = closed
-            del self.chunks[chunks:], self.layer_ends[layers:]
-            self.expanded = self.states
-            self.limits = replace(self.limits, deadline=None, stop=None)
-            self._fill_table()
-        return self._space()
-
-    def _add(self, keys: NDArray[np.uint64]) -> None:
-        """Number those states that are new, as a layer of their own."""
-        number = np.empty(len(keys), np.int64)
-        find_states(self.table, self.keys.array, self.words, keys.reshape(-1), number)
-        new = np.unique(keys[number == ABSENT], axis=0)
-        self._make_room(len(new))
-        before = self.states
-        self.keys.array[before * self.words : (before + len(new)) * self.words] = new.reshape(-1)
-        self.expansion.counter[STATES] = before + len(new)
-        self._fill_table()
-        self.layer_ends.append(self.states)
 
     def _fitting(self, slots: int) -> int:
         """States in a table of so many slots. While it is small, buckets are hardly ever full."""

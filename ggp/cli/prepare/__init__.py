@@ -2,7 +2,6 @@
 
 options      the options of mcts that win the game
 book         an opening book
-endings      a table of endings
 evaluation   a linear evaluation, by self-play
 network      a network, by matches with itself
 """
@@ -26,10 +25,10 @@ command = LazyGroup(
     lines={
         "options": "Find the options of the tree search that are best for a game.",
         "book": "Build an opening book by long searches of the first plies.",
-        "endings": "Solve positions with few pieces or few empty cells.",
         "evaluation": "Train a linear evaluation by self-play.",
         "network": "Train a network by matches with itself.",
     },
+    hints={"endings": "`ggp solve GAME --save FILE` writes a table of all positions"},
 )
 
 

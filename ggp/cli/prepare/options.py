@@ -25,7 +25,7 @@ REPETITIONS = 60
 def command(file: str) -> None:
     """Find the best policy and the best C of UCT for the game in FILE by matches of mcts against itself.
 
-    The candidates mast, fast, rave, grave and past, then C of 20 and 80, play the best so far (at first the
+    The candidates mast, fast, rave and past, then C of 20 and 80, play the best so far (at first the
     default) at equal time, until a sequential test decides: 50 Elo better, or not better. The result is kept
     for the game, and mcts plays with it unless its policy or C is given, or tuned=off. To start over, delete
     the file that the command prints.

@@ -516,7 +516,6 @@ solve nim --seconds nan
 validate nim --seconds nan
 player --margin nan
 match nim --play-clock nan
-prepare endings nim --limit seconds=nan
 """
 
 
