@@ -4,7 +4,7 @@ States are numbered in the order of their discovery; `keys` holds the key of eac
 or a tag, part of a state's hash, above the state's number + 1, so that hardly any key is compared (one more
 cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at once; it fills from
 its first slot on, then the next bucket takes what belongs in it, with tags that say so. Buckets, and keys
-that are compared, are prefetched long before they are looked up: dozens of cache misses are under way at once.
+that are compared, are prefetched long before they are looked up: dozens of cache misses are under way.
 Keys are found or numbered without a branch unless their bucket is full.
 
 Equal hashes never merge two states: the full key is compared, or it is so short that bucket and tag together
