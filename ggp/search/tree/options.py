@@ -37,23 +37,16 @@ MAX_COUNTED = 10**9
 class MctsOptions:
     """How to search: each field is a row of the table, except
 
-    is_decisive   take immediate wins and block immediate losses, also in playouts
-    episodes      playouts that FAST learns from
-    refresh       playouts after which weights of moves are recomputed; None: a quarter of the number of moves
     step_limit    joint moves of a playout, then it counts as an end
     depth_limit   joint moves in the tree, then the playout begins
     node_limit    nodes of the plain-Python search; that on lanes has `memory`
     leaf_growth   visits of the root per lane that shares a descent; 0: always as many as may
-    lanes         in use per tree; None: all
-    lanes_per_leaf   maximum lanes that share one descent
-    ramp          visits of the root per lane in flight; more only to try all its moves; 0: no limit
-    fill          share of the time after which all lanes may be in flight, regardless of ramp; 0: never
 
     >>> parse_options({"policy": "rave+mast", "tau": "5"}, MctsOptions()).gibbs_temperature
     5.0
-    >>> parse_options({"c": "-2"}, MctsOptions())
+    >>> parse_options({"fill": "2"}, MctsOptions())
     Traceback (most recent call last):
-    ggp.search.option_table.OptionError: c must be at least 0, not -2
+    ggp.search.option_table.OptionError: fill must be from 0 to 1, not 2
     """
 
     policy: str = text("policy", "uniform", f"Parts joined by +: {', '.join(POLICY_PARTS)}.")
@@ -64,29 +57,55 @@ class MctsOptions:
     rave_k: float = number(
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
+    episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
     feature_kind: str = choice("features", "auto", "FAST: features to learn values for.", FEATURE_KINDS)
     is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.")
+    is_decisive: bool = switch(
+        "decisive", False, "Take immediate wins and block immediate losses, also in playouts."
+    )
     is_looking: bool = switch(
         "lookahead", False, "Detect immediate wins in the tree where moves are not decisive."
     )
     is_graph: bool = switch("transpositions", False, "Share one node among equal states.")
-    is_decisive: bool = False
-    episodes: int = 1024
-    refresh: int | None = None
+    refresh: int | None = number(
+        "refresh",
+        None,
+        "Playouts after which the weights of moves are recomputed.",
+        least=1,
+        most=MAX_COUNTED,
+        default_text="a quarter of the number of moves; 1 with simulations",
+    )
     step_limit: int = 10_000
     depth_limit: int = 512
     node_limit: int = 200_000
     leaf_growth: int = 8192
-    lanes: int | None = None
-    lanes_per_leaf: int = 8
-    ramp: int = 32
-    fill: float = 0.2
     words: int = number_of(
         "words",
         8,
         "Width of a row: 64 lanes per word and tree.",
         WIDTHS,
         default_text="8; with simulations as many as needed",
+    )
+    lanes: int | None = number(
+        "lanes", None, "Lanes in use per tree.", least=1, most=MAX_LANES, default_text="all"
+    )
+    lanes_per_leaf: int = number(
+        "lanes_per_leaf", 8, "Maximum lanes that share one descent.", least=1, most=MAX_LANES
+    )
+    ramp: int = number(
+        "ramp",
+        32,
+        "Visits of the root per lane in flight; more only to try all its moves; 0: no limit.",
+        least=0,
+        most=MAX_COUNTED,
+        default_text="32; 512 with simulations",
+    )
+    fill: float = number(
+        "fill",
+        0.2,
+        "Share of the time after which all lanes may be in flight, regardless of ramp; 0: never.",
+        least=0.0,
+        most=1.0,
     )
     threads: int = number(
         "threads",
