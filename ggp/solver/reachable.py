@@ -182,7 +182,7 @@ class _Enumeration:
         return self._space(self._check_time)
 
     def _fitting(self, slots: int) -> int:
-        """States in a table of so many slots. While it is small, buckets are hardly ever full."""
+        """States for which a table has room. Half full, as small ones are, it has hardly any full bucket."""
         return slots // 2 if slots <= self.limits.mebibytes << 14 else slots // 4 * 3
 
     def _fill_table(self, slots: int = 2 * FIRST_CAPACITY, wanted: int = 0) -> None:

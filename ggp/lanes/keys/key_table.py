@@ -4,8 +4,8 @@ States are numbered in the order of their discovery; `keys` holds the key of eac
 or a tag, part of a state's hash, above the state's number + 1, so that hardly any key is compared (one more
 cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at once; it fills from
 its first slot on, then the next bucket takes what belongs in it, with tags that say so. Buckets, and keys
-that are compared, are prefetched long before they are looked up: dozens of cache misses are under way.
-Keys are found or numbered without a branch unless their bucket is full.
+that are compared, are prefetched well before they are looked up: dozens of cache misses are under way at
+once. Keys are found or numbered without a branch unless their bucket is full.
 
 Equal hashes never merge two states: the full key is compared, or it is so short that bucket and tag together
 are a permutation of its bits, and nothing is left to compare (*quotienting*: Knuth, The Art of Computer
@@ -179,24 +179,22 @@ def _number_keys(
     known: KeyTable,
     state_count: Index,
     reached: Words,
-    first: Index,
-    end: Index,
+    count: Index,
     mixed: Words,
     edge: NDArray[np.uint32],
-    first_edge: Index,
-    words: Index,
     is_exact: bool,
 ) -> Index:
-    """Number the keys first .. end-1, hashed in `mixed`; see `number_states`.
+    """Number the `count` keys of a batch, hashed in `mixed`; see `number_states`.
 
     As if new: each key behind the others, and its entry in its bucket. Without a branch, unless that is full
     or, behind the same tag, holds another key.
     """
     table, keys = known.table, known.keys
-    for i in range(first, end):
-        h = mixed[i - first]
+    words = 1 if is_exact else known.word_count
+    for i in range(count):
+        h = mixed[i]
         if is_exact:
-            prefetch(table, _bucket_of(table, mixed[min(i + _AHEAD, end - 1) - first]))
+            prefetch(table, _bucket_of(table, mixed[min(i + _AHEAD, count - 1)]))
         for d in range(words):
             keys[words * state_count + d] = reached[words * i + d]
         bucket = _bucket_of(table, h)
@@ -218,7 +216,7 @@ def _number_keys(
             is_new = entry == np.uint64(0)
             entry = entry_of(table, slot, h, state_count) if is_new else entry
         table[slot] = entry
-        edge[first_edge + i] = np.uint32((entry & _LOW) - np.uint64(1))
+        edge[i] = np.uint32((entry & _LOW) - np.uint64(1))
         state_count += np.int64(is_new)
     return state_count
 
@@ -242,20 +240,18 @@ def number_states(
     edge          edge[first_edge + i] = number of key i
     """
     table, keys, words = known.table, known.keys, known.word_count
+    is_exact = words == 1 and known.bits <= _exact_bits(table)
     for first in range(0, count, SCRATCH):
-        end = min(count, first + SCRATCH)
-        if words == 1 and known.bits <= _exact_bits(table):
-            _hash_keys(table, np.int64(1), reached, first, end, mixed)
-            for i in range(min(_AHEAD, end - first)):
+        size = min(count - first, SCRATCH)
+        batch, numbers = reached[words * first :], edge[first_edge + first :]
+        if is_exact:
+            _hash_keys(table, np.int64(1), batch, 0, size, mixed)
+            for i in range(min(_AHEAD, size)):
                 prefetch(table, _bucket_of(table, mixed[i]))
-            state_count = _number_keys(
-                known, state_count, reached, first, end, mixed, edge, first_edge, np.int64(1), True
-            )
+            state_count = _number_keys(known, state_count, batch, size, mixed, numbers, True)
         else:
-            prefetch_batch(table, keys, words, reached, first, end, mixed)
-            state_count = _number_keys(
-                known, state_count, reached, first, end, mixed, edge, first_edge, np.int64(words), False
-            )
+            prefetch_batch(table, keys, words, batch, 0, size, mixed)
+            state_count = _number_keys(known, state_count, batch, size, mixed, numbers, False)
     return state_count
 
 
