@@ -63,6 +63,8 @@ INSTEAD = {
 """Advice for commands that do not exist."""
 
 REMOVED_OPTIONS = {
+    "assess --regret": "the positions of `--only strategy` have known values",
+    "assess --exploit": "`ggp solve GAME --strategy` prints exact play where information is hidden",
     "match --repeat": "`ggp tournament` plays many matches",
     "match --json": "`--record FILE` writes the match as JSON",
     "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",
