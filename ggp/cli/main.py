@@ -46,7 +46,6 @@ COMMANDS = {
 
 RENAMED = {
     "info": "games info",
-    "features": "games features",
     "tune": "prepare options",
     "book": "prepare book",
     "endings": "prepare endings",
@@ -58,6 +57,7 @@ RENAMED = {
 
 INSTEAD = {
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
+    "features": "`ggp explain GAME --by fast` shows pieces or cells with their learned values",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
 """Advice for commands that do not exist."""
@@ -72,8 +72,6 @@ REMOVED_OPTIONS = {
     "serve --token-file": "the variable GGP_TOKEN holds the token",
     "games info --draw": "`ggp export GAME --to dot` draws the circuit",
     "games list --json": "a line is printed for each game",
-    "games features --draw": "weights of cells are printed on the board",
-    "games features --json": "`ggp.features` in Python recognizes and learns them",
     "show --step": "all steps are printed where there is no terminal",
     "validate --quiet": "the exit code says whether there are errors",
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",

@@ -19,8 +19,8 @@ from ggp.game import GameError
 def command(file: str, out: Path, games: int) -> None:
     """Train a linear evaluation of the game in FILE by self-play and write its weights.
 
-    `alphabeta:weights=OUT` plays with it. If features are recognized (see `ggp games features`), their
-    weights are included, and `mcts:policy=fast,weights=OUT` plays with these.
+    `alphabeta:weights=OUT` plays with it. If features are recognized, their weights are
+    included, and `mcts:policy=fast,weights=OUT` plays with these.
     """
     game = load_compiled(file)
 

@@ -115,7 +115,6 @@ bench tictactoe --policy best
 solve nosuch
 prepare evaluation nosuch --out x.json
 prepare evaluation tictactoe --out no/such/folder.json
-games features nosuch
 games info nosuch
 assess nosuch
 assess alphabeta:depth=deep
@@ -285,7 +284,7 @@ def test_errors_in_rules_are_located(ggp, tmp_path, text, code_of_rule):
     assert code_of_rule in out
 
 
-@pytest.mark.parametrize("command", [["solve"], ["match", "--engine", "lanes"], ["games", "features"]])
+@pytest.mark.parametrize("command", [["solve"], ["match", "--engine", "lanes"], ["export"]])
 def test_rules_without_a_circuit_are_reported_in_one_line(ggp, tmp_path, monkeypatch, command):
     monkeypatch.setattr("ggp.circuit.construction.GATE_INPUT_LIMIT", 3)
     sheet = tmp_path / "large.kif"
