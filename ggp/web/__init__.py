@@ -28,8 +28,7 @@ board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
 kept_matches      matches on disk, for their addresses
 published         a tournament as static pages
-ending            why a match ended as it did, in words
-reasons           the sentence for what decided, by the shape of the facts that support the goal
+ending            why a match ended as it did: the facts that decide, and a sentence
 conclusion        who wins with best play, in words
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each
