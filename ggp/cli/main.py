@@ -66,6 +66,7 @@ REMOVED_OPTIONS = {
     "assess --regret": "the positions of `--only strategy` have known values",
     "assess --exploit": "`ggp solve GAME --strategy` prints exact play where information is hidden",
     "match --repeat": "`ggp tournament` plays many matches",
+    "match --think": "`ggp serve` shows searches as they run, `ggp show RECORD` what each move was based on",
     "match --json": "`--record FILE` writes the match as JSON",
     "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",
     "tournament show --report": "`--html DIR` writes pages with the tables and charts",

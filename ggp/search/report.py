@@ -212,25 +212,6 @@ def report_text(report: dict[str, Any], line: Sequence[Sequence[str]] | None = N
     return ", ".join(parts)
 
 
-def brief_report_text(report: dict[str, Any]) -> str:
-    """A report in about 50 characters for a narrow view: expectation, effort, depth.
-
-    >>> import ggp
-    >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
-    >>> brief_report_text(report.to_dict())
-    'expects ..., 50 playouts, .../s, depth ...'
-    """
-    parts = _prospect(report)
-    if report["playouts"]:
-        rate = count_text(report["playouts_per_second"])
-        parts.append(f"{count_text(report['playouts'])} playouts, {rate}/s")
-    else:
-        parts.append(str(report["mode"]))
-    if report["deepest"]:
-        parts.append(f"depth {report['mean_depth']:.1f}")
-    return ", ".join(parts)
-
-
 def _prospect(report: dict[str, Any]) -> list[str]:
     """What the role is proven, or expects, to get; empty if that is not known."""
     if report["goal"] is not None:

@@ -328,14 +328,6 @@ def test_match_plays_shows_and_records(ggp, tmp_path):
     assert record.reports[0][0]["playouts"] == 60
 
 
-def test_match_shows_search_reports(ggp):
-    arguments = ("match", "tictactoe", "mcts:simulations=60,search=reference", "random", "--seed", 5)
-    code, out, _ = ggp(*arguments, "--think")
-    assert code == 0
-    assert "x: reference, 60 playouts (" in out
-    assert "reference" not in ggp(*arguments)[1]
-
-
 def test_match_with_a_seed_is_reproducible(ggp, tmp_path):
     def moves(name):
         path = tmp_path / name
