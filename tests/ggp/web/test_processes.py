@@ -107,7 +107,7 @@ async def test_programs_get_findings_figures_and_pictures(client, server):
 
     nim = find_own_rules("nim").read_text(encoding="utf-8")
     findings = await (await ask("validate", "(role x) (legal x wait")).json()
-    assert findings["sheets"][0]["diagnostics"][0]["edits"][0]["newText"] == ")"
+    assert findings["sheets"][0]["diagnostics"][0]["code"] == "GDL101"
     figures = await (await ask("evaluate", nim)).json()
     assert {"name", "value", "low", "high"} <= figures["figures"][0].keys()
     assert {each["name"]: each["value"] for each in figures["figures"]}["balance"] == 0.0
