@@ -29,7 +29,6 @@ COMMANDS = {
     "validate": "Check rule sheets: statically, by random matches, by exploring all states.",
     "format": "Format rule sheets in KIF.",
     "export": "Write a game's circuit for model checkers, logic synthesis and drawing.",
-    "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
     "explain": "Show each step of a search on a tree or in a game: as text, picture or page.",
@@ -57,6 +56,7 @@ RENAMED = {
 
 INSTEAD = {
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
+    "replay": "`ggp show RECORD` steps through a match; the tests compare engines with reference traces",
     "features": "`ggp explain GAME --by fast` shows pieces or cells with their learned values",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
@@ -79,7 +79,6 @@ REMOVED_OPTIONS = {
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",
     "export -o": "the circuit is printed: `ggp export GAME > FILE`",
     "bench --threads": "one thread is measured",
-    "replay --engine": "`ggp.load` in Python takes an engine, `ggp.validation.replay` a game",
     "prepare options --repetitions": "a sequential test ends each comparison, and Ctrl-C keeps the results",
     "tournament export --columns": "the CSV has all columns",
     "players --json": "all options are printed with `--all`",

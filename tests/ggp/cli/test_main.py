@@ -17,7 +17,6 @@ from ggp.match.faults import Late, Unreachable
 from ggp.match.player import PlayerFaultError
 from ggp.match.record import read_record
 from ggp.players.simple import LegalPlayer
-from ggp.validation.replay import text_hash
 from tests.conftest import ROOT
 from tests.ggp.cli.conftest import all_commands, ended, imported_by, run_python
 from tests.ggp.fakes import Nim
@@ -220,7 +219,6 @@ match tictactoe solving:search=lanes --engine reasoner | no search on lanes
 match tictactoe random --play-clock 1e300 | at most a week
 match tictactoe mcts:ponder=1 | ponder must be on or off
 match tictactoe mcts:head_start=no | head_start must be on or off
-replay tictactoe no-such-trace.gz | does not exist
 bench tictactoe --policy mast --engine reasoner | on lanes
 validate nosuchgame | no such file or game
 match no/such.kif | no/such.kif: no such file.
@@ -446,33 +444,6 @@ def test_interrupted_bench_prints_what_it_has_measured(ggp, monkeypatch):
     assert "interrupted" in err
 
 
-def test_replay_exit_codes(ggp, tmp_path):
-    sheet = tmp_path / "one.kif"
-    sheet.write_text(
-        "(role a) (init start) (<= terminal (not (true start))) (legal a go) (goal a 100)"
-        " (<= (next end) (does a go))"
-    )
-    rows = [
-        {"t": "header", "game": "one", "roles": ["a"]},
-        {"t": "step", "p": 0, "s": 0, "n": 1, "h": text_hash(["start"]), "term": False, "move": ["go"]},
-        {"t": "step", "p": 0, "s": 1, "n": 1, "h": text_hash(["end"]), "term": True, "goals": {"a": 100}},
-    ]
-    trace = tmp_path / "one.jsonl"
-    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert ggp("replay", sheet, trace)[0] == 0
-    rows[-1]["goals"] = {"a": 0}
-    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    code, out, _ = ggp("replay", sheet, trace)
-    assert code == 1
-    assert "goal of a" in out
-    trace.write_text("{}")
-    assert ggp("replay", sheet, trace)[0] == 2
-    trace.write_text(json.dumps(rows[0]) + "\n(role a)\n")
-    code, _, err = ggp("replay", sheet, trace)
-    assert code == 2
-    assert f"{trace}:2: not a trace" in err
-
-
 def test_learning_from_faulty_rules_is_reported_in_one_line(ggp, tmp_path):
     sheet = tmp_path / "goalless.kif"
     sheet.write_text("(role a) (init p) (legal a go) (legal a stay) (next q) (<= terminal (true q))")
@@ -489,16 +460,6 @@ def test_properties_without_evidence_are_not_reported(ggp, tmp_path):
     assert "refuted  every match ends" in out
     assert "exactly one goal" not in out
     assert "the longest match" not in out
-
-
-@pytest.mark.parametrize(
-    "name", ["ticTacToe", "connectFour", pytest.param("gt_two_thirds_4p", marks=pytest.mark.slow), "hanoi"]
-)
-def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
-    sheet = corpus_dir / "open" / "games" / f"{name}.kif"
-    trace = corpus_dir / "open" / "traces" / f"{name}.jsonl.gz"
-    code, out, _ = ggp("replay", sheet, trace)
-    assert code == 0, out
 
 
 NAN = """
