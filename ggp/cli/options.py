@@ -15,6 +15,7 @@ from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
 from ggp.players.factory import MIN_MEBIBYTES
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
+from ggp.tournament.pool import MAX_PROCESSES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -192,9 +193,7 @@ out_option = click.option(
     help="Write to this file, to be named in a player's option.  [default: where players find it]",
 )
 record_option = click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
-workers_option = click.option(
-    "--workers", metavar="N|dask://HOST:PORT", help="Use this many local processes, or a Dask cluster."
-)
+workers_option = click.option("--workers", type=Count(1, MAX_PROCESSES), help="Use this many processes.")
 engine_option = click.option(
     "--engine",
     default="auto",

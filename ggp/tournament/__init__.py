@@ -5,7 +5,7 @@ plan                    the tournament as data: agents, games, conditions, stopp
 config                  TOML file or command-line options → plan
 schedule                plan → matches to play, every assignment of roles equally often
 play                    one match, in a worker
-pool                    workers: local processes, or a Dask cluster
+pool                    worker processes
 pool_process            a local worker
 store                   finished matches in SQLite
 stopping                stopping rules of a pairing: SPRT, or width of the interval
