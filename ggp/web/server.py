@@ -100,7 +100,6 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "rest": {},
     "review": {},
     "record": {},
-    "animation": {},
 }
 """Requests of a page about a match → fields with their types."""
 

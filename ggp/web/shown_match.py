@@ -13,7 +13,6 @@ from typing import Any
 from gdl.program import arguments_of
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
-from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.figures import words_of
 from ggp.analysis.picture import Picture, find_picture
 from ggp.analysis.sheet_comment import read_comment
@@ -47,8 +46,6 @@ from ggp.web.settlement import CLOCK_SECONDS, Settlement
 
 _MOVE_SECONDS = (0.1, 600.0)
 _ANALYSIS_SECONDS = 60.0
-_ANIMATED_STEPS = 1000
-"""Maximum number of steps of an animation."""
 _CERTAIN_POSITIONS = 1000
 """Maximum number of positions of which a proof is remembered."""
 _SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
@@ -388,16 +385,6 @@ class ShownMatch:
         if (goals := history.goals()) is not None:
             record.complete(goals)
         return record.to_json()
-
-    def animation(self) -> str:
-        """The match as an SVG document that plays by itself."""
-        self._require_seen("the animation")
-        steps, board = len(self.history.steps), self._picture.board
-        if board is None:
-            raise RequestError("this game has no board to draw")
-        if steps > _ANIMATED_STEPS:
-            raise RequestError(f"the match has more than {_ANIMATED_STEPS:,} steps")
-        return animated_svg(board, [self.history.facts(step) for step in range(steps + 1)])
 
     # --- played -----------------------------------------------------------------------------------
 

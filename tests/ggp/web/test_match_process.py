@@ -367,7 +367,7 @@ def test_person_sees_percepts_and_own_moves_only():
     for refused in (match.undo, lambda: match.think(1.0, 0, [])):
         with pytest.raises(RequestError):
             refused()
-    for refused in (lambda: match.view(0), match.record, match.animation):
+    for refused in (lambda: match.view(0), match.record):
         with pytest.raises(RequestError, match="hide"):
             refused()
 
@@ -710,16 +710,6 @@ def test_nobody_is_asked_for_a_move_without_an_alternative():
     shown = [event for event in match.page.events if event["event"] == "state"]
     assert [(event["step"], event["person"]) for event in shown] == [(1, "o"), (2, "x")]
     assert all(len(event["moves"]) > 1 for event in shown)
-
-
-def test_animation_shows_every_piece_of_the_match():
-    match = open_match("tictactoe", moves=WIN_OF_X)
-    drawing = ElementTree.fromstring(match.animation())
-    svg = "{http://www.w3.org/2000/svg}"
-    assert len(drawing.findall(f"{svg}g/{svg}animate")) == 5
-    begins = [node.get("keyTimes").split(";")[1] for node in drawing.iter(f"{svg}animate")]
-    assert begins == sorted(begins, key=float)
-    assert len(set(begins)) == 5
 
 
 def test_legal_moves_are_those_of_the_state_also_after_undo():
