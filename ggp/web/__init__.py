@@ -17,7 +17,6 @@ changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_process     the searches of a match, in a process of lower priority
 agent_thread      these searches
-openings          results of random games after the moves of a position
 best_play         best play from a position whose value is proven
 exploration       positions beside a match: past ones, and lines of other moves
 explained         the page of a small search from a position

@@ -4,7 +4,7 @@ Requests name a method of `ShownMatch` and its arguments:
 
     prepare                                  load rules that will probably be opened
     open, replay                             of them the first, answered with what does not change
-    show, view, explore, record   what the page shows, also as files
+    show, view, explore, record              what the page shows, also as files
     progress                                 what `open` needs to resume the match
     position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here

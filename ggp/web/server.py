@@ -2,8 +2,7 @@
 
 POST /api/matches opens a match: of a `game` or of `rules`, with `seats` and `seconds`; or of a `record`. The
 events of a match are server-sent: the whole state first, then what has changed (`ggp.web.changes`). Programs
-send the token with each request, as `Authorization: Bearer TOKEN`; for them are
-/api/sheet/{validate,evaluate,picture}.
+send the token with each request, as `Authorization: Bearer TOKEN`.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
 status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
@@ -81,12 +80,9 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
     "format": None,
     "prove": 60.0,
     "conclude": 60.0,
-    "validate": None,
-    "evaluate": 180.0,
-    "picture": _PICTURE_SECONDS,
     "scene": _PICTURE_SECONDS,
 }
-"""Requests about a sheet → time limit in seconds, for evaluations with compiling; None: the default."""
+"""Requests about a sheet → time limit in seconds; None: the default."""
 
 _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "view": {"step": int},
@@ -538,12 +534,7 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
         rules = _field(await _json(request), "rules", str)
-        if do == "evaluate":
-            return web.json_response(await self.sessions.evaluate(rules, seconds))
-        found = await self.sessions.ask_sheets(self._session(request), do, rules, seconds)
-        if do == "picture":
-            return web.Response(text=found, content_type="image/svg+xml")
-        return web.json_response(found)
+        return web.json_response(await self.sessions.ask_sheets(self._session(request), do, rules, seconds))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Send the events of a match until the page is gone; `known`: the digest of the state that it has."""
