@@ -32,7 +32,7 @@ COMMANDS = {
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
     "explain": "Show each step of a search on a tree or in a game: as text, picture or page.",
-    "prepare": "Prepare a game ahead of matches: best options, opening book, endings, evaluation, network.",
+    "prepare": "Prepare a game ahead of matches: opening book, endings, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
     "items": "Make and grade questions about games, for programs that read rules.",
@@ -45,7 +45,6 @@ COMMANDS = {
 
 RENAMED = {
     "info": "games info",
-    "tune": "prepare options",
     "book": "prepare book",
     "endings": "prepare endings",
     "learn": "prepare evaluation",
@@ -56,6 +55,7 @@ RENAMED = {
 
 INSTEAD = {
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
+    "tune": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
     "replay": "`ggp show RECORD` steps through a match; the tests compare engines with reference traces",
     "features": "`ggp explain GAME --by fast` shows pieces or cells with their learned values",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
@@ -79,7 +79,6 @@ REMOVED_OPTIONS = {
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",
     "export -o": "the circuit is printed: `ggp export GAME > FILE`",
     "bench --threads": "one thread is measured",
-    "prepare options --repetitions": "a sequential test ends each comparison, and Ctrl-C keeps the results",
     "tournament export --columns": "the CSV has all columns",
     "players --json": "all options are printed with `--all`",
     "player --log-level": "2> sends the log to a file",

@@ -71,7 +71,7 @@ MIN_MEBIBYTES = 1024
 """Minimum memory of a process that plays compiled games: 512 MiB are too few for numba and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}
-"""Any of these disables the tuned options of `ggp prepare options`."""
+"""Any of these disables the tuned options of the shipped table."""
 
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 

@@ -89,7 +89,7 @@ class SearchReport:
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
     fallback                       the policy that stands in for the one asked for, or ""
-    tuned                          options that `ggp prepare options` chose for the game, or ""
+    tuned                          options of the shipped table for the game, or ""
 
     >>> import ggp
     >>> ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)

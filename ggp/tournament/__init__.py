@@ -16,6 +16,6 @@ tables                  results → tables as data
 report                  tables → terminal
 agent_report            one agent, match by match
 live                    progress of a run in the terminal
-tuning                  the best options of mcts for one game, and whether a trained network helps it
+network_gate            whether mcts plays better with a trained network
 export                  CSV and JSON Lines
 """

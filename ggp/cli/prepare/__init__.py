@@ -1,6 +1,5 @@
 """`ggp prepare`: prepare one game ahead of its matches; the results are stored where players find them.
 
-options      the options of mcts that win the game
 book         an opening book
 endings      a table of endings
 evaluation   a linear evaluation, by self-play
@@ -24,7 +23,6 @@ command = LazyGroup(
     Ctrl-C ends the work: the results so far are kept, and the same command resumes.""",
     package=__name__,
     lines={
-        "options": "Find the options of the tree search that are best for a game.",
         "book": "Build an opening book by long searches of the first plies.",
         "endings": "Solve positions with few pieces or few empty cells.",
         "evaluation": "Train a linear evaluation by self-play.",

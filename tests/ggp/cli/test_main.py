@@ -194,7 +194,7 @@ nothing | No such command
 mtach tictactoe | No such command 'mtach'. Did you mean match?
 play tictactoe | No such command 'play': `ggp match GAME human` plays in the terminal
 game | No such command 'game': `ggp games` lists the games
-tune nim | error: 'tune' is now 'ggp prepare options'
+tune nim | `ggp tournament --agents mcts mcts:policy=mast
 prepare books | No such command 'books'. Did you mean book?
 games inof | No such command 'inof'. Did you mean info?
 items nim | error: 'items nim' is now 'ggp items make nim'
@@ -213,7 +213,6 @@ player --page | No such option '--page': the log has what the search expects
 match tictactoe --repeat 2 | No such option '--repeat': `ggp tournament` plays many matches
 tournament export a.sqlite --columns game | No such option '--columns': the CSV has all columns
 export tictactoe -o x.aig | `ggp export GAME > FILE`
-prepare options nim --repetitions 9 | Ctrl-C keeps the results
 match tictactoe mcts:search=lanes --engine reasoner | no search on lanes
 match tictactoe solving:search=lanes --engine reasoner | no search on lanes
 match tictactoe random --play-clock 1e300 | at most a week
