@@ -25,7 +25,6 @@ from ggp.validation.output import (
     text_of,
     to_github,
     to_json,
-    to_sarif,
 )
 from ggp.validation.properties import PlayLimits, ProofLimits
 from ggp.validation.sheet import Request, examine
@@ -67,7 +66,7 @@ def _selection(text: str) -> Selection:
     "--format",
     "output",
     default="text",
-    type=click.Choice(["text", "statistics", "json", "sarif", "github"]),
+    type=click.Choice(["text", "statistics", "json", "github"]),
     help="Output format; statistics: the number of findings per code.",
 )
 @click.option(
@@ -158,7 +157,7 @@ def _print_all(reports: Sequence[SheetReport], output: str) -> None:
     elif output == "text":
         if len(reports) > 1:
             click.echo(summary_of(reports))
-    elif text := {"json": to_json, "sarif": to_sarif, "github": to_github}[output](reports):
+    elif text := {"json": to_json, "github": to_github}[output](reports):
         click.echo(text)
 
 

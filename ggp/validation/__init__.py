@@ -9,5 +9,5 @@ explored_states   explored states as arrays, and the questions that a proof asks
 proof_walks       kernels for two of these: the longest match, and what a role can force
 lane_states       the states of compiled games, enumerated by kernels
 object_states     the states of any game as Python objects
-output            reports as text, JSON, SARIF or GitHub annotations; codes and their explanations
+output            reports as text, JSON or GitHub annotations; codes and their explanations
 """

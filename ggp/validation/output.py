@@ -1,20 +1,13 @@
-"""Reports of `ggp validate` as text, JSON, SARIF 2.1.0 or GitHub annotations.
-
-SARIF is the OASIS standard "Static Analysis Results Interchange Format" 2.1.0 (2020); annotations are the
-workflow commands of GitHub Actions.
-"""
+"""Reports of `ggp validate` as text, JSON, or annotations by the workflow commands of GitHub Actions."""
 
 from __future__ import annotations
 
 import json
-import os
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
 from gdl.errors import Diagnostic, Severity, render
 from gdl.program import Source
@@ -56,8 +49,6 @@ MARKS = (("off by default", OFF_BY_DEFAULT), ("by playing", DYNAMIC_CODES))
 
 LINE_LENGTH = 100
 """Of explanations."""
-
-SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 @dataclass(repr=False)
@@ -205,69 +196,15 @@ def _diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _span_data(span: Span | None, begin: tuple[str, str] = ("line", "column")) -> dict[str, int]:
+def _span_data(span: Span | None) -> dict[str, int]:
     if span is None:
         return {}
-    places = span.line, span.column, span.end_line, span.end_column
-    return dict(zip((*begin, "endLine", "endColumn"), places, strict=True))
-
-
-def to_sarif(reports: Sequence[SheetReport]) -> str:
-    """All reports as a SARIF 2.1.0 log with one run."""
-    name, _, version = program_version().partition(" ")
-    order = {code: index for index, code in enumerate(CODES)}
-    rules = [
-        {
-            "id": code,
-            "shortDescription": {"text": title[0].upper() + title[1:] + "."},
-            "help": {"text": f"ggp validate --explain {code}"},
-        }
-        for code, title in CODES.items()
-    ]
-    unreadable = [report.unreadable for report in reports if report.unreadable]
-    invocation: dict[str, Any] = {"executionSuccessful": not unreadable}
-    if unreadable:
-        invocation["toolExecutionNotifications"] = [
-            {"level": "error", "message": {"text": text}} for text in unreadable
-        ]
-    run = {
-        "tool": {"driver": {"name": name, **({"version": version} if version else {}), "rules": rules}},
-        "columnKind": "unicodeCodePoints",
-        "invocations": [invocation],
-        "results": [_result(report, each, order) for report in reports for each in report.diagnostics],
+    return {
+        "line": span.line,
+        "column": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
     }
-    log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, ensure_ascii=False, indent=1)
-
-
-def _result(report: SheetReport, diagnostic: Diagnostic, order: Mapping[str, int]) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        "ruleId": diagnostic.code,
-        "ruleIndex": order[diagnostic.code],
-        "level": diagnostic.severity.value,
-        "message": {"text": diagnostic.message},
-        "locations": [_location(report, diagnostic.span)],
-    }
-    if diagnostic.related:
-        result["relatedLocations"] = [
-            {**_location(report, each.span), "message": {"text": each.message}} for each in diagnostic.related
-        ]
-    return result
-
-
-def _location(report: SheetReport, span: Span | None) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(report.name)}}
-    if span is not None:
-        physical["region"] = _span_data(span, ("startLine", "startColumn"))
-    return {"physicalLocation": physical}
-
-
-def _uri(name: str) -> str:
-    """A path as a relative reference, or as a file URI if it is absolute."""
-    if name == "-":
-        return "stdin"
-    path = PurePath(name)
-    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
 def to_github(reports: Sequence[SheetReport]) -> str:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -19,7 +18,7 @@ from ggp.notebook import html_table
 from ggp.tournament.export import write_csv
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
-from ggp.validation.output import SheetReport, to_github, to_json, to_sarif
+from ggp.validation.output import SheetReport, to_github, to_json
 from ggp.web.board_markup import board_markup
 from ggp.web.sheet_process import picture
 from tests.ggp.tournament.plans import result_of, small_plan
@@ -101,17 +100,8 @@ def test_findings_name_the_sheet_and_its_names():
     report = SheetReport(ODDEST, report.source, 1, report.diagnostics)
     messages = [each.message for each in report.diagnostics]
     assert any(ODD in message for message in messages)
-    results = json.loads(to_sarif([report]))["runs"][0]["results"]
-    assert [each["message"]["text"] for each in results] == messages
-    uri = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert re.fullmatch(r"[\w%]+", uri)
     assert [each["message"] for each in json.loads(to_json([report]))["sheets"][0]["diagnostics"]] == messages
     assert len(to_github([report]).splitlines()) == len(messages)
-
-
-def test_uri_of_a_file_whose_name_is_no_unicode():
-    finding = ggp.validate("(role x").diagnostics
-    assert "%FF.kif" in to_sarif([SheetReport("\udcff.kif", diagnostics=finding)])
 
 
 AGENT = 'a"b\\c<d>&f`g*'

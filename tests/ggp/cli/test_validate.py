@@ -63,10 +63,9 @@ def test_standard_input(run):
     assert run("validate", "-", stdin=FINE).exit_code == 0
 
 
-@pytest.mark.parametrize("output", ["json", "sarif"])
-def test_machine_formats_are_one_document(run, tmp_path, output):
+def test_json_is_one_document(run, tmp_path):
     write(tmp_path, fine=FINE, broken=BROKEN)
-    result = run("validate", "--format", output, "fine.kif", "broken.kif")
+    result = run("validate", "--format", "json", "fine.kif", "broken.kif")
     assert result.exit_code == 1
     json.loads(result.stdout)
 
