@@ -25,7 +25,7 @@ COMMANDS = {
     "match": "Play a match on this machine, with you as a player or without.",
     "serve": "Play, watch and write games in the browser.",
     "games": "List the games that are known by name, and describe one.",
-    "show": "Step through a recorded match.",
+    "show": "Show a recorded match step by step.",
     "validate": "Check rule sheets: statically, by random matches, by exploring all states.",
     "format": "Format rule sheets in KIF.",
     "export": "Write a game's circuit for model checkers, logic synthesis and drawing.",
@@ -56,7 +56,7 @@ RENAMED = {
 INSTEAD = {
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
     "tune": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
-    "replay": "`ggp show RECORD` steps through a match; the tests compare engines with reference traces",
+    "replay": "`ggp show RECORD` shows a match step by step; the tests compare engines with reference traces",
     "features": "`ggp explain GAME --by fast` shows pieces or cells with their learned values",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
@@ -73,7 +73,7 @@ REMOVED_OPTIONS = {
     "serve --token-file": "the variable GGP_TOKEN holds the token",
     "games info --draw": "`ggp export GAME --to dot` draws the circuit",
     "games list --json": "a line is printed for each game",
-    "show --step": "all steps are printed where there is no terminal",
+    "show --step": "a terminal shows all steps in a pager",
     "validate --fix": "each finding says what to write instead; `ggp format` lays out the file",
     "validate --quiet": "the exit code says whether there are errors",
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",

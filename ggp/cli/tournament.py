@@ -207,7 +207,9 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
 @_run_option
 @click.option("--agent", metavar="NAME", help="Show the faults and losses of this agent.")
-@click.option("--match", "match_id", metavar="ID", help="Step through this match; --agent shows the IDs.")
+@click.option(
+    "--match", "match_id", metavar="ID", help="Show this match step by step; --agent shows the IDs."
+)
 @click.option(
     "--html",
     "page_folder",
