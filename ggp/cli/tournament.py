@@ -286,7 +286,7 @@ def _play(store: Store, run: Run, only: tuple[str, ...], workers: int | None) ->
     resume = f"resume with: ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ExitStack() as afterwards, open_workers(workers) as pool, RunView(console, store, run) as view:
+        with ExitStack() as afterwards, open_workers(workers) as pool, RunView(console) as view:
             runner = Runner(store, run, pool, view.show, only=only)
             afterwards.callback(runner.abandon)  # once the workers are gone
             progress = runner.play()
