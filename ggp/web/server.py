@@ -52,7 +52,7 @@ _SWEEP_SECONDS = 30.0
 _KEEP_SECONDS = 0.5
 """Time from a change of a match to its file."""
 _FAREWELL_SECONDS = 2.0
-"""Time for a match to hand over its clocks when the server ends."""
+"""Time for a match to hand over its last moves when the server ends."""
 _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
@@ -89,8 +89,6 @@ _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "explore": {"step": int, "line": list},
     "play": {"step": int, "role": str, "move": str},
     "resign": {"role": str},
-    "offer": {"role": str},
-    "decline": {},
     "undo": {},
     "think": {"seconds": float, "step": int, "line": list},
     "rest": {},
@@ -172,9 +170,7 @@ class WebServer:
         yield
         task.cancel()
         matches = self.sessions.all_matches()
-        await asyncio.gather(
-            *(self._keep(match, _FAREWELL_SECONDS) for match in matches)
-        )  # with their clocks
+        await asyncio.gather(*(self._keep(match, _FAREWELL_SECONDS) for match in matches))
         await self.sessions.close()
 
     @web.middleware
@@ -732,10 +728,7 @@ def _opening(data: dict[str, Any], rules: str, name: str) -> dict[str, Any]:
     if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
         raise web.HTTPBadRequest(text="seats are texts")
     seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
-    arguments = {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
-    if data.get("clock_seconds") is not None:
-        arguments["clock_seconds"] = _field(data, "clock_seconds", float)
-    return arguments
+    return {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
 
 
 def _revival(text: str) -> tuple[str, dict[str, Any]]:

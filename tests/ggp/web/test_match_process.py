@@ -25,7 +25,6 @@ from ggp.web.match_history import MatchHistory
 from ggp.web.match_process import MISTAKES
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
-from ggp.web.settlement import Settlement
 from ggp.web.shown_match import ShownMatch
 
 BLOCKED = """
@@ -726,42 +725,17 @@ def test_legal_moves_are_those_of_the_state_also_after_undo():
                 assert history.legal(role, back) == game.legal_moves(state, role)
 
 
-def test_persons_resign_offer_draws_and_run_out_of_time():
+def test_persons_resign_and_take_it_back():
     match = open_match("tictactoe", moves=WIN_OF_X[:2])
     match.resign("x")
     run_on(match)
     end = match.snapshot()
     assert (end["is_over"], end["outcome"], end["goals"]) == (True, "x resigns: o wins", [0, 100])
     with pytest.raises(RequestError, match="the match is over"):
-        match.offer("o")
+        match.resign("o")
     match.undo()
     run_on(match)
     assert not match.snapshot()["is_over"]
-    match.offer("x")
-    assert match.snapshot()["offered"] == "x"
-    match.decline()
-    match.offer("x")
-    match.offer("o")
-    assert (match.snapshot()["outcome"], match.snapshot()["goals"]) == ("draw agreed", [50, 50])
-
-
-def test_clock_runs_for_the_person_who_chooses():
-    now = [0.0]
-    x, o = map(parse_term, "xo")
-    settlement = Settlement((x, o), (x, o), 60.0, lambda: now[0])
-    assert settlement.run_clocks([x]) == 60.0
-    now[0] = 25.0
-    assert settlement.run_clocks([o]) == 60.0
-    assert settlement.view()["clocks"] == {"x": 35.0, "o": 60.0}
-    now[0] = 86.0
-    assert settlement.run_clocks([o]) is None
-    assert (settlement.verdict, settlement.goals) == ("o ran out of time: x wins", [100, 0])
-
-
-def test_draw_is_offered_to_persons_only():
-    match = open_match("tictactoe", ("person", "random"))
-    with pytest.raises(RequestError, match="no other person"):
-        match.offer("x")
 
 
 def test_line_is_explored_beside_the_match():
@@ -782,25 +756,15 @@ def resumed(match, name, seats=("person", "person"), progress=None, **options):
     progress = json.loads(json.dumps(match.progress())) if progress is None else progress
     again.open(read_rules(name), name, list(seats), 1.0, seed=2, progress=progress, **options)
     for _ in range(4):
-        again.run_on()  # with a clock it is always due again
+        again.run_on()
     return again
 
 
-def test_match_is_resumed_with_its_moves_clocks_and_agreements():
+def test_match_is_resumed_with_its_moves_and_verdict():
     match = open_match("tictactoe", moves=WIN_OF_X[:4])
-    match.offer("x")
-    again = resumed(
-        match,
-        "tictactoe",
-        clock_seconds=60.0,
-        progress={
-            **match.progress(),
-            "settlement": {"left": {"x": 12.0, "o": 40.0}, "offered": "x", "verdict": "", "goals": []},
-        },
-    )
+    again = resumed(match, "tictactoe")
     shown = again.snapshot()
-    assert (shown["step"], shown["person"], shown["offered"]) == (4, "x", "x")
-    assert 11.0 < shown["clocks"]["x"] <= 12.0
+    assert (shown["step"], shown["person"]) == (4, "x")
     assert shown["history"] == match.snapshot()["history"]
     again.play(4, *WIN_OF_X[4])
     for _ in range(4):
@@ -833,8 +797,8 @@ def test_resumed_match_keeps_what_was_chosen_and_asks_the_agents():
         {"committed": []},
         {"forced": [[1, 7]]},
         {"settlement": {}},
-        {"settlement": {"left": {}, "offered": None, "verdict": 5, "goals": []}},
-        {"settlement": {"left": {}, "offered": None, "verdict": "", "goals": [101]}},
+        {"settlement": {"verdict": 5, "goals": []}},
+        {"settlement": {"verdict": "", "goals": [101]}},
     ],
 )
 def test_damaged_progress_is_refused(damage):
