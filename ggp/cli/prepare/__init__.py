@@ -22,6 +22,9 @@ command = LazyGroup(
 
     Ctrl-C ends the work: the results so far are kept, and the same command resumes.""",
     package=__name__,
+    hints={
+        "options": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options"
+    },
     lines={
         "book": "Build an opening book by long searches of the first plies.",
         "endings": "Solve positions with few pieces or few empty cells.",

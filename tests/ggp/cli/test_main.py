@@ -196,6 +196,7 @@ mtach tictactoe | No such command 'mtach'. Did you mean match?
 play tictactoe | No such command 'play': `ggp match GAME human` plays in the terminal
 game | No such command 'game': `ggp games` lists the games
 tune nim | `ggp tournament --agents mcts mcts:policy=mast
+prepare options nim | `ggp tournament --agents mcts mcts:policy=mast
 prepare books | No such command 'books'. Did you mean book?
 games inof | No such command 'inof'. Did you mean info?
 items nim | error: 'items nim' is now 'ggp items make nim'
