@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,9 @@ settings.load_profile("ggp")
 os.environ["XDG_DATA_HOME"] = os.devnull
 # Machine code in the tests about it only: every game would start a process.
 os.environ["GGP_NATIVE"] = "0"
+
+# A shell that runs the tests in the background has SIGINT ignored, and processes inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -5,7 +5,6 @@ board_finder     recognizes a board from the rules and the initial state
 board_shape      hexagons, blocks and outlines of boards, from the rules
 walls            walls between cells, recognized from names and values of fluents
 board_style      the look of a board: frame, holes, felt, checkered cells, owned edges
-terrain          what lies on a board but is no piece, from the rules for moves
 board            the board as data, and its text
 figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
 figure_finder    recognizes figures, and maps, from the rules and the initial state

@@ -80,7 +80,6 @@ class BoardStyle:
     turned   roles whose pieces stand at the top: for them the board is turned
     roles    of the game
     pieces   content and role of the pieces in the initial state, with their number
-    terrain  contents that are no pieces, such as water
     """
 
     kind: str = "plain"
@@ -89,7 +88,6 @@ class BoardStyle:
     turned: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
     pieces: tuple[tuple[str, str, int], ...] = ()
-    terrain: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

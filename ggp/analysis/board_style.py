@@ -17,7 +17,6 @@ from gdl.terms import Term, Variable
 from ggp.analysis.board import Board, BoardStyle, Cell
 from ggp.analysis.move_reading import MoveReading
 from ggp.analysis.sheet_comment import read_comment
-from ggp.analysis.terrain import find_terrain
 
 SIDES = ("left", "right", "bottom", "top")
 PARITY_SHARE = 0.6
@@ -105,10 +104,7 @@ def find_style(program: Program, reading: MoveReading, facts: Sequence[Term]) ->
     counts = Counter(pieces.values())
     owners = {each: owner_of(each, roles) for each in counts}
     owned = tuple((each, owner, counts[each]) for each, owner in sorted(owners.items()) if owner is not None)
-    blanks = {blank[-1] for blank in board.blanks if blank}
-    others = [each for each in board.labels if each not in blanks and owner_of(each, roles) is None]
-    terrain = find_terrain(program, reading, others) if movers and others else frozenset()
-    return BoardStyle(kind, evidence.parity(), edges, evidence.turned(), ordered, owned, terrain)
+    return BoardStyle(kind, evidence.parity(), edges, evidence.turned(), ordered, owned)
 
 
 def _read_edges(text: str, roles: frozenset[str]) -> tuple[tuple[str, str], ...]:

@@ -56,7 +56,6 @@ FILLS = {
     "holes": ("#e6d3ae", "#e6d3ae", "#e6d3ae"),
 }
 """Kind of board → fill of light and dark cells, and their outline."""
-_TERRAIN_OPACITIES = (0.75, 0.45, 0.2)
 PEG = "#8a4b1f"
 EDGE_INKS = ("#1f4fa3", "#b3261e")
 """Colors of edges of roles that are not named after a color, in the order of the roles."""
@@ -277,12 +276,8 @@ def _lines(board: Board, facts: tuple[Term, ...]) -> list[str]:
 def stack_markup(board: Board, stack: Sequence[Values], x: float, y: float) -> str:
     """The topmost content of a cell with its middle at (x, y) pixels; a dot on it if more lies below.
 
-    Where pieces of roles move over what they leave behind, as in tron, that is a block. Terrain is a shade.
+    Where pieces of roles move over what they leave behind, as in tron, that is a block.
     """
-    pieces = [each for each in stack if not is_terrain(board, each)]
-    if len(pieces) < len(stack):
-        ground = "".join(_terrain_markup(board, each, x, y) for each in stack if is_terrain(board, each))
-        return ground + (stack_markup(board, pieces, x, y) if pieces else "")
     words = stack[0]
     if len(board.layers) > 1 and len(stack) == 1 and words[-1] in DISCS and words[-1] in board.style.roles:
         corner = f'x="{x - 17:g}" y="{y - 17:g}" width="34" height="34" rx="5"'
@@ -291,21 +286,6 @@ def stack_markup(board: Board, stack: Sequence[Values], x: float, y: float) -> s
     if len(stack) > 1:
         markup += f'<circle class="piece top" cx="{x:g}" cy="{y:g}" r="5" fill="#fff" stroke="#444"/>'
     return markup
-
-
-def is_terrain(board: Board, content: Values) -> bool:
-    """Whether a content is no piece and not drawn in another way."""
-    return content[-1] in board.style.terrain and not is_pictured(content)
-
-
-def _terrain_markup(board: Board, content: Values, x: float, y: float) -> str:
-    """A shaded cell; the first kind of terrain is the darkest."""
-    number = sorted(board.style.terrain).index(content[-1]) % len(_TERRAIN_OPACITIES)
-    kind = f'class="terrain" fill="#5d6470" fill-opacity="{_TERRAIN_OPACITIES[number]}"'
-    if board.row_shifts or board.style.kind == "holes":
-        return f'<circle {kind} cx="{x:g}" cy="{y:g}" r="{SIDE / 2 - 4:g}"/>'
-    half = SIDE / 2 - 1
-    return f'<rect {kind} x="{x - half:g}" y="{y - half:g}" width="{2 * half:g}" height="{2 * half:g}"/>'
 
 
 def is_pictured(content: Values) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from gdl.normalize import normalize
-from gdl.program import Literal, Predicate, Program, Rule, arguments_of
+from gdl.program import Literal, Predicate, Program, arguments_of
 from gdl.terms import Compound, Symbol, Term, Variable, is_ground
 
 ROUND_LIMIT = 60
@@ -97,27 +97,6 @@ def _leaf_values(domains: Domains, kind: str, term: Compound) -> Iterator[frozen
             yield frozenset(value for value in domains.get(slot, ()) if not value.startswith("("))
         else:
             yield frozenset((str(argument),))
-
-
-def rules_with_values(program: Program) -> Iterator[tuple[Rule, Mapping[str, frozenset[str]]]]:
-    """The rules of the normalized program, each with the values that its variables can take, as text.
-
-    >>> from gdl.syntax.parser import parse
-    >>> found = list(rules_with_values(parse("(a 1) (a 2) (b 2) (<= (both ?x) (a ?x) (b ?x))")))
-    >>> found[-1][1]
-    {'x': frozenset({'2'})}
-    """
-    program = normalize(program)
-    domains = _all_domains(program)
-    for rule in program.rules:
-        places = _variable_places(rule.literals)
-        yield (
-            rule,
-            {
-                name: frozenset(set.intersection(*(domains.get(slot, set()) for slot in slots)))
-                for name, slots in places.items()
-            },
-        )
 
 
 def stated_relations(program: Program, *arities: int) -> Iterator[tuple[Predicate, list[tuple[str, ...]]]]:

@@ -9,14 +9,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ggp.cli.options import Count, Limit, OutputFile, Seconds, json_option, limit_option, workers_option
+from ggp.cli.options import Count, Limit, Seconds, json_option, limit_option, workers_option
 from ggp.cli.progress import load_compiled, progress_of
-from ggp.files import write_text
 from ggp.game_evaluation.figures import DEFINITIONS, EXACT, percentile
 
 if TYPE_CHECKING:
@@ -65,12 +63,6 @@ def requirement(text: str) -> tuple[str, str, float]:
     Limit("steps", Count(1, 100_000), 500, "joint moves of a match"),
 )
 @json_option
-@click.option(
-    "--page",
-    type=OutputFile(),
-    metavar="FILE",
-    help="Write a page with the charts of all games to this HTML file.",
-)
 @workers_option
 def command(
     files: tuple[str, ...],
@@ -78,7 +70,6 @@ def command(
     seconds: float,
     limits: dict[str, int],
     is_json: bool,
-    page: Path | None,
     workers: int | None,
 ) -> None:
     """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
@@ -96,7 +87,7 @@ def command(
     terms = EvaluationTerms(
         limits["simulations"], limits["matches"], limits["playouts"], limits["steps"], seconds
     )
-    code, kept = SUCCESS, []
+    code = SUCCESS
     judge = _judged_here(files, terms) if workers is None else _judged_by_workers(files, terms, workers)
     for judged in judge:
         found = judged.evaluation
@@ -105,12 +96,7 @@ def command(
         if found is None or misses:
             code = max(code, FAILURE)
         if found is not None:
-            kept.append(found)
             code = INTERRUPTED if found.is_interrupted else code
-    if page is not None:
-        from ggp.game_evaluation.page import page_of
-
-        write_text(page, page_of(kept))
     sys.exit(code)
 
 

@@ -32,7 +32,7 @@ COMMANDS = {
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
     "explain": "Show each step of a search on a tree or in a game: as text, picture or page.",
-    "prepare": "Prepare a game ahead of matches: opening book, endings, evaluation, network.",
+    "prepare": "Prepare a game ahead of matches: opening book, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
     "items": "Make and grade questions about games, for programs that read rules.",
@@ -46,7 +46,6 @@ COMMANDS = {
 RENAMED = {
     "info": "games info",
     "book": "prepare book",
-    "endings": "prepare endings",
     "learn": "prepare evaluation",
     "teach": "prepare network",
     "grade": "items grade",
@@ -54,6 +53,7 @@ RENAMED = {
 """Old command → how it is written now."""
 
 INSTEAD = {
+    "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
     "tune": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
     "replay": "`ggp show RECORD` shows a match step by step; the tests compare engines with reference traces",
@@ -65,6 +65,8 @@ INSTEAD = {
 REMOVED_OPTIONS = {
     "assess --regret": "the positions of `--only strategy` have known values",
     "assess --exploit": "`ggp solve GAME --strategy` prints exact play where information is hidden",
+    "solve --coalition": "`ggp explain GAME --by coalition:roles=1+3` searches for a coalition",
+    "evaluate --page": "`--json` prints all figures with their intervals",
     "match --repeat": "`ggp tournament` plays many matches",
     "match --think": "`ggp serve` shows searches as they run, `ggp show RECORD` what each move was based on",
     "match --json": "`--record FILE` writes the match as JSON",

@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.search.root_value import RootValue
     from ggp.solver import Solution, SolverError, SolverLimits
-    from ggp.solver.coalitions import CoalitionSolution
 
-AUTO, RETROGRADE, CORRELATED, CFR, ORACLE = "auto", "retrograde", "correlated", "cfr", "double-oracle"
+AUTO, RETROGRADE, CFR = "auto", "retrograde", "cfr"
 SEARCHES = "alphabeta", "branch-and-bound"
-METHODS = (AUTO, RETROGRADE, CORRELATED, CFR, ORACLE, *SEARCHES)
+METHODS = (AUTO, RETROGRADE, CFR, *SEARCHES)
 BYTES_PER_STATE = 40
 """Memory per state of a typical game, transitions not included."""
 ESTIMATE_ERROR = 4
@@ -51,7 +50,6 @@ class SolveOptions:
     method: str
     seconds: float | None
     limits: dict[str, int]
-    coalition: str | None
     save: Path | None
     work: Path | None
     accuracy: float
@@ -84,11 +82,6 @@ class SolveOptions:
     Limit("histories", Count(1), None, "of observations, for cfr"),
 )
 @click.option(
-    "--coalition",
-    metavar="ROLES",
-    help="Find the goals that these roles can guarantee together: their numbers, as in 1+3.",
-)
-@click.option(
     "--against",
     metavar="STRATEGY",
     multiple=True,
@@ -119,24 +112,21 @@ class SolveOptions:
 def command(file: str, **given: Any) -> None:
     """Find the goal of each role in FILE under optimal play.
 
-    retrograde enumerates all states and values each of them; correlated does so with a correlated equilibrium
-    where three or more roles choose at once and no pure one exists. alphabeta (two alternating roles,
-    constant sum) and branch-and-bound (one role) find only the value of the initial state, with little
-    memory. cfr finds an equilibrium of two roles (constant sum) that do not see everything, or the best play
-    of one role; double-oracle bounds the value if the tree is too large for cfr. auto is cfr if FILE has
-    `sees`; else it starts with retrograde and switches to a search at too many states or after half of
-    --seconds. The nodes of a search are positions that were expanded, its leaves those that were evaluated:
-    terminal, won at once, decided by goal bounds, or at the horizon.
+    retrograde enumerates all states and values each of them. alphabeta (two alternating roles, constant sum)
+    and branch-and-bound (one role) find only the value of the initial state, with little memory. cfr finds an
+    equilibrium of two roles (constant sum) that do not see everything, or the best play of one role. auto is
+    cfr if FILE has `sees`; else it starts with retrograde and switches to a search at too many states or
+    after half of --seconds. The nodes of a search are positions that were expanded, its
+    leaves those that were evaluated: terminal, won at once, decided by goal bounds, or at the horizon.
 
-    With three and more roles every role maximizes its own goal (max^n). With --coalition its roles maximize
-    the sum of their goals and all others minimize it; a coalition of one role is the paranoid assumption.
+    With three and more roles every role maximizes its own goal (max^n).
 
     A game of two roles and one joint move is shown as its payoff matrix, with dominated moves and an
     equilibrium.
     """
     game = load_compiled(file)
 
-    from ggp.cli.solve_hidden import print_bounds, print_equilibrium
+    from ggp.cli.solve_hidden import print_equilibrium
     from ggp.cli.solve_output import print_result
     from ggp.cli.solve_replies import print_replies
     from ggp.solver import SolverError
@@ -151,8 +141,6 @@ def command(file: str, **given: Any) -> None:
         scale = options.scale or sheet_scale(game.program.source.text)
         if options.against:
             print_replies(game, options.against, limits, scale, is_json=is_json)
-        elif method == ORACLE:
-            print_bounds(game, limits, accuracy, scale, is_json=is_json)
         elif method == CFR:
             shows = options.shows_strategy
             print_equilibrium(game, limits, accuracy, scale, shows_strategy=shows, is_json=is_json)
@@ -171,22 +159,12 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
 
     method = options.method
     if options.against:
-        if method != AUTO or options.coalition is not None or options.save or options.work:
-            raise click.UsageError("--against allows no --method, --coalition, --save and --work")
-        return RETROGRADE
-    if options.coalition is not None:
-        if method not in (AUTO, RETROGRADE):
-            raise click.UsageError(f"--coalition needs retrograde, not {method}")
-        if options.scale is not None:
-            raise click.UsageError("--coalition adds goals up, which --scale does not show")
-        if options.save is not None:
-            raise click.UsageError("--save keeps the value of every role, which a coalition does not have")
-        if options.certificate is not None:
-            raise click.UsageError("--certificate proves the value of the first role, not of a coalition")
+        if method != AUTO or options.save or options.work:
+            raise click.UsageError("--against allows no --method, --save and --work")
         return RETROGRADE
     if method == AUTO and hides_information(game):
         method = CFR
-    if method in (CFR, ORACLE, *SEARCHES) and (options.save is not None or options.work is not None):
+    if method in (CFR, *SEARCHES) and (options.save is not None or options.work is not None):
         raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
     if options.certificate is not None and (options.against or search_method(game) is None):
         raise click.UsageError("--certificate is for one role, or two with perfect information and no chance")
@@ -205,9 +183,9 @@ def _compile_kernels(method: str) -> None:
     from ggp.solver.cfr import solve_hidden
 
     game, one_role = (load_compiled(str(find_own_rules(name))) for name in ("halving", "maze"))
-    if method in (CFR, ORACLE):
+    if method == CFR:
         solve_hidden(game)
-    if method in (AUTO, RETROGRADE, CORRELATED):
+    if method in (AUTO, RETROGRADE):
         solve(game, SolverLimits())
     if method in (AUTO, "alphabeta"):
         find_root_value(game)
@@ -216,15 +194,13 @@ def _compile_kernels(method: str) -> None:
         AlphaBeta(one_role, mebibytes=1).search(one_role.initial_state())  # has the second turn
 
 
-def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSolution | RootValue:
+def _solve(game: CompiledGame, options: SolveOptions) -> Solution | RootValue:
     """Solve by the chosen method; `auto` without --save may switch from retrograde to a search."""
     from ggp.cli.solve_output import progress_text, search_text
     from ggp.search.root_value import find_root_value, search_method
     from ggp.solver import SolverLimitError, save_solution, solve
 
     limits = options.solver_limits
-    if options.coalition is not None:
-        return _solve_coalition(game, options.coalition, limits)
     may_search = options.method == AUTO and options.save is None
     fallback = search_method(game) if may_search else None
     if options.method not in SEARCHES:
@@ -237,7 +213,7 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSol
             )
         try:
             with progress_of(progress_text) as report:
-                found = solve(game, limits, report=report, is_correlated=options.method == CORRELATED)
+                found = solve(game, limits, report=report)
             if options.save is not None:
                 save_solution(found, options.save)
             return found
@@ -252,22 +228,7 @@ def _solve(game: CompiledGame, options: SolveOptions) -> Solution | CoalitionSol
         )
 
 
-def _solve_coalition(game: CompiledGame, roles: str, limits: SolverLimits) -> CoalitionSolution:
-    from ggp.cli.solve_output import progress_text
-    from ggp.solver.coalitions import solve_coalition
-    from ggp.solver.members import parse_coalition
-
-    try:
-        members = parse_coalition(roles, game.roles)
-    except ValueError as error:
-        raise click.BadParameter(f"{game.name}: {error}", param_hint="'--coalition'") from None
-    with progress_of(progress_text) as report:
-        return solve_coalition(game, members, limits, report=report)
-
-
-def _certify(
-    game: CompiledGame, found: Solution | CoalitionSolution | RootValue, options: SolveOptions
-) -> None:
+def _certify(game: CompiledGame, found: Solution | RootValue, options: SolveOptions) -> None:
     """Write the certificate of a value just found."""
     from ggp.search.budget import Budget
     from ggp.search.certificate import LineProver, SearchProver, SolutionProver, write_certificate
@@ -293,8 +254,6 @@ def _hint(error: SolverError, options: SolveOptions) -> str:
 
     if not isinstance(error, SolverLimitError):
         return ""
-    if options.method == CFR:
-        return "; --method double-oracle bounds the value of larger trees"
     if options.work is not None:
         return f"; the same command with --work {options.work} resumes from here"
     if options.save is not None:

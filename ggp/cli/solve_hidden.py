@@ -15,7 +15,7 @@ from ggp.cli.progress import progress_of
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.solver import SolverLimits
-    from ggp.solver.cfr import ApproximateEquilibrium, CfrProgress, OracleRound, UnrollingProgress
+    from ggp.solver.cfr import ApproximateEquilibrium, CfrProgress, UnrollingProgress
 
 LARGEST_DENOMINATOR = 100
 NARROW = 1e-6
@@ -43,51 +43,6 @@ def print_equilibrium(
     click.echo(equilibrium_text(found, accuracy, scale))
     if shows_strategy:
         click.echo(_strategy_text(found))
-
-
-def print_bounds(
-    game: CompiledGame, limits: SolverLimits, accuracy: float, scale: Scale, *, is_json: bool
-) -> None:
-    """Bound the value of a game by a double oracle and print the bounds. Raises SolverError."""
-    from ggp.solver.cfr import find_bounds, make_state_graph
-    from ggp.solver.cfr.state_graph import count_histories
-
-    def progress(each: OracleRound) -> str:
-        return (
-            f"round {each.number:,}: between {each.bounds[0]:.4g} and {each.bounds[1]:.4g},"
-            f" {each.restricted:,} histories restricted, {each.responses:,} in best responses"
-        )
-
-    with progress_of(progress) as report:
-        graph = make_state_graph(game, limits)
-        histories = count_histories(graph)
-        found = find_bounds(graph, limits, accuracy, report)
-    last, (below, above) = found.last, found.last.bounds
-    if is_json:
-        data = {
-            "game": game.name,
-            "role": str(graph.agents[0]),
-            "bounds": [below, above],
-            "exploitability": last.exploitability,
-            "method": "double-oracle",
-            "ended": found.reason,
-            "rounds": last.number,
-            "histories": histories,
-            "restricted_histories": last.restricted,
-            "response_histories": last.responses,
-            "seconds": round(last.seconds, 3),
-        }
-        click.echo(json.dumps(data))
-        return
-    scaled = ""
-    if not scale.is_goals:
-        scaled = f" (on the scale {scale}: {scale.text(below)} and {scale.text(above)})"
-    click.echo(
-        f"{game.name}: {graph.agents[0]} between {below:.6g} and {above:.6g}{scaled}\n"
-        f"  by double oracle: exploitability {last.exploitability:.3g}; {found.reason}\n"
-        f"  {last.number:,} rounds, {last.seconds:.1f} s; in the last one {last.restricted:,} of"
-        f" {histories:,} histories were allowed, and best responses walked {last.responses:,}"
-    )
 
 
 def progress_text(progress: UnrollingProgress | CfrProgress) -> str:

@@ -16,16 +16,12 @@ from ggp.explain.explanation import count_text
 from ggp.game import Move, Role
 from ggp.search.root_value import RootProgress, RootValue
 from ggp.solver import Progress, Solution
-from ggp.solver.coalitions import CoalitionSolution
 from ggp.solver.limits import estimate_states
 from ggp.solver.payoff_matrix import payoff_matrix
-from ggp.solver.solution import CORRELATED
 from ggp.solver.stages import ENDLESS, RatedMove
 
 
-def print_result(
-    found: Solution | CoalitionSolution | RootValue, scale: Scale | None = None, *, is_json: bool
-) -> None:
+def print_result(found: Solution | RootValue, scale: Scale | None = None, *, is_json: bool) -> None:
     """Print a solution, with goals as numbers on a scale."""
     scale = scale or Scale()
     if is_json:
@@ -47,11 +43,10 @@ def _moves_text(game: CompiledGame, role: Role, moves: Sequence[Move], value: fl
     return f"best moves of {role}: {shown}"
 
 
-def _first_moves(found: Solution | CoalitionSolution) -> Mapping[Role, tuple[RatedMove, ...]]:
+def _first_moves(found: Solution) -> Mapping[Role, tuple[RatedMove, ...]]:
     """Role → its best moves in the initial state."""
     initial = found.game.initial_state()
-    stage = None if found.game.is_terminal(initial) else found.stage(initial)
-    return {} if stage is None else stage.best_moves
+    return {} if found.game.is_terminal(initial) else found.stage(initial).best_moves
 
 
 def _values(solution: Solution) -> dict[str, float]:
@@ -59,7 +54,7 @@ def _values(solution: Solution) -> dict[str, float]:
     return dict(zip(map(str, solution.game.roles), values, strict=True))
 
 
-def _retrograde_data(found: Solution | CoalitionSolution) -> dict[str, Any]:
+def _retrograde_data(found: Solution) -> dict[str, Any]:
     moves = {
         str(role): [
             {"move": str(each.move), "goal": round(each.goal, 9), "probability": round(each.probability, 9)}
@@ -67,7 +62,8 @@ def _retrograde_data(found: Solution | CoalitionSolution) -> dict[str, Any]:
         ]
         for role, rated in _first_moves(found).items()
     }
-    shared = {
+    return {
+        "values": _values(found),
         "game": found.game.name,
         "states": found.space.state_count,
         "best_moves": moves,
@@ -75,52 +71,33 @@ def _retrograde_data(found: Solution | CoalitionSolution) -> dict[str, Any]:
         "concept": found.concept,
         "transitions": found.space.transitions,
         "seconds": round(found.seconds, 3),
-    }
-    if isinstance(found, CoalitionSolution):
-        return {"coalition": list(map(str, found.coalition)), "sum": round(found.value(), 9), **shared}
-    return {
-        "values": _values(found),
-        **shared,
         "longest_line": None if found.depth[0] == ENDLESS else int(found.depth[0]),
         "cyclic_states": found.cyclic,
         "endless": found.endless,
     }
 
 
-def _retrograde_text(found: Solution | CoalitionSolution, scale: Scale) -> str:
-    space, after, matrix = found.space, [], None
-    if isinstance(found, CoalitionSolution):
-        against = f" against {', '.join(map(str, found.others))}" if found.others else ""
-        lines = [
-            f"{found.game.name}: {' and '.join(map(str, found.coalition))}{against} can be sure of"
-            f" {found.value():g} of {100 * len(found.coalition)} goals together",
-            f"  by {found.concept} of the sum of the coalition's goals",
-        ]
-        rate = ""
-    else:
-        lines = scale_lines(found.game.name, found.game.roles, found.values(), scale)
-        lines.append(f"  by {found.concept}")
-        after, matrix = _play_lines(found), payoff_matrix(found.game)
-        rate = f" ({space.transitions / max(found.seconds, 1e-9) / 1e6:.2f} M transitions/s)"
+def _retrograde_text(found: Solution, scale: Scale) -> str:
+    space, matrix = found.space, payoff_matrix(found.game)
+    lines = scale_lines(found.game.name, found.game.roles, found.values(), scale)
+    lines.append(f"  by {found.concept}")
+    rate = f"{space.transitions / max(found.seconds, 1e-9) / 1e6:.2f} M transitions/s"
     if matrix is not None:
         lines += matrix_lines(matrix, scale)
     for role, moves in _first_moves(found).items() if matrix is None else ():
-        is_mixed = any(0 < rated.probability < 1 for rated in moves) and isinstance(found, Solution)
+        is_mixed = any(0 < rated.probability < 1 for rated in moves)
         shares = (f" with probability {each.probability:.4g}" if is_mixed else "" for each in moves)
         shown = (f"{each.move}{share}" for each, share in zip(moves, shares, strict=True))
         text, best = ", ".join(shown), [each.move for each in moves]
-        is_open = is_mixed or isinstance(found, CoalitionSolution)
-        worth = 100.0 if is_open else moves[0].goal
+        worth = 100.0 if is_mixed else moves[0].goal
         lines.append(f"  {_moves_text(found.game, role, best, worth, text)}")
     counts = f"{space.state_count:,} states, {space.transitions:,} transitions"
-    return "\n".join([*lines, *after, f"  {counts}, {found.seconds:.2f} s{rate}"])
+    return "\n".join([*lines, *_play_lines(found), f"  {counts}, {found.seconds:.2f} s ({rate})"])
 
 
 def _play_lines(solution: Solution) -> list[str]:
     """Lines about optimal play: its length, and whether it may be endless."""
     lines, depth = [], int(solution.depth[0])
-    if solution.concept == CORRELATED:
-        lines.append("  where it is correlated, the probabilities of one role's moves are marginals")
     length = f"longest line of optimal play: {depth} joint move{'s' * (depth != 1)}"
     lines.append("  optimal play need not end" if depth == ENDLESS else f"  {length}")
     if solution.cyclic:

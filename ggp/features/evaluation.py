@@ -3,8 +3,7 @@
     goal = 100 / (1 + exp(-(constant + sum of the weights of the facts that hold)))
 
 It is learned by `ggp.search.alphabeta.learning` and saved as JSON, with facts by name, so that it does not
-depend on how a version of the program numbers them. The file also holds the weights for FAST: those of the
-features that are recognized in the rules, by role.
+depend on how a version of the program numbers them.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,29 +33,10 @@ class EvaluationFileError(Exception):
 
 
 @dataclass(frozen=True)
-class NamedFeatures:
-    """Weights of features by name, see `ggp.features.learning`.
-
-    kind       `pieces` or `cells`
-    roles      all roles of the game, in order
-    weights    by name of a piece, or by role and cell: the feature's weight for each role, in goals
-    constant   for each role
-    """
-
-    kind: str
-    roles: tuple[str, ...]
-    weights: Mapping[str, tuple[float, ...]]
-    constant: tuple[float, ...]
-    episodes: int
-    error: float
-
-
-@dataclass(frozen=True)
 class LinearEvaluation:
     """Weights by the text of a fact; facts without a weight count 0.
 
     curve      progress of learning: (games played, mean squared error of the predicted result)
-    features   None if none were recognized
     was_interrupted   Ctrl-C ended learning; not saved
     """
 
@@ -64,7 +44,6 @@ class LinearEvaluation:
     constant: float
     weights: Mapping[str, float]
     curve: tuple[tuple[int, float], ...] = field(default=())
-    features: NamedFeatures | None = None
     was_interrupted: bool = False
 
     def save(self, path: str | Path) -> None:
@@ -76,8 +55,6 @@ class LinearEvaluation:
             "weights": dict(self.weights),
             "curve": [list(point) for point in self.curve],
         }
-        if self.features is not None:
-            content["features"] = asdict(self.features)
         write_text(path, json.dumps(content, indent=1) + "\n")
 
     @classmethod
@@ -91,9 +68,7 @@ class LinearEvaluation:
             curve = tuple((int(games), float(error)) for games, error in content["curve"])
             if not all(map(math.isfinite, (*weights.values(), float(content["constant"])))):
                 raise ValueError("weights must be finite")
-            features = content.get("features")
-            named = None if features is None else _named_features(features)
-            return cls(str(content["game"]), float(content["constant"]), weights, curve, named)
+            return cls(str(content["game"]), float(content["constant"]), weights, curve)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise EvaluationFileError(f"{path}: not an evaluation ({error})") from None
 
@@ -106,22 +81,6 @@ class LinearEvaluation:
         """int32[F+1] for `ggp.search.alphabeta.search.Estimate`: hundredths of a goal, the sigmoid
         linearized."""
         return np.rint(100 * SLOPE * self.vector(game)).astype(np.int32)
-
-
-def _named_features(content: Any) -> NamedFeatures:
-    """Raise ValueError, KeyError, TypeError or AttributeError if the content is malformed."""
-    roles = tuple(str(role) for role in content["roles"])
-    weights = {str(name): tuple(map(float, each)) for name, each in content["weights"].items()}
-    constant = tuple(float(each) for each in content["constant"])
-    numbers = [number for each in (constant, *weights.values()) for number in each]
-    if content["kind"] not in ("pieces", "cells"):
-        raise ValueError(f"unknown features {content['kind']!r}")
-    if any(len(each) != len(roles) for each in (constant, *weights.values())):
-        raise ValueError("a feature must have one weight for each role")
-    if not all(math.isfinite(number) for number in numbers):
-        raise ValueError("weights must be finite")
-    episodes, error = int(content["episodes"]), float(content["error"])
-    return NamedFeatures(str(content["kind"]), roles, weights, constant, episodes, error)
 
 
 def goal_of_states(weights: NDArray[np.float64], states: NDArray[np.bool_]) -> NDArray[np.float64]:

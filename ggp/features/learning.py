@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
-from ggp.features.evaluation import NamedFeatures
 from ggp.features.recorded_playouts import RecordedPlayouts, record_playouts
 from ggp.game import RANDOM_ROLE
 from ggp.lanes.engine import Lanes
@@ -131,38 +130,6 @@ def feature_numbers(
     fluents = np.flatnonzero(owner != NOTHING)
     numbers = features.piece_of if kind == PIECES else owner * cells + features.cell_of
     return fluents, numbers[fluents].astype(np.int64)
-
-
-def name_features(game: CompiledGame, features: Features, weights: FeatureWeights) -> NamedFeatures:
-    """The weights by name, as they go into a file."""
-    names = _feature_names(game, features, weights.kind)
-
-    def rounded(numbers: FloatArray) -> tuple[float, ...]:
-        return tuple(round(float(number), 5) for number in numbers)
-
-    named = {name: rounded(weights.weight[feature]) for feature, name in names.items()}
-    roles, error = tuple(map(str, game.roles)), round(weights.error, 5)
-    return NamedFeatures(weights.kind, roles, named, rounded(weights.constant), weights.episodes, error)
-
-
-def weights_by_name(game: CompiledGame, features: Features, named: NamedFeatures) -> FeatureWeights | None:
-    """The inverse of `name_features`; None if the game has other roles or features."""
-    names = _feature_names(game, features, named.kind)
-    if tuple(map(str, game.roles)) != named.roles or set(named.weights) != set(names.values()):
-        return None
-    weight = np.zeros((max(names, default=-1) + 1, len(game.roles)))
-    for feature, name in names.items():
-        weight[feature] = named.weights[name]
-    return FeatureWeights(named.kind, weight, np.array(named.constant), named.episodes, named.error)
-
-
-def _feature_names(game: CompiledGame, features: Features, kind: str) -> dict[int, str]:
-    _, numbers = feature_numbers(game, features, kind)
-    cells = len(features.board.across.values) * len(features.board.down.values)
-    known = sorted(set(map(int, numbers)))
-    if kind == PIECES:
-        return {p: features.pieces[p].name for p in known}
-    return {k: f"{game.roles[k // cells]} {features.cell_name(k % cells)}" for k in known}
 
 
 class _Batch(NamedTuple):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +21,6 @@ from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import make_game, read_program
 from ggp.game import Game, GameError, hides_information
-from ggp.game_evaluation.dominance import Worth, dominated_of, unchosen_of
 from ggp.game_evaluation.exact import shortest_seen, solved
 from ggp.game_evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
 from ggp.game_evaluation.measuring import (
@@ -32,13 +30,12 @@ from ggp.game_evaluation.measuring import (
     skill_of,
     strong_share,
 )
-from ggp.game_evaluation.replaying import Int64Array, coverage, first_matches, tedium_of
+from ggp.game_evaluation.replaying import Int64Array, coverage, first_matches, tedium_of, unchosen_of
 from ggp.integers import check_integers
 from ggp.players.advisors.equilibrium import prepare_equilibria
-from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
 from ggp.search.tree.options import MctsOptions
-from ggp.solver import Solution, SolverError, SolverLimits, solve
+from ggp.solver import SolverError, SolverLimits, solve
 from ggp.solver.solution import prepare_valuation
 
 LADDER_WINS = 0.6
@@ -49,12 +46,9 @@ ROUND = 128
 """Matches between two checks of the intervals."""
 SOLVED_SHARE = 0.3
 """Share of the budget for solving."""
-PROBED, PROBED_HIDDEN = 32, 16
-"""Number of searches (matches if information is hidden) from whose time the budget is planned."""
-HIDDEN = (
-    "hidden information: searches know what their role saw, take the others to know the state and to have "
-    "moved at random, and never bluff"
-)
+PROBED = 32
+"""Number of searches from whose time the budget is planned."""
+HIDDEN = "hidden information: figures of random matches, and of an equilibrium if the game is small"
 COMPARISONS = 3.0
 """What equal searches and a whole ladder cost, in matches between equal searches."""
 PREPARED_STATES = 1000
@@ -189,10 +183,8 @@ def evaluate(
 def _prepare(game: CompiledGame) -> None:
     """Compile the kernels that an evaluation needs, or load them, before its budget begins."""
     if hides_information(game):
-        blind_self_play(game, 1, 1, step_limit=1)
         prepare_equilibria()
         return
-    self_play(game, 1, 1, step_limit=1)
     prepare_valuation()
     with suppress(SolverError, MemoryError):
         solve(game, SolverLimits(states=PREPARED_STATES, may_use_disk=False))
@@ -209,8 +201,8 @@ class _Evaluator:
         self.found = Evaluation(game.name, tuple(str(game.roles[r]) for r in self.players))
         self.parts: list[SelfPlay] = []
         self.exact: list[Figure] = []
-        self.solution: Solution | None = None
         self.matches, self.simulations = terms.matches, terms.simulations
+        self.options = MctsOptions(step_limit=terms.step_limit)
 
     def run(self) -> Evaluation:
         found = self.found
@@ -235,10 +227,11 @@ class _Evaluator:
         self.watch(random, RANDOM)
         if self.is_hidden:
             found.notes.append(HIDDEN)
+            self.solve()
+            return
         self.solve()
         self.fit(random)
         self.play_equals()
-        self.compare_moves()
         if len(self.players) > 1:
             self.climb()
         else:
@@ -260,17 +253,10 @@ class _Evaluator:
         """Reduce the number of matches, then of playouts, to the budget: matches are played side by side, so
         that otherwise none would end in time."""
         begin = time.monotonic()
-        if self.is_hidden:
-            probed = np.full((PROBED_HIDDEN, len(self.game.roles)), self.simulations, np.int64)
-            self.self_play(probed, lambda ended: self.is_late())
-            rungs = self.simulations.bit_length() - 1 if len(self.players) > 1 else 0
-            of_one = (time.monotonic() - begin) / PROBED_HIDDEN * (1 + rungs)
-        else:
-            length = float(random.length.mean()) if len(random.length) else 1.0
-            options = MctsOptions(step_limit=self.terms.step_limit)
-            self_play(self.game, self.simulations, PROBED, options=options, step_limit=1)
-            comparisons = COMPARISONS if len(self.players) > 1 else 1.0
-            of_one = (time.monotonic() - begin) / PROBED * length * comparisons
+        length = float(random.length.mean()) if len(random.length) else 1.0
+        self_play(self.game, self.simulations, PROBED, options=self.options, step_limit=1)
+        comparisons = COMPARISONS if len(self.players) > 1 else 1.0
+        of_one = (time.monotonic() - begin) / PROBED * length * comparisons
         of_all, left = of_one * self.matches, max(0.0, self.deadline - time.monotonic())
         while of_all > left and (self.matches > MIN_MATCHES or self.simulations > MIN_SIMULATIONS):
             if self.matches > MIN_MATCHES:
@@ -291,27 +277,22 @@ class _Evaluator:
             self.report(what, ended, total)
             return self.is_late()
 
-        played = self.self_play(simulations, is_over)
+        played = self_play(
+            self.game,
+            simulations,
+            total,
+            seed=self.terms.seed * 1000 + len(self.parts),
+            step_limit=self.terms.step_limit,
+            options=self.options,
+            threads=self.terms.threads,
+            is_over=is_over,
+        )
         self.parts.append(played)
         return played
 
-    def self_play(self, simulations: Int64Array, is_over: Callable[[int], bool]) -> SelfPlay:
-        """Matches by searches that see the state or, where information is hidden, what their role may see."""
-        terms, limit = self.terms, self.terms.step_limit
-        play: Callable[..., SelfPlay] = partial(self_play, options=MctsOptions(step_limit=limit))
-        return (blind_self_play if self.is_hidden and simulations.any() else play)(
-            self.game,
-            simulations,
-            len(simulations),
-            seed=terms.seed * 1000 + len(self.parts),
-            step_limit=limit,
-            threads=terms.threads,
-            is_over=is_over,
-        )
-
     def solve(self) -> None:
         self.report("solving", 0, 1)
-        self.exact, self.solution = solved(self.game, time.monotonic() + SOLVED_SHARE * self.terms.seconds)
+        self.exact = solved(self.game, time.monotonic() + SOLVED_SHARE * self.terms.seconds)
         self.found.put(self.exact)
 
     def play_equals(self) -> None:
@@ -335,15 +316,6 @@ class _Evaluator:
         self.found.put(unchosen_of(self.game, first_matches(self.game, found)))
         if len(self.players) == 1 and "shortest" not in self.found:
             self.found.put(shortest_seen(self.game, joined(self.parts)))
-
-    def compare_moves(self) -> None:
-        """Which moves are never better than another, if searches of their successors may know the state."""
-        if self.is_hidden or self.is_late():
-            return
-        matches = first_matches(self.game, joined(self.parts))
-        seed = self.terms.seed
-        worth = Worth(self.game, self.solution, self.simulations, seed=seed, is_over=self.is_late)
-        self.found.put(dominated_of(self.game, matches, worth, seed=seed))
 
     def climb(self) -> None:
         """Searches with all playouts against half of them, those against a quarter, and so on."""

@@ -22,13 +22,13 @@ WIDEST = 5.0
 """Maximum distance of the bounds of a value, in goals; wider ones say less than matches."""
 
 
-def solved(game: CompiledGame, deadline: float) -> tuple[list[Figure], Solution | None]:
-    """Figures that replace estimates, and the solution if every state has a value.
+def solved(game: CompiledGame, deadline: float) -> list[Figure]:
+    """Figures that replace estimates.
 
     Solves a game of few states, or finds an equilibrium where information is hidden; nothing if that fails.
 
     >>> import ggp
-    >>> [(each.name, each.value) for each in solved(ggp.load("nim"), float("inf"))[0]]
+    >>> [(each.name, each.value) for each in solved(ggp.load("nim"), float("inf"))]
     [('balance', 0.0), ('advantage', -1.0)]
 
     Raises KeyboardInterrupt.
@@ -42,11 +42,10 @@ def solved(game: CompiledGame, deadline: float) -> tuple[list[Figure], Solution 
     )
     try:
         if hides_information(game):
-            return _of_equilibrium(solve_hidden(game, limits, CfrOptions(ACCURACY))), None
-        solution = solve(game, limits)
+            return _of_equilibrium(solve_hidden(game, limits, CfrOptions(ACCURACY)))
+        return _of_solution(solve(game, limits))
     except (SolverError, MemoryError):
-        return [], None
-    return _of_solution(solution), solution
+        return []
 
 
 def _of_solution(solution: Solution) -> list[Figure]:

@@ -18,7 +18,7 @@ from typing import Any
 
 RANDOM, EQUAL, UNEQUAL, EXACT = "random matches", "equal searches", "unequal searches", "solution"
 COMBINED = "other figures"
-DECISIONS, EQUILIBRIUM = "compared moves", "equilibrium"
+EQUILIBRIUM = "equilibrium"
 """Sources of a figure."""
 
 MIN_GAMES = 10
@@ -36,19 +36,6 @@ DEFINITIONS = {
     "branching": ("legal moves of a player who has a choice", "Ludii, branching factor"),
     "agency": ("share of joint moves at which some player has a choice", "GAVEL 2024, agency"),
     "coverage": ("share of the moves of the rules that some match has made", "GAVEL 2024, coverage"),
-    "relation_coverage": (
-        "share of the relations of facts and moves in the rules, such as cell and mark, of which some fact "
-        "held or some move was made",
-        "GAVEL 2024, coverage",
-    ),
-    "fluent_coverage": (
-        "share of the facts that the rules let hold, as far as is known before play, that held in some state",
-        "GAVEL 2024, coverage",
-    ),
-    "cell_coverage": (
-        "share of the cells, if there is a board, on which something came to lie that was not there at first",
-        "GAVEL 2024, coverage; Ludii, board coverage",
-    ),
     "balance": (
         "1 minus the largest difference between the mean points of two roles, equal searches in all seats; "
         "exact where the game is solved: of the values under optimal play, within the bounds that an "
@@ -106,13 +93,6 @@ DEFINITIONS = {
         "interval begins at 0, because more matches can only choose more",
         "GAVEL 2024, coverage, by what searches choose",
     ),
-    "dominated": (
-        "share of the moves legal in 20 compared decisions or more to which another, legal whenever they "
-        "are, was never inferior and on the whole superior: by exact values or a search of each successor, "
-        "against the same moves of the others; its interval ends where none was ever inferior. Not where "
-        "information is hidden",
-        'Osborne and Rubinstein, "A Course in Game Theory" (1994), chapter 4, dominance',
-    ),
     "random_success": ("one role: share of random matches with the best goal found", "Browne 2008, puzzles"),
     "best_goal": (
         "one role: the highest goal, exact where solved; with chance then the mean of best play",
@@ -136,9 +116,9 @@ class Figure:
     """One figure of one game.
 
     low, high   95 % interval; equal to the value where it is exact
-    sample      matches; decisions of branching and dominated, joint moves of agency, moves of unchosen,
+    sample      matches; decisions of branching, joint moves of agency, moves of unchosen,
                 states where exact, histories of an equilibrium
-    source      RANDOM, EQUAL, UNEQUAL, DECISIONS, EXACT, EQUILIBRIUM or COMBINED
+    source      RANDOM, EQUAL, UNEQUAL, EXACT, EQUILIBRIUM or COMBINED
     """
 
     name: str

@@ -1,28 +1,24 @@
-"""Figures from the states that matches went through: what they use of the rules, and how tedious they are."""
+"""Figures from the states that matches went through: which moves they make, how tedious they are, and
+moves that no search chooses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.program import arguments_of
-from gdl.terms import Compound, Symbol, Term
-from ggp.analysis.board_finder import find_board
 from ggp.circuit.subgames import find_subgames
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.many_states import ManyStates
-from ggp.game_evaluation.figures import RANDOM, Figure
+from ggp.game_evaluation.figures import EQUAL, RANDOM, Figure
 from ggp.game_evaluation.measuring import mean, players_of
 from ggp.search.forest.self_play import SelfPlay
 
 MAX_CELLS = 20_000_000
 """Maximum number of fluents and moves, of all states together, that are replayed: about a second."""
-_FACTS_IN = {"init": 0, "next": 0, "base": 0}
-_MOVES_IN = {"legal": 1, "input": 1}
-"""Relation of a rule's head → which argument is a fact, or a move."""
+MIN_DECISIONS = 20
+"""Minimum number of decisions in which a move must be legal to be judged."""
 
 BoolArray = NDArray[np.bool_]
 Int64Array = NDArray[np.int64]
@@ -55,65 +51,48 @@ def _chosen(found: SelfPlay, matches: slice) -> SelfPlay:
     return SelfPlay(**{name: value[matches] for name, value in vars(found).items()})
 
 
-def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:
-    """Share of the rules that some match of `parts`, which is not empty, has used.
+def unchosen_of(game: CompiledGame, found: SelfPlay) -> list[Figure]:
+    """The share of moves that were legal in enough decisions of equal searches, and that none of them chose.
 
-    An interval reaches from the value to 1, since more matches can only add to it. The figure about cells is
-    left out for games without a board, each figure for games without anything to count.
+    The interval reaches down to 0, because more matches can only choose more of these moves.
+    """
+    seen, chosen = (np.zeros(int(game.tables.first_move[-1]), np.int64) for _ in range(2))
+    many, first = ManyStates(game), game.tables.first_move
+    for step, (matches, states) in enumerate(replayed(game, found)):
+        going = found.length[matches] > step
+        if not going.any():
+            continue
+        matches, legal = matches[going], many.settle(states[going]).legal
+        for r in players_of(game):
+            decides = found.choices[matches, step, r] > 1
+            moves = slice(int(first[r]), int(first[r + 1]))
+            seen[moves] += legal[decides, moves].sum(axis=0)
+            np.add.at(chosen[moves], found.moves[matches[decides], step, r], 1)
+    known = seen >= MIN_DECISIONS
+    if not known.any():
+        return []
+    dead = float((chosen[known] == 0).mean())
+    return [Figure("unchosen", dead, 0.0, dead, int(known.sum()), EQUAL)]
+
+
+def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:
+    """Share of the players' moves that some match of `parts`, which is not empty, has made.
+
+    The interval reaches from the value to 1, since more matches can only add to it.
 
     >>> import ggp
     >>> from ggp.search.forest.self_play import self_play
     >>> game = ggp.load("tictactoe", engine="lanes")
-    >>> [(figure.name, figure.value) for figure in coverage(game, [self_play(game, 0, 100)])][:2]
-    [('coverage', 1.0), ('relation_coverage', 1.0)]
+    >>> [(figure.name, figure.value) for figure in coverage(game, [self_play(game, 0, 100)])]
+    [('coverage', 1.0)]
     """
     matches = sum(len(part.length) for part in parts)
-    is_made = [
-        np.isin(np.arange(len(moves)), np.concatenate([part.moves[:, :, r].ravel() for part in parts]))
-        for r, moves in enumerate(game.moves)
-    ]
-    held = np.logical_or.reduce([part.held.any(axis=0) for part in parts])
-    players = players_of(game)
-    facts, moves = _relations(game, _FACTS_IN), _relations(game, _MOVES_IN)
-    used = facts.intersection(map(_kind_of, compress(game.terms.fluents, held)))
-    made = moves.intersection(map(_kind_of, compress(chain(*game.moves), chain(*is_made))))
-    counts = {
-        "coverage": (sum(int(is_made[r].sum()) for r in players), sum(len(is_made[r]) for r in players)),
-        "relation_coverage": (len(used) + len(made), len(facts) + len(moves)),
-        "fluent_coverage": (int(held.sum()), len(held)),
-        "cell_coverage": _cells_used(game, held),
-    }
-    return [
-        Figure(name, some / count, some / count, 1.0, matches, RANDOM)
-        for name, (some, count) in counts.items()
-        if count
-    ]
-
-
-def _relations(game: CompiledGame, places: dict[str, int]) -> set[tuple[str, int]]:
-    """Names and arities of the facts, or moves, that the heads of the rules write out."""
-    heads = [(rule.head.name, arguments_of(rule.head)) for rule in game.program.rules]
-    terms = [terms[places[name]] for name, terms in heads if places.get(name, len(terms)) < len(terms)]
-    return {_kind_of(term) for term in terms if isinstance(term, Symbol | Compound)}
-
-
-def _kind_of(term: Term) -> tuple[str, int]:
-    return term.name, len(arguments_of(term))
-
-
-def _cells_used(game: CompiledGame, held: BoolArray) -> tuple[int, int]:
-    """Cells of the board on which something new came to lie, and all of them; (0, 0) without a board."""
-    board = find_board(game.program, game.facts(game.initial_state()))
-    cells, used = set(), set()
-    is_new = held & ~game.tables.initial.astype(np.bool_)
-    for layer in board.layers if board is not None else ():
-        for fluent, came in zip(game.terms.fluents, is_new, strict=True):
-            placed = layer.place(fluent)
-            if placed is not None:
-                cells.add(placed[0])
-                if came:
-                    used.add(placed[0])
-    return len(used), len(cells)
+    made = 0
+    for r in players_of(game):
+        moves = np.concatenate([part.moves[:, :, r].ravel() for part in parts])
+        made += len(np.unique(moves[moves >= 0]))
+    share = made / sum(len(game.moves[r]) for r in players_of(game))
+    return [Figure("coverage", share, share, 1.0, matches, RANDOM)]
 
 
 def tedium_of(game: CompiledGame, found: SelfPlay, source: str) -> list[Figure]:

@@ -13,14 +13,17 @@ LARGE_PAGE = 1 << 21
 
 
 def map_memory(size: int) -> mmap.mmap:
-    """Map `size` zeroed bytes, which return to the system when they are dropped; a heap would keep them.
+    """Map `size` zeroed bytes or more, which return to the system when they are dropped; a heap would keep
+    them.
 
     The system clears large pages five times as fast as small ones, and random reads miss the address cache
-    less often. Raises MemoryError.
+    less often. It places on whole large pages, and keeps there in moving, only what is a multiple of them.
+    Raises MemoryError.
 
-    >>> len(map_memory(100))
-    100
+    >>> len(map_memory(100)), len(map_memory(LARGE_PAGE + 1)) // LARGE_PAGE
+    (100, 2)
     """
+    size = _in_pages(size)
     try:
         # Shared memory would be on small pages.
         memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -31,10 +34,15 @@ def map_memory(size: int) -> mmap.mmap:
     return memory
 
 
+def _in_pages(size: int) -> int:
+    return size if size < LARGE_PAGE else -(-size // LARGE_PAGE) * LARGE_PAGE
+
+
 class GrowingArray:
     """An array whose memory grows where it is, or moves page by page instead of being copied.
 
-    >>> numbers = GrowingArray(np.array([7, 7], np.uint8))
+    >>> numbers = GrowingArray(2, np.uint8)
+    >>> numbers.array[:] = 7
     >>> numbers.grow(4)
     >>> numbers.array.tolist()
     [7, 7, 0, 0]
@@ -44,19 +52,19 @@ class GrowingArray:
     ([7, 7, 0, 0], [7, 7, 0, 0, 0])
     """
 
-    def __init__(self, content: NDArray[Any]) -> None:
-        self._memory = map_memory(content.nbytes)
-        self.array: NDArray[Any] = np.frombuffer(self._memory, content.dtype)
-        self.array[:] = content
+    def __init__(self, count: int, dtype: Any) -> None:
+        self._memory = map_memory(count * np.dtype(dtype).itemsize)
+        self.array: NDArray[Any] = np.frombuffer(self._memory, dtype, count)
 
     def grow(self, count: int) -> None:
         """Make room for `count` elements, more than before; the new ones are 0. Raises MemoryError."""
-        dtype = self.array.dtype
+        dtype, held = self.array.dtype, self.array.size
         del self.array
         try:
-            self._resize(count * dtype.itemsize)
+            self._resize(_in_pages(count * dtype.itemsize))
+            held = count
         finally:
-            self.array = np.frombuffer(self._memory, dtype)
+            self.array = np.frombuffer(self._memory, dtype, held)
 
     def release(self, first: int, end: int) -> None:
         """Return pages of elements first .. end-1, which are 0 then, to the system."""

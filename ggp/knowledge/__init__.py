@@ -6,6 +6,5 @@ tuned     options of `mcts` that won in self-play of bundled games, from shipped
 taught    networks taught to play one game
 trial     how trial matches of alpha-beta against the tree ended
 
-`ggp prepare` writes them; `mcts` reads all, `alphabeta` not the options. Tables of endings are kept here too,
-for `alphabeta` (`ggp.solver.endings`).
+`ggp prepare` writes them; `mcts` reads all, `alphabeta` not the options.
 """

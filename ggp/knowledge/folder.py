@@ -17,8 +17,6 @@ from ggp.files import make_private_folder, user_data_folder, write_text
 from ggp.game import Game
 from ggp.solver.saved_header import rules_digest
 
-ENDINGS_FILE_NAME = "endings.solution"
-"""A table of endings, in the format of saved solutions: see `ggp.solver.endings`."""
 NETWORK_FORMAT = "ggp-network 1"
 """Of `ggp.knowledge.taught`, which needs numpy; a file is known by its format without it."""
 

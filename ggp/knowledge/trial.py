@@ -29,7 +29,6 @@ class Trial(Knowledge):
     """Matches that alpha-beta won, lost and drew.
 
     moves        made in them by both sides, forced ones apart
-    generation   of the taught network that alpha-beta could evaluate by; 0: there was none
     rival        options of the tree
 
     >>> trial = Trial("chess", "d1", won=5)
@@ -44,7 +43,6 @@ class Trial(Knowledge):
     lost: int = 0
     drawn: int = 0
     moves: int = 0
-    generation: int = 0
     rival: str = DEFAULT_TREE
     file_format: ClassVar[str] = "ggp-trial 1"
     kind: ClassVar[str] = "trial matches"
@@ -66,7 +64,7 @@ class Trial(Knowledge):
 
     def has_same_sides(self, other: Trial) -> bool:
         """Whether the matches of both were played by the same."""
-        return (self.generation, self.rival) == (other.generation, other.rival)
+        return self.rival == other.rival
 
     @property
     def evidence(self) -> float:
@@ -89,9 +87,8 @@ class Trial(Knowledge):
     @classmethod
     def _checked(cls, content: Mapping[str, Any]) -> Self:
         texts = checked_text(content["game"]), checked_text(content["rules"])
-        # Older files have no moves, generation or rival.
+        # Older files have no moves or rival.
         won, lost, drawn = (checked_count(content[name], MAX_MATCHES) for name in ("won", "lost", "drawn"))
         moves = checked_count(content.get("moves", 0), MAX_MOVES)
-        generation = checked_count(content.get("generation", 0))
         rival = checked_text(content.get("rival", DEFAULT_TREE))
-        return cls(*texts, won, lost, drawn, moves, generation, rival)
+        return cls(*texts, won, lost, drawn, moves, rival)

@@ -231,36 +231,32 @@ def list_legal_moves(
 
 
 @stage
-def _set_goal(
-    goal: NDArray[np.uint8], first: Index, roles: Index, scratch: Rows, count: Index, worth: np.uint8
-) -> None:
-    """Set a goal in those of the first `count` lanes where it holds (row 1) and no two do (row 0)."""
-    for w in range((count + 63) >> 6):
-        bits = get_word(scratch, 1, w) & ~get_word(scratch, 0, w)
+def _set_goal(goal: NDArray[np.uint8], first: Index, roles: Index, scratch: Rows, worth: np.uint8) -> None:
+    """Set a goal in the lanes of row 0."""
+    for w in range(word_count(scratch)):
+        bits = get_word(scratch, 0, w)
         while bits != np.uint64(0):
-            lane = 64 * w + lowest_bit(bits)
+            goal[first + (64 * w + lowest_bit(bits)) * roles] = worth
             bits = bits & (bits - np.uint64(1))
-            if lane < count:
-                goal[first + lane * roles] = worth
 
 
 @piece
 def read_goals(
-    tables: LaneTables, value: Rows, scratch: Rows, count: Index, goal: NDArray[np.uint8], first: Index
+    tables: LaneTables, value: Rows, scratch: Rows, lanes: Row, goal: NDArray[np.uint8], first: Index
 ) -> None:
-    """goal[first + lane*R + r] = goal of role r, NO_GOAL where the rules give none or several.
+    """goal[first + lane*R + r] = goal of role r, NO_GOAL where the rules give none or several, in `lanes`.
 
-    scratch   2 rows
+    scratch   a row
     """
     roles = tables.role_count
     for role in range(roles):
-        for lane in range(count):
-            goal[first + lane * roles + role] = NO_GOAL
+        store(scratch, 0, lanes)
+        _set_goal(goal, first + role, roles, scratch, np.uint8(NO_GOAL))
         begin, end = tables.goal_first[role], tables.goal_first[role + 1]
-        store(scratch, 0, several_true(value, tables.goal_literal, begin, end))
+        single = lanes & ~several_true(value, tables.goal_literal, begin, end)
         for q in range(begin, end):
-            store(scratch, 1, literal(value, np.int64(tables.goal_literal[q])))
-            _set_goal(goal, first + role, roles, scratch, count, np.uint8(tables.goal_value[q]))
+            store(scratch, 0, literal(value, np.int64(tables.goal_literal[q])) & single)
+            _set_goal(goal, first + role, roles, scratch, np.uint8(tables.goal_value[q]))
 
 
 @inlined

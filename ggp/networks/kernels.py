@@ -37,12 +37,6 @@ def tables_of(network: Network) -> NetworkTables:
     return NetworkTables(**weights, first=np.zeros(h1, np.float32), second=np.zeros(h2, np.float32))
 
 
-def no_network() -> NetworkTables:
-    """Tables to hand to a kernel that does not read them."""
-    row, matrix = np.zeros(1, np.float32), np.zeros((1, 1), np.float32)
-    return NetworkTables(matrix, row, matrix, row, matrix, row, matrix, row, row, row)
-
-
 @inlined
 def _begin(sums: NDArray[np.float32], bias: NDArray[np.float32]) -> None:
     for j in range(sums.shape[0]):

@@ -43,9 +43,8 @@ from ggp.players.options import (
 from ggp.players.own import is_own_player, make_own_player, own_advisor_class, own_evaluation
 from ggp.players.simple import LegalPlayer, RandomPlayer
 from ggp.search.alphabeta.options import is_own_evaluation
-from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.option_table import OptionError, refuse_unknown, rows_of, take_options
-from ggp.search.tree.options import available_cores, check_weights, default_options
+from ggp.search.tree.options import available_cores, default_options
 from ggp.solver.members import parse_coalition
 from ggp.solver.saved_header import SavedSolutionError, read_header
 from ggp.suggestions import did_you_mean
@@ -235,8 +234,6 @@ def _make_mcts(
         own = replace(own, is_tuned=False)
     options = take_options(default_options(own.simulations), given)
     refuse_unknown(given, *option_tables(kind))
-    if options.weights is not None:
-        check_weights(options.weights)
     check_files(own.book, own.network)
     own_advisor = None if own.advisor is None else own_advisor_class(own.advisor)
 
@@ -282,27 +279,22 @@ def _make_tablebase(given: dict[str, str], links: Links) -> Player:
 
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     own = take_options(AlphaBetaOptions(), given)
-    refinements = take_options(Refinements(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
     is_own, function = is_own_evaluation(own.evaluation), None
     if is_own and own.weights is not None:
         raise OptionError("evaluation and weights exclude each other")
-    check_files(own.book, own.network, own.endings)
+    check_files(own.book)
     weights: LinearEvaluation | LinearForm | None = None
     if own.weights is not None:
         weights = _read_weights(own.weights)
     if is_own and ":" in own.evaluation:
-        own, function = replace(own, is_reference=True), own_evaluation(own.evaluation)
+        function = own_evaluation(own.evaluation)
     elif is_own:
         weights = _read_linear_form(own.evaluation)
-    if refinements.changes and not own.is_reference:
-        raise OptionError(f"{refinements.changes[0]} needs reference=on")
 
     from ggp.players.rows import alphabeta_player
 
-    return alphabeta_player(
-        own, refinements, weights=weights, function=function, on_progress=links.on_progress
-    )
+    return alphabeta_player(own, weights=weights, function=function, on_progress=links.on_progress)
 
 
 def _read_linear_form(path: str) -> LinearForm:

@@ -1,4 +1,4 @@
-"""Stored knowledge of a game for matches: book, endings, network, tuned options, trial matches.
+"""Stored knowledge of a game for matches: book, network, tuned options, trial matches.
 
 A file that cannot be used causes only a warning.
 """
@@ -6,15 +6,13 @@ A file that cannot be used causes only a warning.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable
-from functools import lru_cache
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ggp.game import Game
 from ggp.knowledge.book import FILE_NAME, Book
 from ggp.knowledge.folder import (
-    ENDINGS_FILE_NAME,
     NETWORK_FORMAT,
     KnowledgeFileError,
     find_kept_file,
@@ -24,29 +22,26 @@ from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
 from ggp.players.options import AUTO, OFF
 from ggp.search.option_table import OptionError
-from ggp.solver.saved_header import SavedSolutionError, read_header
 
 if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.taught import TaughtNetwork
-    from ggp.solver.endings import EndingTable
 
 _Knowledge = TypeVar("_Knowledge")
 
 _logger = logging.getLogger("ggp.players")
 
 
-def check_files(book: str, network: str, endings: str = OFF) -> None:
+def check_files(book: str, network: str = OFF) -> None:
     """Raise OSError or OptionError if one of these options names a file of another kind."""
     for option, read in (
         (book, Book.load),
         (network, lambda path: read_knowledge(path, NETWORK_FORMAT)),
-        (endings, lambda path: read_header(Path(path))),
     ):
         if option not in (AUTO, OFF):
             try:
                 read(option)
-            except (KnowledgeFileError, SavedSolutionError) as error:
+            except KnowledgeFileError as error:
                 raise OptionError(str(error)) from None
 
 
@@ -69,7 +64,7 @@ def open_kept(
         if option == AUTO and may_use_kept:
             path = find_kept_file(game.program, file_name)
         return None if path is None else load(path)
-    except (OSError, KnowledgeFileError, SavedSolutionError, MemoryError) as error:
+    except (OSError, KnowledgeFileError, MemoryError) as error:
         _logger.warning("%s: %s: %s", game.name, consequence, error)
         return None
 
@@ -83,30 +78,8 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
     return book
 
 
-def open_endings(game: Game[Any], option: str, *, is_counted: bool) -> EndingTable | None:
-    """The table for this game by the option `endings`; None without one."""
-
-    def load(path: str | Path) -> EndingTable:
-        stat = Path(path).stat()
-        return _read_endings(str(path), (stat.st_mtime_ns, stat.st_size), cast("Hashable", game))
-
-    consequence = "playing without a table of endings"
-    found = open_kept(game, option, ENDINGS_FILE_NAME, load, consequence, may_use_kept=not is_counted)
-    if found is not None:
-        _logger.info("%s: table of %d endings", game.name, found.state_count)
-    return found
-
-
-@lru_cache(maxsize=1)
-def _read_endings(path: str, stamp: tuple[int, int], game: Any) -> EndingTable:
-    """The table in a file of this stamp, read once for all players, because it may be large."""
-    from ggp.solver.endings import EndingTable
-
-    return EndingTable(path, game)
-
-
 def kept_trial(game: Game[Any]) -> Trial | None:
-    """The trial matches kept for the game, with any network or tree."""
+    """The trial matches kept for the game, with any tree."""
     load, consequence = lambda path: Trial.load(path, game.program), "trial matches begin again"
     return open_kept(game, AUTO, TRIAL_FILE_NAME, load, consequence)
 

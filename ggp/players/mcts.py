@@ -18,7 +18,7 @@ from ggp.players.advised import AdvisedPlayer, Row, Traits
 from ggp.players.advisors.advisor import Advisor
 from ggp.players.advisors.book import BookAdvisor
 from ggp.players.advisors.tree import TreeAdvisor
-from ggp.players.options import OFF, MctsPlayerOptions
+from ggp.players.options import MctsPlayerOptions
 from ggp.search.report import SearchReport
 from ggp.search.tree.options import MctsOptions, default_options
 
@@ -145,8 +145,7 @@ class MctsRow(Row):
         if has_lanes and is_duel and self._may_use_alphabeta:
             tuned = self._tuned_options(game)
             is_certain = own.alphabeta == "on" or (tuned is not None and tuned.has_alphabeta)
-            network = own.network if self._may_tune else OFF
-            advisors.append(TrialAdvisor(options, is_certain=is_certain, network=network))
+            advisors.append(TrialAdvisor(options, is_certain=is_certain))
         advisors.append(tree)
         if has_proofs:
             advisors += [proof, PlanAdvisor(proof)] if len(game.roles) == 1 else [proof]

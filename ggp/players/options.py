@@ -13,7 +13,6 @@ from typing import Any
 
 from ggp.native.compile_limit import CPU_SECONDS
 from ggp.search.alphabeta.options import EvaluationOptions
-from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
 from ggp.search.tree.options import (
     FEATURE_KINDS,
@@ -34,10 +33,6 @@ AUTO, OFF = "auto", "off"
 BOOK_HELP = (
     "Opening book: off, a file of `ggp prepare book`, or auto: the one kept for the game, except in counted"
     " searches."
-)
-ENDINGS_HELP = (
-    "Table of endings: off, a file of `ggp prepare endings`, or auto: the one kept for the game, except in"
-    " counted searches."
 )
 MAX_SIMULATIONS = 10**12
 LEVELS: Mapping[str, int] = {"easy": 100, "medium": 400, "strong": 2400}
@@ -143,7 +138,7 @@ class UctOptions:
 
 @dataclass(frozen=True)
 class AlphaBetaOptions:
-    """Options of `alphabeta`. With `reference` those of `ggp.search.alphabeta.reference.refinements` too."""
+    """Options of `alphabeta`."""
 
     depth: int | None = number("depth", None, "Maximum depth in plies.", least=1, most=1000)
     nodes: int | None = number("nodes", None, "Maximum nodes per move.", least=1, most=MAX_SIMULATIONS)
@@ -157,8 +152,8 @@ class AlphaBetaOptions:
     evaluation: str = text(
         "evaluation",
         "auto",
-        "How to evaluate the horizon: auto, or some of mobility, distance, features, network, joined by +; or"
-        " your own: module:function, path/to/file.py:function, or a file with weights of facts.",
+        "How to evaluate the horizon: auto, or some of mobility, distance, features, joined by +; or your"
+        " own: module:function, path/to/file.py:function, or a file with weights of facts.",
     )
     feature_kind: str = choice(
         "features",
@@ -168,12 +163,6 @@ class AlphaBetaOptions:
     )
     games: int = number(
         "games", 512, "Maximum number of self-play games for learning.", least=0, most=MAX_COUNTED
-    )
-    network: str = file_path(
-        "net",
-        AUTO,
-        "Network that evaluations may use: off, a file of `ggp prepare network`, or auto: the one kept for"
-        " the game.",
     )
     weights: str | None = file_path(
         "weights", None, "File of `ggp prepare evaluation` to evaluate the horizon with, instead of learning."
@@ -193,10 +182,6 @@ class AlphaBetaOptions:
     )
     native_seconds: float = _native()
     book: str = file_path("book", AUTO, BOOK_HELP)
-    endings: str = file_path("endings", AUTO, ENDINGS_HELP)
-    is_reference: bool = switch(
-        "reference", False, "Search in plain Python, which has more refinements (see --all)."
-    )
 
     def __post_init__(self) -> None:
         """Raises OptionError for an unknown evaluation or an unreadable coalition."""
@@ -248,7 +233,7 @@ def option_tables(kind: str) -> tuple[Any, ...]:
     of_mcts = (MctsPlayerOptions(), default_options())
     return {
         "mcts": of_mcts,
-        "alphabeta": (AlphaBetaOptions(), Refinements()),
+        "alphabeta": (AlphaBetaOptions(),),
         "uct": (UctOptions(),),
         "solving": (SolvingOptions(), *of_mcts),
         "tablebase": (TablebaseOptions(), *of_mcts),
@@ -275,16 +260,13 @@ def split_options(text: str, kind: str = "") -> dict[str, str]:
 
 _OF_MCTS = (
     *("level", "policy", "c", "advisor", "simulations", "threads", "memory", "search", "ponder", "proof"),
-    *("alphabeta", "net", "book", "tuned", "weights", "mixed"),
+    *("alphabeta", "net", "book", "tuned", "mixed"),
 )
 MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "mcts": _OF_MCTS,
     "solving": ("solver_memory", *_OF_MCTS),
     "tablebase": ("file", *_OF_MCTS),
-    "alphabeta": (
-        *("depth", "nodes", "evaluation", "weights", "net", "coalition", "error", "book", "endings"),
-        "reference",
-    ),
+    "alphabeta": (*("depth", "nodes", "evaluation", "weights", "coalition", "error", "book"),),
 }
 """Options that `ggp players` lists of these kinds: all others are for tuning the search itself."""
 

@@ -12,16 +12,13 @@ from ggp.players.advised import AdvisedPlayer, Row, Traits
 from ggp.players.advisors.advisor import Advisor
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.advisors.book import BookAdvisor
-from ggp.players.advisors.tablebase import EndingsAdvisor
 from ggp.players.advisors.uct import UctAdvisor
 from ggp.players.options import OWN_COALITION, AlphaBetaOptions, UctOptions
-from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.tree.options import MctsOptions
 
 
 def alphabeta_player(
     own: AlphaBetaOptions | None = None,
-    refinements: Refinements | None = None,
     *,
     weights: LinearEvaluation | LinearForm | None = None,
     function: Callable[[Game[Any], Any], float] | None = None,
@@ -29,20 +26,18 @@ def alphabeta_player(
 ) -> AdvisedPlayer:
     """A player by alpha-beta.
 
-    refinements   of the readable search, with `own.is_reference`
-    weights       score the horizon by these, instead of learning
-    function      scores the horizon of the readable search, as `Estimate.function`
+    weights    score the horizon by these, instead of learning
+    function   scores the horizon of the readable search, as `Estimate.function`
     """
     options = own or AlphaBetaOptions()
     is_counted = options.nodes is not None or options.depth is not None
 
     def make(game: Game[Any]) -> list[Advisor]:
-        search = AlphaBetaAdvisor(options, weights, refinements, function)
+        search = AlphaBetaAdvisor(options, weights, function)
         is_minimax = options.coalition == OWN_COALITION and not options.opponent_error
         if not is_minimax or hides_information(game):
             return [search]
-        endings = EndingsAdvisor(options.endings, is_counted=is_counted)
-        return [endings, BookAdvisor(options.book, is_counted=is_counted), search]
+        return [BookAdvisor(options.book, is_counted=is_counted), search]
 
     traits = Traits(
         margin_seconds=options.margin_seconds,

@@ -1,8 +1,7 @@
 """Lines of proof about the current state of one match, in slices.
 
-Iterative deepening finds short wins. A search straight to the end needs far fewer positions if the end of
-every line of play is in reach; where boards fill up it is one by many walkers. Elsewhere walkers search by
-proof numbers. Each forecasts its end.
+Iterative deepening finds short wins. Many walkers need far fewer positions: where boards fill up they search
+straight to the end, elsewhere by proof numbers. Each line forecasts its end.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
 from ggp.search.alphabeta.estimate import Estimate
-from ggp.search.alphabeta.goal_distance import order_formula
-from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, PAUSED, UNLIMITED
+from ggp.search.alphabeta.kernels.arrays import MAX_PLIES
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.alphabeta.symmetry import identity_image
 from ggp.search.proof_numbers.memory import has_order
@@ -41,8 +39,8 @@ LONGER = 1.5
 """Best play lasts longer than random playouts do, which end by blunders."""
 KNOWN_FROM, MAX_POSITIONS = 4, 1e15
 """Iterations before deepening has a forecast, and positions out of any reach."""
-FIRST_FORECAST, FIRST_FORECAST_OF_WALKERS = 200, 10_000
-"""The progress of a search straight to the end is trusted after this many positions."""
+FIRST_FORECAST = 10_000
+"""The progress of walkers is trusted after this many positions."""
 STUCK, MIN_GAIN = 5.0, 0.1
 """It is expected to stay stuck for this multiple of the positions since its latest gain, which took at least
 this share off the rest."""
@@ -171,29 +169,29 @@ class ProofLine:
                 self._mebibytes = self._most_mebibytes
 
 
-class AlphaBetaLine(ProofLine):
-    """Alpha-beta, in iterations.
+class Deepening(ProofLine):
+    """Iterative deepening by alpha-beta. A win that is found is the fastest one, and the last move that was
+    not yet refuted the longest defence, but for what the table knows of lines that reach a position later.
 
     depth       of the current iteration, in plies
     sizes       positions expanded by each finished iteration
     unrefuted   the best move of the latest finished iteration in which it did not lose
     """
 
-    first_depth = 1
     search: AlphaBeta
 
-    def __init__(self, game: CompiledGame, mebibytes: int, estimate: Estimate = NO_EVALUATION) -> None:
+    def __init__(self, game: CompiledGame, mebibytes: int) -> None:
         """Raises AlphaBetaError if the game is of another kind, and MemoryError."""
         # One word for all games, so that kernels are compiled once: wide positions take several passes.
         # No symmetries: finding them grounds the rules again, for which a start clock may be too short.
         first, images = min(FIRST_MEBIBYTES, mebibytes), identity_image(game)
-        search = AlphaBeta(game, estimate, mebibytes=first, images=images, words=1)
+        search = AlphaBeta(game, NO_EVALUATION, mebibytes=first, images=images, words=1)
         search.forget()  # maps the memory of the table
         super().__init__(search, mebibytes)
 
     def leave(self) -> None:
         super().leave()
-        self.depth = self.first_depth
+        self.depth = 1
         self.sizes: list[int] = []
         self.unrefuted: Move | None = None
 
@@ -219,11 +217,6 @@ class AlphaBetaLine(ProofLine):
         if score is not None or int(search.frames.tried[0]) != tried:
             self.root_goals |= search.proven_goals()
         return score is not None
-
-
-class Deepening(AlphaBetaLine):
-    """Iterative deepening: a win that is found is the fastest one, and the last move that was not yet refuted
-    the longest defence, but for what the table knows of lines that reach a position later."""
 
     def needed_positions(self, length: float | None) -> float | None:
         if length is None:
@@ -272,39 +265,6 @@ class Progress:
             return None
         done = 1.0 - self.left
         return max(searched * self.left / done, STUCK * (nodes - self.gained_at)) if done > 0.0 else inf
-
-
-class Straight(AlphaBetaLine):
-    """Alpha-beta without a horizon, to the end at once, moves in the order of the goal distance alone.
-
-    If every line ends before long, as on a board that fills up, it needs a quarter of the positions of
-    deepening or fewer; if one side can prolong the game, it gets lost. How far it has come shows which of the
-    two is the case. The proof's move is None if every move gives the worst goal.
-    """
-
-    first_depth = UNLIMITED
-
-    def __init__(self, game: CompiledGame, mebibytes: int) -> None:
-        estimate = replace(NO_EVALUATION, formula=order_formula(game), is_for_order=True)
-        super().__init__(game, mebibytes, estimate)
-
-    def leave(self) -> None:
-        super().leave()
-        self.progress = Progress()
-
-    def advance(self, nodes: int, passes: int | None = None) -> bool:
-        is_finished = super().advance(nodes, passes)
-        if not is_finished:
-            frames = self.search.frames
-            ply = max(0, int(self.search.counter[PAUSED]) - 1)
-            searched = frames.tried[:ply] - 1
-            self.progress.note(
-                self.nodes, zip(frames.children[:ply].tolist(), searched.tolist(), strict=True)
-            )
-        return is_finished
-
-    def needed_positions(self, length: float | None = None) -> float | None:
-        return self.progress.needed_positions(self.nodes, FIRST_FORECAST)
 
 
 class Walkers(ProofLine):
@@ -382,8 +342,8 @@ class Walkers(ProofLine):
         before = self.progress.begun_at
         if before and self.nodes < (1.0 + SHARE_OF_EARLIER) * before:
             return float(before)
-        if self.is_in_order or self.nodes < FIRST_FORECAST_OF_WALKERS:
-            return self.progress.needed_positions(self.nodes, FIRST_FORECAST_OF_WALKERS)
+        if self.is_in_order or self.nodes < FIRST_FORECAST:
+            return self.progress.needed_positions(self.nodes, FIRST_FORECAST)
         return UNPROVEN * self.nodes
 
 

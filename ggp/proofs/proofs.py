@@ -1,4 +1,4 @@
-"""Proofs about the current state of one match: two or three lines of proof that take turns, in slices.
+"""Proofs about the current state of one match: one or two lines of proof that take turns, in slices.
 
 It is not known in advance which of them will prove a state, but each forecasts its end, and the one with the
 better forecast gets more of the time.
@@ -12,9 +12,8 @@ from math import inf
 
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import Move
-from ggp.proofs.lines import Deepening, ProofLine, Proven, Straight, Walkers
+from ggp.proofs.lines import Deepening, ProofLine, Proven, Walkers
 from ggp.search.alphabeta.search import AlphaBetaError
-from ggp.search.proof_numbers.memory import has_order
 from ggp.search.proof_numbers.search import is_provable
 
 TABLE_SHARE = 0.25
@@ -25,15 +24,15 @@ IN_REACH = 20.0
 BETTER = 8.0
 """A forecast is better if the other one asks for at least this multiple."""
 BETTER_WEIGHT, FAR_WEIGHT = 8.0, 0.15
-"""Seconds for the straight line, for each second of deepening, if its forecast is better or still to come,
+"""Seconds for walkers, for each second of deepening, if its forecast is better or still to come,
 or hopeless."""
 
 
 class MatchProofs:
     """The lines of proof of one match. Belongs to one thread at a time.
 
-    lines        deepening, a line straight to the end, and walkers by proof numbers if they suit the game and
-                 do not go straight to the end
+    lines        deepening, and walkers if they suit the game
+    is_in_order  whether walkers go straight to the end
     root_goals, root_bounds   those of all lines; other objects after news, so that other threads may read
                               them
     """
@@ -42,9 +41,11 @@ class MatchProofs:
         """mebibytes: of all that is proved in the match. Raises as `ProofLine` does."""
         most = max(1, int(TABLE_SHARE * mebibytes))
         self.deepening = Deepening(game, most)
-        walkers = [Walkers(game, most)] if is_provable(game) and len(game.roles) == 2 else []
-        self.straight = walkers.pop() if has_order(game) and walkers else Straight(game, most)
-        self.lines: list[ProofLine] = [self.deepening, self.straight, *walkers]
+        self.lines: list[ProofLine] = [self.deepening]
+        self.is_in_order = False
+        if is_provable(game):
+            self.lines.append(walkers := Walkers(game, most))
+            self.is_in_order = walkers.is_in_order
         self.root_goals: dict[Move, int] = {}
         self.root_bounds: dict[Move, tuple[int, int]] = {}
 
@@ -63,8 +64,7 @@ class MatchProofs:
     @property
     def proven(self) -> Proven | None:
         """The proof of the current state, if there is one: the one with the fastest win, if there are two."""
-        first, *others = (line.proven for line in self.lines)
-        second = next(filter(None, others), None)
+        first, second = self.lines[0].proven, self.lines[-1].proven
         if first is None and second is not None and second.move is None:
             return replace(second, move=self.deepening.unrefuted)
         return first or second
@@ -122,22 +122,18 @@ class MatchProofs:
             self._note(line)
 
     def _next_line(self, left: float, length: float | None) -> ProofLine:
-        deepening, straight, *others = self.lines
-        if self.proven is not None:
+        deepening, *others = self.lines
+        if self.proven is not None or all(line.is_over for line in others):
             return deepening
-        needed, other = straight.needed_seconds(None), deepening.needed_seconds(length)
-        for numbers in (line for line in others if not line.is_over):
-            is_behind = numbers.spent_seconds <= BETTER_WEIGHT * straight.spent_seconds
-            if straight.is_over or (needed is not None and needed > left and is_behind):
-                straight, needed = numbers, numbers.needed_seconds(None)
-        if deepening.is_over or straight.is_over:
-            return straight if deepening.is_over else deepening
+        (walkers,) = others
+        needed, other = walkers.needed_seconds(None), deepening.needed_seconds(length)
         weight = 1.0
         if needed is not None and needed > IN_REACH * left:
             weight = FAR_WEIGHT
         elif needed is None or (other is not None and other >= BETTER * needed):
             weight = BETTER_WEIGHT
-        return straight if straight.spent_seconds <= weight * deepening.spent_seconds else deepening
+        is_behind = walkers.spent_seconds <= weight * deepening.spent_seconds
+        return walkers if deepening.is_over or is_behind else deepening
 
     def _note(self, line: ProofLine) -> None:
         """Take over the proofs of a line about the root. Raises AlphaBetaError if the sums differ."""

@@ -28,7 +28,7 @@ import numpy as np
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import GameError, Move, hides_information
 from ggp.proofs.enumeration import MatchEnumeration, solve_counted
-from ggp.proofs.lines import FIRST_MEBIBYTES, SLICE_SECONDS, Proven, Walkers
+from ggp.proofs.lines import FIRST_MEBIBYTES, SLICE_SECONDS, Proven
 from ggp.proofs.planning import MatchPlans
 from ggp.proofs.proofs import IN_REACH, MatchProofs
 from ggp.search.alphabeta.search import AlphaBetaError
@@ -52,7 +52,7 @@ MIN_PATIENCE_SECONDS = 0.02
 SHARES = ((2.0, 0.75), (4.0, 0.2), (IN_REACH, 0.03))
 """By the multiple of the time left that the forecast asks for, at most: share of the time.
 
-Twice the time left is worth trying, since forecasts of straight proofs miss by a factor of two either way.
+Twice the time left is worth trying, since forecasts miss by a factor of two either way.
 """
 SHARES_OF_WALKERS = ((IN_REACH, 0.75), (5 * IN_REACH, 0.2))
 """The same where walkers search straight to the end: they are so quick that a forecast that misses by ten
@@ -236,7 +236,7 @@ class Prover:
         needed, is_known = self.proofs.needed_seconds(length)
         if is_known:
             self._is_far = needed > FAR * total
-        shares = SHARES_OF_WALKERS if isinstance(self.proofs.straight, Walkers) else SHARES
+        shares = SHARES_OF_WALKERS if self.proofs.is_in_order else SHARES
         share = next((share for most, share in shares if needed <= most * left), HOPELESS_SHARE)
         patience = max(UNKNOWN_SHARE * total, MIN_PATIENCE_SECONDS)
         is_patient = self.spent_seconds < patience and not self._is_far

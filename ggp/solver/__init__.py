@@ -7,17 +7,15 @@ layers         states whose key shows how many joint moves have led to them
 space          the reachable states and their transitions, in memory and on disk
 reachable      finds them, breadth first
 plans          one role: the shortest way to the best end, without clocks and idle facts
-matrix_games   exact equilibria of one simultaneous stage, correlated ones of three and more roles
+matrix_games   exact equilibria of one simultaneous stage of two roles
 payoff_matrix  a game of one joint move as a matrix; dominated moves
 replies        values of given strategies, and the best replies to them
 stages         optimal moves in one state, given values
 cfr/           games with hidden information: counterfactual regret minimization
 solution       from states to values: `solve`
 members        how a coalition of roles is written
-coalitions     what a coalition of roles can be sure of
 saved_header   how a file with a solution begins
 saved          solutions in files: `Tablebase`
-endings        exact values of positions with few pieces or few empty cells
 
 Names are imported when they are first used, so that errors in a coalition or a file are reported before
 numba is imported.

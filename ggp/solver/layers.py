@@ -30,6 +30,7 @@ _ROUNDS = 8
 _TOLERANCE = 0.25
 """Of the rank, a float; below a half, so that a state has at most one layer."""
 _AT_ONCE = 1 << 17
+_BLOCK = 1 << 10
 _DAMPING = 1e-6
 
 
@@ -55,26 +56,46 @@ def _bit_count(word: np.uint64) -> Index:
 
 
 @kernel
-def _add_ranks(rank: Rank, keys: Words, words: int, first: int, found: NDArray[np.float64]) -> None:
-    for i in range(found.shape[0]):
-        total = rank.constant
-        for j in range(rank.weight.shape[0]):
-            count = np.int64(0)
-            for d in range(words):
-                count += _bit_count(keys[words * (first + i) + d] & rank.mask[words * j + d])
-            total += rank.weight[j] * count
-        found[i] = total
+def _find_ranks(
+    rank: Rank, keys: Words, words: int, first: int, count: int, found: NDArray[np.float64]
+) -> None:
+    """found[i] = the rank of state first + i, for `count` states."""
+    for i in range(count):
+        found[i] = rank.constant
+    for j in range(rank.weight.shape[0]):
+        for d in range(words):
+            weight, mask = rank.weight[j], rank.mask[words * j + d]
+            for i in range(count):
+                found[i] += weight * _bit_count(keys[words * (first + i) + d] & mask)
 
 
-def _ranks_of(rank: Rank, keys: Words, words: int, first: int, end: int) -> NDArray[np.float64]:
-    found = np.empty(end - first, np.float64)
-    _add_ranks(rank, keys, words, first, found)
-    return found
+@kernel
+def _list_misplaced(
+    rank: Rank,
+    keys: Words,
+    words: int,
+    layer: int,
+    first: int,
+    end: int,
+    found: NDArray[np.float64],
+    wrong: NDArray[np.int64],
+) -> int:
+    """List those of the states first .. end-1 that are not in `layer`; return how many."""
+    count = 0
+    for start in range(first, end, found.shape[0]):
+        size = min(found.shape[0], end - start)
+        _find_ranks(rank, keys, words, start, size, found)
+        for i in range(size):
+            if abs(found[i] - layer) >= _TOLERANCE:
+                wrong[count] = start + i
+                count += 1
+    return count
 
 
 def layers_of(rank: Rank, keys: Words, words: int) -> NDArray[np.int64]:
     """int64[N]: the layers in which the states with these keys can be; -1 for none."""
-    found = _ranks_of(rank, keys, words, 0, len(keys) // words)
+    found = np.empty(len(keys) // words, np.float64)
+    _find_ranks(rank, keys, words, 0, len(found), found)
     layer = np.rint(found)
     return np.where(np.abs(found - layer) < _TOLERANCE, layer, -1).astype(np.int64)
 
@@ -112,10 +133,11 @@ def misplaced_states(
 ) -> NDArray[np.int64]:
     """The states of one layer that belong in another according to `rank`; see `find_rank`."""
     first, end = [0, *layer_ends][layer : layer + 2]
-    wrong = []
+    found, listed, wrong = np.empty(_BLOCK, np.float64), np.empty(_AT_ONCE, np.int64), []
     for start in range(first, end, _AT_ONCE):
-        found = _ranks_of(rank, keys, words, start, min(start + _AT_ONCE, end))
-        wrong.append(start + np.flatnonzero(np.abs(found - layer) >= _TOLERANCE))
+        stop = min(start + _AT_ONCE, end)
+        count = _list_misplaced(rank, keys, words, layer, start, stop, found, listed)
+        wrong.append(listed[:count].copy())
         check()
     return np.concatenate(wrong)
 

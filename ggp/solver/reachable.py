@@ -1,6 +1,5 @@
 """reachable_states: all reachable states of a game, each once, and all transitions between them.
 
-`closed_states` begins at other states than the initial one and finds a set that no move leaves;
 `projected_states` takes states for equal that differ only in what does not matter.
 
 Breadth-first from the initial state: states are numbered as they are found, the frontier is a stretch of
@@ -15,9 +14,8 @@ from __future__ import annotations
 import logging
 import mmap
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +26,15 @@ from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.memory import GrowingArray, map_memory
 from ggp.jit.unboxed import Unboxed
-from ggp.lanes.keys.key_table import ABSENT, KeyTable, Words, find_states, insert_states, make_key_table
+from ggp.lanes.keys.key_table import KeyTable, Words, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
 from ggp.lanes.step import NO_GOAL
 from ggp.solver.kernels.expand import (
     BACKWARD,
     EDGES,
-    LISTED_FROM,
+    FULL_AT,
     MAX_MOVES,
+    MAX_STATES,
     PASSES,
     STATES,
     STUCK,
@@ -71,11 +70,11 @@ MAX_GROWTH_BYTES = 1 << 22
 SMALL_TABLE = 1 << 21
 """Slots up to which a key table grows by four times, if that is half of memory at most: filling a table again
 costs more than clearing it."""
-_COMPARED = _CLEARED = 1 << 20
+_CLEARED = 1 << 20
+_COMPARED = 1 << 16
 _RELEASED = mmap.PAGESIZE // 8
 """Words of keys on a page, which memory returns to the system as a whole."""
 _OWN_PAGES_BYTES = 1 << 16
-MAX_STATES = 2**32 - 2
 
 
 def reachable_states(
@@ -95,25 +94,6 @@ def reachable_states(
     only if a role may have more moves than can be counted.
     """
     return _Enumeration(game, limits or SolverLimits(), start, report, is_lenient=is_lenient).run()
-
-
-def closed_states(
-    game: CompiledGame,
-    batches: Iterable[NDArray[np.bool_]],
-    limits: SolverLimits | None = None,
-    *,
-    report: Callable[[Progress], None] | None = None,
-) -> StateSpace:
-    """Find the states of `batches` and every state that legal play can reach from them.
-
-    No move leads out of the set, so that its values are those of the whole game.
-
-    batches   bool[B, F] each, in this order; the first is not empty. Where a limit ends the work,
-              the set is that of the batches finished until then
-    Raises SolverLimitError if that is none, UnsolvableError as `reachable_states` does.
-    """
-    assert limits is None or limits.work_folder is None
-    return _Enumeration(game, limits or SolverLimits(), None, report, is_lenient=False).run_batches(batches)
 
 
 def projected_states(
@@ -163,10 +143,11 @@ class _Enumeration:
         self.expansion = make_expansion(tables, self.code, game.words)
         self.expander = self._make_expander()
         self.passes, self.inserted = Slices(), Slices()
-        self.keys = GrowingArray(np.zeros(FIRST_CAPACITY * self.words, np.uint64))
-        self.goal = GrowingArray(np.zeros(FIRST_CAPACITY * self.roles, np.uint8))
+        self.keys = GrowingArray(FIRST_CAPACITY * self.words, np.uint64)
+        self.goal = GrowingArray(FIRST_CAPACITY * self.roles, np.uint8)
         self.table = self.slots = make_key_table(2 * FIRST_CAPACITY)
-        self.edge = GrowingArray(np.zeros(FIRST_CAPACITY, np.uint32))
+        self.expansion.counter[FULL_AT] = self._fitting(2 * FIRST_CAPACITY)
+        self.edge = GrowingArray(FIRST_CAPACITY, np.uint32)
         self.chunks: list[Chunk] = []
         self.layer_ends = [1]
         self.expanded = self.transitions = self.released = 0
@@ -200,44 +181,17 @@ class _Enumeration:
                 self._save_checkpoint(self.folder)
         return self._space(self._check_time)
 
-    def run_batches(self, batches: Iterable[NDArray[np.bool_]]) -> StateSpace:
-        self.layer_ends, self.may_be_layered = [], False
-        counter = self.expansion.counter
-        closed: tuple[int, int, int, int] | None = None
-        try:
-            for batch in batches:
-                self._add(encode_states(self.code, batch))
-                self._expand_all()
-                closed = self.states, int(counter[BACKWARD]), len(self.chunks), len(self.layer_ends)
-        except (SolverLimitError, MemoryError):
-            if closed is None:
-                raise
-            # Forget all that was found after the last closed set. Earlier states never lead to later ones.
-            counter[STATES], counter[BACKWARD], chunks, layers = closed
-            del self.chunks[chunks:], self.layer_ends[layers:]
-            self.expanded = self.states
-            self.limits = replace(self.limits, deadline=None, stop=None)
-            self._fill_table()
-        return self._space()
+    def _fitting(self, slots: int) -> int:
+        """States in a table of so many slots. While it is small, buckets are hardly ever full."""
+        return slots // 2 if slots <= self.limits.mebibytes << 14 else slots // 4 * 3
 
-    def _add(self, keys: NDArray[np.uint64]) -> None:
-        """Number those states that are new, as a layer of their own."""
-        number = np.empty(len(keys), np.int64)
-        find_states(self.table, self.keys.array, self.words, keys.reshape(-1), number)
-        new = np.unique(keys[number == ABSENT], axis=0)
-        self._make_room(len(new))
-        before = self.states
-        self.keys.array[before * self.words : (before + len(new)) * self.words] = new.reshape(-1)
-        self.expansion.counter[STATES] = before + len(new)
-        self._fill_table()
-        self.layer_ends.append(self.states)
-
-    def _fill_table(self, slots: int = 2 * FIRST_CAPACITY) -> None:
-        """Let the table have at least this many slots, all states in it, or those of the newest layer."""
-        counter = self.expansion.counter
-        first = counter[LISTED_FROM] = 0 if self.rank is None else self.layer_ends[-1]
-        while self.states - first > slots // 4 * 3:
+    def _fill_table(self, slots: int = 2 * FIRST_CAPACITY, wanted: int = 0) -> None:
+        """Let the table have at least this many slots and room for the states `wanted`, all states in it, or
+        those of the newest layer."""
+        first = 0 if self.rank is None else self.layer_ends[-1]
+        while self.states + wanted - first > self._fitting(slots):
             slots *= 2
+        self.expansion.counter[FULL_AT] = first + self._fitting(slots)
         if slots > len(self.slots):
             self._require_memory(8 * (slots - len(self.slots)))
             self.table = self.slots = np.zeros(0, np.uint64)
@@ -273,7 +227,7 @@ class _Enumeration:
             self.expander = self._make_expander()
         if self.rank is not None:
             size, before = np.diff([0, *ends])[-1:-3:-1].tolist()
-            expected = size * size // before // 3 * 4
+            expected = 2 * size * size // before
             self._fill_table(max(2 * FIRST_CAPACITY, 1 << expected.bit_length()))
 
     def _find_rank(self, ends: list[int]) -> Rank | None:
@@ -360,8 +314,7 @@ class _Enumeration:
         count, edge = int(self.expansion.counter[EDGES]), self.edge
         if edge.array.itemsize * count < _OWN_PAGES_BYTES:
             return edge.array[:count].copy()
-        self.edge = GrowingArray(np.zeros(1, np.uint32))
-        self.edge.grow(len(edge.array))
+        self.edge = GrowingArray(len(edge.array), np.uint32)
         edge.grow(count)
         return edge.array
 
@@ -384,11 +337,10 @@ class _Enumeration:
             self._require_memory(bytes_per_state * (capacity - states))
             self.keys.grow(capacity * self.words)
             self.goal.grow(capacity * self.roles)
-        slots, in_table = len(self.table), states - int(self.expansion.counter[LISTED_FROM])
-        if in_table + wanted > slots // 4 * 3:
-            while in_table + wanted > slots // 4 * 3:
-                slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
-            self._fill_table(slots)
+        if states + wanted > self.expansion.counter[FULL_AT]:
+            slots = len(self.table)
+            slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
+            self._fill_table(slots, wanted)
 
     def _bytes(self) -> int:
         """Memory in use, including that for the depths to be computed."""
@@ -523,11 +475,12 @@ class _Enumeration:
             return goal
         for first in range(0, len(goal), _COMPARED):
             part = goal[first : first + _COMPARED]
-            for r, role in enumerate(self.game.roles):
-                missing = part[:, r] == NO_GOAL
+            missing = part == NO_GOAL
+            for r in np.flatnonzero(missing.any(axis=0)) if missing.any() else ():
+                role = self.game.roles[r]
                 if role == RANDOM_ROLE:
-                    part[missing, r] = 0
-                elif missing.any():
+                    part[missing[:, r], r] = 0
+                else:
                     raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
             check()
         return goal
@@ -540,4 +493,6 @@ def _grown(count: int, itemsize: int) -> int:
 def _zeros(count: int, dtype: type[np.uint16]) -> NDArray[Any]:
     """Zeros in memory that returns to the system when they are dropped; a heap would keep it."""
     size = count * np.dtype(dtype).itemsize
-    return np.zeros(count, dtype) if size < _OWN_PAGES_BYTES else np.frombuffer(map_memory(size), dtype)
+    if size < _OWN_PAGES_BYTES:
+        return np.zeros(count, dtype)
+    return np.frombuffer(map_memory(size), dtype, count)

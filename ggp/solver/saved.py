@@ -1,4 +1,4 @@
-"""Saved solutions: a file with the value of every reachable state, or of a part of them that no move leaves.
+"""Saved solutions: a file with the value of every reachable state.
 
 The file is a line naming the format, a line of JSON (what `ggp games info` shows; see
 `ggp.solver.saved_header`), and arrays: the keys in ascending order, and for each the values and the depth. It
@@ -19,25 +19,20 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from gdl.syntax.parser import parse_term
-from ggp.engines.compiled import CompiledGame
 from ggp.files import replacing
 from ggp.game import Fact, Game, Role
-from ggp.lanes.keys.key_table import insert_states, make_key_table
-from ggp.lanes.keys.state_code import StateCode, encode_states, make_code
-from ggp.solver.kernels.known_goals import KnownGoals
+from ggp.lanes.keys.state_code import StateCode, encode_states
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header, rules_digest
-from ggp.solver.solution import CORRELATED, Solution
+from ggp.solver.solution import Solution
 from ggp.solver.space import describe_code
 from ggp.solver.stages import Stage, Worth, rate_stage
 
 _ALIGNMENT = 64
-MAX_GOAL = 100
 
 
-def save_solution(solution: Solution, path: str | Path, *, part: str | None = None) -> None:
+def save_solution(solution: Solution, path: str | Path) -> None:
     """Write `solution` to a file, atomically. If `path` is a link, its target is replaced.
 
-    part   which states it has if the initial state need not be one of them, in words
     Raises OSError, also if `path` exists and is not a regular file.
     """
     space = solution.space
@@ -45,7 +40,7 @@ def save_solution(solution: Solution, path: str | Path, *, part: str | None = No
     keys = np.asarray(space.keys).reshape(-1, words)
     order = np.argsort(keys[:, 0]) if words == 1 else np.lexsort(keys.T[::-1])
     arrays = {"keys": keys[order], "value": solution.value[order], "depth": solution.depth[order]}
-    header = _header(solution, part)
+    header = _header(solution)
     place = 0
     header["arrays"] = {}
     for name, array in arrays.items():
@@ -65,14 +60,14 @@ def save_solution(solution: Solution, path: str | Path, *, part: str | None = No
             file.write(array.data)
 
 
-def _header(solution: Solution, part: str | None) -> dict[str, Any]:
+def _header(solution: Solution) -> dict[str, Any]:
     game = solution.game
-    whole = {"values": list(solution.values()), "longest_line": int(solution.depth[0])}
     return {
         "game": game.name,
         "rules": rules_digest(game.program),
         "roles": [str(role) for role in game.roles],
-        **(whole if part is None else {"part": part}),
+        "values": list(solution.values()),
+        "longest_line": int(solution.depth[0]),
         "concept": solution.concept,
         "states": solution.space.state_count,
         "transitions": solution.space.transitions,
@@ -122,37 +117,11 @@ class Tablebase:
 
     def stage(self, game: Game[Any], state: Any) -> Stage:
         """The optimal moves in a state of `game`, on any engine; see `rate_stage`."""
-        is_correlated = self.header["concept"] == CORRELATED
-        return rate_stage(
-            game, state, lambda after: self.worth(game.facts(after)), is_correlated=is_correlated
-        )
+        return rate_stage(game, state, lambda after: self.worth(game.facts(after)))
 
     def values(self) -> dict[Role, float]:
-        """Role → its value in the initial state. Raises KeyError if only a part of the game was solved."""
+        """Role → its value in the initial state."""
         return dict(zip(map(parse_term, self.header["roles"]), self.header["values"], strict=True))
-
-    def known_goals(self, game: CompiledGame) -> KnownGoals | None:
-        """The goals of the first role, in memory, for a search of `game` on lanes.
-
-        None if they are not goals of one role, or of two with constant sum, or if this circuit of the game
-        has other keys. Raises SavedSolutionError if the file is of other rules, or has impossible values.
-        """
-        self.require_rules(game.program)
-        code = make_code(len(game.terms.fluents), game.exclusive)
-        fluents = [str(fluent) for fluent in game.terms.fluents]
-        if describe_code(code) != describe_code(self._code) or fluents != self.header["fluents"]:
-            return None
-        values, total = np.array(self._value), self.header["sum"]
-        roles = values.shape[1]
-        if values.dtype != np.uint8 or roles > 2 or (roles == 2 and total is None):
-            return None
-        has_sum = roles == 1 or (values.sum(axis=1, dtype=np.int64) == total).all()
-        if values.max(initial=0) > MAX_GOAL or not has_sum:
-            raise SavedSolutionError(f"{self.path}: incomplete or damaged (impossible values)")
-        keys = np.array(self._keys).reshape(-1)
-        table = make_key_table(2 << max(0, len(values) - 1).bit_length())
-        insert_states(table, keys, code.word_count, 0, len(values))
-        return KnownGoals(table, keys, np.ascontiguousarray(values[:, 0]))
 
     def _array(self, name: str, start: int) -> NDArray[Any]:
         place, dtype, shape = self.header["arrays"][name]

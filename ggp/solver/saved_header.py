@@ -34,8 +34,6 @@ _HEADER: Mapping[str, Any] = {
     "endless": (int, float, type(None)),
     "fluents": str,
 }
-_OF_THE_WHOLE = ("values", "longest_line")
-"""Missing from a solution of a part of the game, which need not have the initial state."""
 _LISTS = ("roles", "values", "fluents")
 _ITEM_BYTES: Mapping[str, Mapping[str, int]] = {
     "keys": {"<u8": 8},
@@ -88,17 +86,12 @@ def read_header(path: Path) -> tuple[Mapping[str, Any], int]:
 def _checked_header(header: Any) -> Mapping[str, Any]:
     if not isinstance(header, dict):
         raise ValueError("no header")
-    is_part = "part" in header
-    if is_part and not isinstance(header["part"], str):
-        raise ValueError("part is of another type")
     for name, kind in _HEADER.items():
-        if is_part and name in _OF_THE_WHOLE:
-            continue
         value = header[name]
         items = value if isinstance(value, list) else [value]
         if not all(isinstance(item, kind) for item in items) or isinstance(value, list) != (name in _LISTS):
             raise ValueError(f"{name} is of another type")
-    if not is_part and len(header["values"]) != len(header["roles"]):
+    if len(header["values"]) != len(header["roles"]):
         raise ValueError("a role without a value")
     return header
 

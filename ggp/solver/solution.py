@@ -4,8 +4,7 @@ one role                                the best goal that can be reached
 one role has a choice at a time         backward induction; with two roles and constant sum the minimax value
 a `random` role                         expectations (floating point)
 several choose at once, constant sum    matrix games by linear programming (floating point), mixed strategies
-several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players, or
-                                        by option a correlated one of more
+several choose at once otherwise        a pure equilibrium of each stage, else a mixed one of two players
 cycles                                  bounds that meet, or what endless play is worth (one role, or two
                                         with constant sum, without chance)
 
@@ -17,7 +16,7 @@ one stage: `ggp.solver.matrix_games`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.game import RANDOM_ROLE, Game, Role, hides_information
+from ggp.game import RANDOM_ROLE, Game, hides_information
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.key_table import find_states
 from ggp.solver.kernels.backup import EDGES_LEFT, ENDLESS, FOUND, back_up, improve, improve_depth, make_cursor
@@ -43,10 +42,10 @@ from ggp.solver.kernels.matrix import (
     make_stage,
 )
 from ggp.solver.limits import Progress, SolverLimits, UnsolvableError
-from ggp.solver.matrix_games import correlated_equilibrium, solve_bimatrix
+from ggp.solver.matrix_games import solve_bimatrix
 from ggp.solver.reachable import reachable_states
 from ggp.solver.space import Chunk, StateSpace
-from ggp.solver.stages import Stage, Worth, rate_stage, rounded
+from ggp.solver.stages import Stage, Worth, rate_stage
 
 Values: TypeAlias = NDArray[np.uint8] | NDArray[np.float64]
 
@@ -62,7 +61,6 @@ EXPECTATION = "expectation over chance"
 MATRIX = "minimax in mixed strategies (matrix games)"
 EQUILIBRIUM = "a pure equilibrium in every simultaneous stage"
 MIXED_EQUILIBRIUM = "an equilibrium in every simultaneous stage, mixed where no pure one exists"
-CORRELATED = "an equilibrium in every simultaneous stage, correlated where no pure one of three roles exists"
 
 
 @dataclass(repr=False)
@@ -132,15 +130,14 @@ class Solution:
 
     def stage(self, state: PackedState) -> Stage:
         """The optimal moves in a state that is not terminal; see `rate_stage`."""
-        return rate_stage(self.game, state, self.worth, is_correlated=self.concept == CORRELATED)
+        return rate_stage(self.game, state, self.worth)
 
 
 class _Valuation:
-    """Values one state space; see `solve`. `roles` are those that its moves and goals belong to."""
+    """Values one state space; see `solve`."""
 
-    def __init__(
-        self, space: StateSpace, roles: Sequence[Role], limits: SolverLimits, *, is_correlated: bool = False
-    ) -> None:
+    def __init__(self, space: StateSpace, limits: SolverLimits) -> None:
+        roles = space.game.roles
         self.space = space
         self.limits = limits
         self.roles = len(roles)
@@ -149,8 +146,6 @@ class _Valuation:
         self.depth = np.zeros(space.state_count, np.uint16)
         self.cyclic = 0
         self.endless: float | None = None
-        self.is_correlated = is_correlated
-        self.correlated_stages = 0
         self.sum = self._constant_sum() if len(self.players) == 2 else None
 
     def _chunks(self) -> Iterator[Chunk]:
@@ -270,8 +265,6 @@ class _Valuation:
             return value, EXPECTATION
         if not report[MATRICES] or (is_constant and not report[PURE]):
             return value, MATRIX
-        if self.correlated_stages:
-            return value, CORRELATED
         return value, MIXED_EQUILIBRIUM if by_hand else EQUILIBRIUM
 
     def _terminal_values(self) -> NDArray[np.float64]:
@@ -291,19 +284,14 @@ class _Valuation:
         payoff = np.empty((size, self.roles), np.float64)
         joints = expected_payoffs(chunk, place, self.chance, first, value, payoff)
         choosing = [r for r in self.players if counts[r] > 1]
-        if len(choosing) != 2 and not self.is_correlated:
+        if len(choosing) != 2:
             raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
         moves = [int(counts[r]) for r in choosing]
         goals = payoff[:joints, choosing]
-        if len(choosing) == 2:
-            matrices = [[list(map(Fraction, row)) for row in each.reshape(moves)] for each in goals.T]
-            found = solve_bimatrix(*matrices, check=self._check_time)
-            row, column = (list(map(float, mix)) for mix in (found.row, found.column))
-            weights = np.outer(row, column).reshape(-1)
-        else:
-            mix = correlated_equilibrium([[rounded(float(goal)) for goal in joint] for joint in goals], moves)
-            weights = np.array(list(map(float, mix)))
-            self.correlated_stages += 1
+        matrices = [[list(map(Fraction, row)) for row in each.reshape(moves)] for each in goals.T]
+        found = solve_bimatrix(*matrices, check=self._check_time)
+        row, column = (list(map(float, mix)) for mix in (found.row, found.column))
+        weights = np.outer(row, column).reshape(-1)
         value[chunk.first + place] = weights @ payoff[:joints]
         successors = self.depth[chunk.edge[first : first + size]]
         self.depth[chunk.first + place] = min(int(successors.max()) + 1, ENDLESS - 1)
@@ -318,12 +306,10 @@ def solve(
     *,
     start: PackedState | None = None,
     report: Callable[[Progress], None] | None = None,
-    is_correlated: bool = False,
 ) -> Solution:
     """Find all states of `game` reachable from `start` (None: the initial state), and their values.
 
-    With `is_correlated`, stages of three and more roles without a pure equilibrium get a correlated one
-    (see `ggp.solver.matrix_games`); without it they raise UnsolvableError.
+    A stage of three and more roles without a pure equilibrium raises UnsolvableError.
 
     >>> import ggp
     >>> solution = ggp.solve(ggp.load("nim"))
@@ -336,7 +322,7 @@ def solve(
     require_perfect_information(game)
     limits = limits or SolverLimits()
     space = reachable_states(game, limits, start=start, report=report)
-    solution = value_states(space, limits, is_correlated=is_correlated)
+    solution = value_states(space, limits)
     if limits.work_folder is not None and space.folder is not None:
         space.folder.clear()
     return solution
@@ -349,14 +335,12 @@ def require_perfect_information(game: CompiledGame) -> None:
         raise UnsolvableError(f"{hidden}, so states have no values of their own")
 
 
-def value_states(
-    space: StateSpace, limits: SolverLimits | None = None, *, is_correlated: bool = False
-) -> Solution:
+def value_states(space: StateSpace, limits: SolverLimits | None = None) -> Solution:
     """The value of every state of `space`; the goals in `space` are filled in. See `solve`. Raises
     SolverLimitError after the deadline, UnsolvableError if there is no method."""
     require_perfect_information(space.game)
     start = time.perf_counter()
-    valuation = _Valuation(space, space.game.roles, limits or SolverLimits(), is_correlated=is_correlated)
+    valuation = _Valuation(space, limits or SolverLimits())
     with _announced(space):
         value, concept = valuation.run()
     return Solution(
@@ -369,13 +353,6 @@ def value_states(
         valuation.endless,
         space.seconds + time.perf_counter() - start,
     )
-
-
-def value_space(space: StateSpace, roles: Sequence[Role], limits: SolverLimits) -> tuple[Values, str]:
-    """Values [N, R] of a state space whose moves and goals belong to `roles`, and their concept. `roles` may
-    be other than the game's: see `ggp.solver.coalitions`. Raises as `value_states` does."""
-    with _announced(space):
-        return _Valuation(space, roles, limits).run()
 
 
 def _announced(space: StateSpace) -> AbstractContextManager[None]:

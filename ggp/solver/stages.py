@@ -6,12 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
 from ggp.game import RANDOM_ROLE, Game, Move, Role
 from ggp.solver.limits import UnsolvableError
-from ggp.solver.matrix_games import Mix, correlated_equilibrium, marginals, solve_bimatrix, solve_zero_sum
+from ggp.solver.matrix_games import Mix, solve_bimatrix, solve_zero_sum
 
 TOLERANCE = 1e-9
 """Goals closer than this count as equal."""
@@ -50,13 +49,12 @@ class Stage:
     best_moves: dict[Role, tuple[RatedMove, ...]]
 
 
-def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup, *, is_correlated: bool = False) -> Stage:
+def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup) -> Stage:
     """The optimal moves of every role in a state that is not terminal.
 
     If one role has a choice: all moves that give it its best goal, with probability 1 for the first, which
     ends the game soonest if the role gets more than 50, else latest. If several have a choice: an
-    equilibrium (a minimax strategy if the sum is constant). With `is_correlated`, where three or more have no
-    pure one: each role's share of a correlated one, which is an equilibrium only if one party draws for all.
+    equilibrium (a minimax strategy if the sum is constant).
     Raises KeyError if a successor is unknown, UnsolvableError if no equilibrium is found.
     """
     legal = [game.legal_moves(state, role) for role in game.roles]
@@ -83,12 +81,10 @@ def rate_stage(game: Game[Any], state: Hashable, lookup: Lookup, *, is_correlate
         return Stage({game.roles[r]: (move,) for r, move in rated.items()})
     # `expected` has its joint moves in the order of `product`: roles that do not choose have one move in it.
     payoff = [[rounded(worth.values[r]) for r in choosing] for worth in expected.values()]
-    if len(choosing) == 2:
-        is_alone = len(game.roles) - len(chance) == 2
-        return _mixed(game, choosing, legal, *_of_two(payoff, len(legal[choosing[1]]), is_alone=is_alone))
-    if not is_correlated:
+    if len(choosing) > 2:
         raise UnsolvableError("a stage of three or more players has no equilibrium in pure strategies")
-    return _mixed(game, choosing, legal, *_correlated(payoff, [len(legal[r]) for r in choosing]))
+    is_alone = len(game.roles) - len(chance) == 2
+    return _mixed(game, choosing, legal, *_of_two(payoff, len(legal[choosing[1]]), is_alone=is_alone))
 
 
 def _one_chooses(game: Game[Any], mover: int, expected: dict[tuple[Move, ...], Worth]) -> Stage:
@@ -154,10 +150,3 @@ def _best_stable(
         )
 
     return max(filter(is_stable, expected), key=lambda joint: sum(expected[joint].values), default=None)
-
-
-def _correlated(payoff: list[list[Fraction]], moves: list[int]) -> Mixes:
-    """Each role's share of a correlated equilibrium; payoff as in `_of_two`."""
-    mix = correlated_equilibrium(payoff, moves)
-    goals = [sum(map(mul, mix, own), Fraction(0)) for own in zip(*payoff, strict=True)]
-    return marginals(mix, moves), goals

@@ -199,12 +199,8 @@ def _diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
 def _span_data(span: Span | None) -> dict[str, int]:
     if span is None:
         return {}
-    return {
-        "line": span.line,
-        "column": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
-    }
+    places = span.line, span.column, span.end_line, span.end_column
+    return dict(zip(("line", "column", "endLine", "endColumn"), places, strict=True))
 
 
 def to_github(reports: Sequence[SheetReport]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from gdl.terms import Term
 from ggp.analysis.board import Board, Cell, Values
 from ggp.analysis.board_style import owner_of
-from ggp.analysis.board_svg import SIDE, Grid, is_terrain, stack_markup
+from ggp.analysis.board_svg import SIDE, Grid, stack_markup
 from ggp.analysis.svg import xml_attribute, xml_text
 
 _MARGIN = 24
@@ -75,7 +75,7 @@ def _cell(grid: Grid, cell: Cell, stack: Sequence[Values], marks: Sequence[str])
     name = board.cell_text(cell)
     content = " ".join(stack[0]) if stack else "empty"
     kinds = ["cell", "dark" if board.is_dark(cell) else "light", *marks]
-    kinds += ["full"] if any(not is_terrain(board, each) for each in stack) else []
+    kinds += ["full"] if stack else []
     kinds += ["hole"] if cell in board.holes else []
     owner = owner_of(stack[0][-1], frozenset(board.style.roles)) if stack else None
     owned = "" if owner is None else f" data-owner={xml_attribute(owner)}"

@@ -10,7 +10,6 @@ from ggp.items.making import ItemTerms
 from ggp.networks.network import Network
 from ggp.players.book_building import BookTerms
 from ggp.search.alphabeta.learning import LearningOptions
-from ggp.search.forest.blind_play import blind_self_play
 from ggp.search.option_table import OptionError
 from ggp.search.tree.options import MctsOptions
 from ggp.teaching.generations import TeachingOptions
@@ -33,7 +32,6 @@ def calls(game):
             lambda n: ggp.search_state(game, simulations=20, seed=n).best_move,
             lambda n: ggp.search_state(slow, simulations=20, seed=n).best_move,
             lambda n: ggp.self_play(game, 0, 4, seed=n, threads=1).moves.tolist(),
-            lambda n: blind_self_play(ggp.load("kuhn_poker"), 0, 4, seed=n, threads=1).moves.tolist(),
             lambda n: ggp.describe(slow, playouts=2, seed=n).playouts,
             lambda n: ggp.MatchTerms(seed=n),
             lambda n: ggp.MatchSetup("m", slow, slow.roles[0], 1.0, 1.0, seed=n).seed,

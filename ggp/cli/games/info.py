@@ -98,17 +98,14 @@ def _print_circuit(console: Console, compiled: CompiledCircuit) -> None:
 
 
 def _kept_lines(game: Game[Any]) -> list[str]:
-    """Stored knowledge that players use: book, endings, tuned options and trial matches."""
+    """Stored knowledge that players use: book, tuned options and trial matches."""
     from ggp.knowledge.tuned import TunedOptions, shipped_options
-    from ggp.players.kept_knowledge import kept_trial, open_book, open_endings
+    from ggp.players.kept_knowledge import kept_trial, open_book
     from ggp.players.options import AUTO
     from ggp.validation.properties import counted
 
     book, tuned = open_book(game, AUTO, is_counted=False), shipped_options(game.program)
-    endings = open_endings(game, AUTO, is_counted=False)
     lines = [] if book is None else [f"opening book of {counted(len(book.moves), 'position')}"]
-    if endings is not None:
-        lines.append(f"table of {endings.state_count:,} endings: {endings.tablebase.header.get('part')}")
     if tuned not in (None, TunedOptions()):
         lines.append(f"mcts is tuned to {tuned}")
     trial = kept_trial(game)
@@ -190,16 +187,11 @@ def _show_solution(file: str, is_json: bool) -> None:
     from ggp.solver.saved import Tablebase
 
     header = Tablebase(file).header
-    keys = ("game", "part", "values", "concept", "states", "transitions", "longest_line")
+    keys = ("game", "values", "concept", "states", "transitions", "longest_line")
     shown = {key: header[key] for key in keys if key in header}
-    if "part" not in shown:
-        shown["values"] = dict(zip(header["roles"], header["values"], strict=True))
+    shown["values"] = dict(zip(header["roles"], header["values"], strict=True))
     if is_json:
         click.echo(json.dumps(shown | {"rules": header["rules"]}))
-        return
-    if "part" in shown:
-        click.echo(f"endings of {shown['game']}: {shown['part']}\n  by {shown['concept']}")
-        click.echo(f"  {shown['states']:,} states")
         return
     values = ", ".join(f"{role} {value:g}" for role, value in shown["values"].items())
     click.echo(f"solution of {shown['game']}: {values}\n  by {shown['concept']}")

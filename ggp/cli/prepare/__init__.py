@@ -1,7 +1,6 @@
 """`ggp prepare`: prepare one game ahead of its matches; the results are stored where players find them.
 
 book         an opening book
-endings      a table of endings
 evaluation   a linear evaluation, by self-play
 network      a network, by matches with itself
 """
@@ -23,11 +22,11 @@ command = LazyGroup(
     Ctrl-C ends the work: the results so far are kept, and the same command resumes.""",
     package=__name__,
     hints={
-        "options": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options"
+        "options": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
+        "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
     },
     lines={
         "book": "Build an opening book by long searches of the first plies.",
-        "endings": "Solve positions with few pieces or few empty cells.",
         "evaluation": "Train a linear evaluation by self-play.",
         "network": "Train a network by matches with itself.",
     },

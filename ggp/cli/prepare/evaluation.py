@@ -19,8 +19,7 @@ from ggp.game import GameError
 def command(file: str, out: Path, games: int) -> None:
     """Train a linear evaluation of the game in FILE by self-play and write its weights.
 
-    `alphabeta:weights=OUT` plays with it. If features are recognized, their weights are
-    included, and `mcts:policy=fast,weights=OUT` plays with these.
+    `alphabeta:weights=OUT` plays with it.
     """
     game = load_compiled(file)
 
@@ -44,7 +43,5 @@ def command(file: str, out: Path, games: int) -> None:
         played, error = evaluation.curve[-1]
         click.echo(f"mean squared error of the predicted result (0..1): {error:.4f} after {played} games")
     click.echo(f"{len(evaluation.weights)} weights written to {out}")
-    if evaluation.features is not None:
-        click.echo(f"and {len(evaluation.features.weights)} feature weights ({evaluation.features.kind})")
     if evaluation.was_interrupted:
         sys.exit(130)

@@ -3,10 +3,9 @@
 States are numbered in the order of their discovery; `keys` holds the key of each. A slot of the table is 0,
 or a tag, part of a state's hash, above the state's number + 1, so that hardly any key is compared (one more
 cache miss) in vain. Eight slots are a bucket, one cache line, whose tags are compared at once; it fills from
-its first slot on, then the next bucket takes what belongs in it, with tags that say so. A batch first
-prefetches buckets, then keys, and only then looks them up: dozens of cache misses are under way at once. Most
-keys are found in their bucket, without a branch; the others are looked up again and numbered one after
-another, also without a branch unless their bucket is full.
+its first slot on, then the next bucket takes what belongs in it, with tags that say so. Buckets, and keys
+that are compared, are prefetched long before they are looked up: dozens of cache misses are under way.
+Keys are found or numbered without a branch unless their bucket is full.
 
 Equal hashes never merge two states: the full key is compared, or it is so short that bucket and tag together
 are a permutation of its bits, and nothing is left to compare (*quotienting*: Knuth, The Art of Computer
@@ -31,8 +30,10 @@ _LOW = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
 _TAG_BITS = 31
 """Of a hash; the lowest bit of a tag says that its state is in the bucket where it belongs."""
-_BATCH = 256
-SCRATCH = 2 * _BATCH
+SCRATCH = 1024
+"""Keys of a batch."""
+_AHEAD = 64
+"""Keys whose buckets are on their way while one is looked up, where nothing else is prefetched."""
 BUCKET = 8
 
 
@@ -145,19 +146,17 @@ def prefetch_batch(
     table: Words, keys: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
 ) -> None:
     """Hash the keys first .. end-1 of `reached` into mixed[0 ..] and prefetch their lookups."""
-    _prefetch_buckets(table, words, reached, first, end, mixed)
+    _hash_keys(table, words, reached, first, end, mixed)
+    for i in range(end - first):
+        prefetch(table, _bucket_of(table, mixed[i]))
     for i in range(first, end):
         prefetch(keys, words * _candidate(table, mixed[i - first], np.int64(0)))
 
 
 @inlined
-def _prefetch_buckets(
-    table: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words
-) -> None:
+def _hash_keys(table: Words, words: Index, reached: Words, first: Index, end: Index, mixed: Words) -> None:
     for i in range(first, end):
         mixed[i - first] = _hash_in(table, reached, words * i, words)
-    for i in range(end - first):
-        prefetch(table, _bucket_of(table, mixed[i]))
 
 
 class KeyTable(NamedTuple):
@@ -176,35 +175,52 @@ class KeyTable(NamedTuple):
 
 
 @inlined
-def _number_key(
-    known: KeyTable, state_count: Index, reached: Words, place: Index, h: np.uint64, is_exact: bool
+def _number_keys(
+    known: KeyTable,
+    state_count: Index,
+    reached: Words,
+    first: Index,
+    end: Index,
+    mixed: Words,
+    edge: NDArray[np.uint32],
+    first_edge: Index,
+    words: Index,
+    is_exact: bool,
 ) -> Index:
-    """The number of the key at `place` with hash `h`, appended and entered as state_count if it is new.
+    """Number the keys first .. end-1, hashed in `mixed`; see `number_states`.
 
-    As if new: the key behind the others, and the entry in its bucket. Without a branch, unless that is full
+    As if new: each key behind the others, and its entry in its bucket. Without a branch, unless that is full
     or, behind the same tag, holds another key.
     """
-    table, keys, words = known.table, known.keys, known.word_count
-    for d in range(words):
-        keys[words * state_count + d] = reached[place + d]
-    bucket = _bucket_of(table, h)
-    same = upper_halves_equal(table, bucket, _tag_of(h))
-    empty = upper_halves_equal(table, bucket, np.uint64(0))
-    is_new = same == np.uint64(0)
-    slot = bucket + (lowest_bit(empty if is_new else same) & (BUCKET - 1))
-    entry = table[slot]
-    entry = (_tag_of(h) << _HALF) | np.uint64(state_count + 1) if is_new else entry
-    differing = np.uint64(is_new & (empty == np.uint64(0)))
-    if not is_exact:
-        other = words * (np.int64(entry & _LOW) - 1)
+    table, keys = known.table, known.keys
+    for i in range(first, end):
+        h = mixed[i - first]
+        if is_exact:
+            prefetch(table, _bucket_of(table, mixed[min(i + _AHEAD, end - 1) - first]))
         for d in range(words):
-            differing |= keys[other + d] ^ reached[place + d]
-    if differing != np.uint64(0):
-        slot = slot_of(table, keys, words, reached, place, h)
-        entry = table[slot]
-        entry = entry_of(table, slot, h, state_count) if entry == np.uint64(0) else entry
-    table[slot] = entry
-    return np.int64(entry & _LOW) - 1
+            keys[words * state_count + d] = reached[words * i + d]
+        bucket = _bucket_of(table, h)
+        same = upper_halves_equal(table, bucket, _tag_of(h))
+        empty = upper_halves_equal(table, bucket, np.uint64(0))
+        is_new = same == np.uint64(0)
+        slot = bucket + (lowest_bit(empty if is_new else same) & (BUCKET - 1))
+        # A choice of what is loaded would become a branch; empty slots are 0.
+        entered = (_tag_of(h) << _HALF) | np.uint64(state_count + 1)
+        entry = table[slot] | (entered if is_new else np.uint64(0))
+        differing = np.uint64(is_new & (empty == np.uint64(0)))
+        if not is_exact:
+            other = words * min(np.int64(entry & _LOW) - 1, state_count)
+            for d in range(words):
+                differing |= keys[other + d] ^ reached[words * i + d]
+        if differing != np.uint64(0):
+            slot = slot_of(table, keys, words, reached, words * i, h)
+            entry = table[slot]
+            is_new = entry == np.uint64(0)
+            entry = entry_of(table, slot, h, state_count) if is_new else entry
+        table[slot] = entry
+        edge[first_edge + i] = np.uint32((entry & _LOW) - np.uint64(1))
+        state_count += np.int64(is_new)
+    return state_count
 
 
 @inlined
@@ -226,39 +242,20 @@ def number_states(
     edge          edge[first_edge + i] = number of key i
     """
     table, keys, words = known.table, known.keys, known.word_count
-    is_exact = words == 1 and known.bits <= _exact_bits(table)
-    for first in range(0, count, _BATCH):
-        end = min(count, first + _BATCH)
-        if is_exact:
-            _prefetch_buckets(table, words, reached, first, end, mixed)
+    for first in range(0, count, SCRATCH):
+        end = min(count, first + SCRATCH)
+        if words == 1 and known.bits <= _exact_bits(table):
+            _hash_keys(table, np.int64(1), reached, first, end, mixed)
+            for i in range(min(_AHEAD, end - first)):
+                prefetch(table, _bucket_of(table, mixed[i]))
+            state_count = _number_keys(
+                known, state_count, reached, first, end, mixed, edge, first_edge, np.int64(1), True
+            )
         else:
             prefetch_batch(table, keys, words, reached, first, end, mixed)
-        # Afterwards the second half of `mixed` lists the keys that are not the first candidates of their
-        # buckets; where such a bucket is full, the next one is on its way.
-        missing = np.int64(0)
-        for i in range(first, end):
-            bucket = _bucket_of(table, mixed[i - first])
-            if is_exact:
-                same = upper_halves_equal(table, bucket, _tag_of(mixed[i - first]))
-                entry = table[bucket + (lowest_bit(same) & (BUCKET - 1))]
-                edge[first_edge + i] = np.uint32((entry & _LOW) - np.uint64(1))
-                is_missing = same == np.uint64(0)
-            else:
-                state = _candidate(table, mixed[i - first], state_count)
-                differing = np.uint64(0)
-                for d in range(words):
-                    differing |= keys[words * state + d] ^ reached[words * i + d]
-                edge[first_edge + i] = np.uint32(state)
-                is_missing = (differing != np.uint64(0)) | (state >= state_count)
-            is_full = table[bucket + BUCKET - 1] != np.uint64(0)
-            prefetch(table, bucket + BUCKET * np.int64(is_missing & is_full))
-            mixed[_BATCH + missing] = np.uint64(i)
-            missing += np.int64(is_missing)
-        for j in range(missing):
-            k = np.int64(mixed[_BATCH + j])
-            number = _number_key(known, state_count, reached, words * k, mixed[k - first], bool(is_exact))
-            edge[first_edge + k] = np.uint32(number)
-            state_count += np.int64(number == state_count)
+            state_count = _number_keys(
+                known, state_count, reached, first, end, mixed, edge, first_edge, np.int64(words), False
+            )
     return state_count
 
 

@@ -3,7 +3,7 @@
 advisor      the contract: `Advisor`, and the `Position` that it is asked about
 book         an opening book
 solution     the values of all states ahead, found in the start clock or by a solver on another core
-tablebase    a saved solution, or a table of endings
+tablebase    a saved solution
 proof        alpha-beta to the end, in parallel to the tree; in games of one role a way to a good end
 mixed        a mixed strategy for two roles that choose at once
 equilibrium  strategies of all information sets, in small games with hidden information

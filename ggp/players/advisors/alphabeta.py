@@ -9,7 +9,6 @@ import contextlib
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
@@ -17,15 +16,12 @@ from ggp.features.evaluation import LinearEvaluation
 from ggp.features.linear_form import LinearForm, LinearFormError
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError
-from ggp.knowledge.taught import TaughtNetwork
 from ggp.match.faults import Crashed, Late
 from ggp.match.player import MatchSetup, PlayerFaultError
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.kept_knowledge import open_endings, taught_network
 from ggp.players.options import NO_COALITION, OWN_COALITION, AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import find_estimate, prepare_evaluations
 from ggp.search.alphabeta.multi_role import MultiRoleSearch
-from ggp.search.alphabeta.options import AUTO, NETWORK
 from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.role_search import AnyAlphaBeta, RoleSearch
@@ -48,8 +44,7 @@ class AlphaBetaAdvisor(Advisor):
     `ggp.search.alphabeta.multi_role` plays games that alpha-beta cannot search: chance, more roles,
     simultaneous moves, any coalition of two and more roles, and opponents who err.
 
-    search       alpha-beta on lanes, if it can search this match; with `own.is_reference` the readable search
-                 takes its place, once it has an evaluation
+    search       alpha-beta on lanes, if it can search this match; with `function` the readable search does
     evaluation   of the horizon, in words
     """
 
@@ -57,12 +52,10 @@ class AlphaBetaAdvisor(Advisor):
         self,
         own: AlphaBetaOptions | None = None,
         weights: LinearEvaluation | LinearForm | None = None,
-        refinements: Refinements | None = None,
         function: Callable[[Game[Any], Any], float] | None = None,
     ) -> None:
         """Set the options; `weights` or `function` score the horizon instead of `own.evaluation`."""
         self.own = own = own or AlphaBetaOptions()
-        self.refinements = refinements or Refinements()
         self.weights, self.function = weights, function
         self.search: AlphaBeta | None = None
         self.evaluation = ""
@@ -95,9 +88,9 @@ class AlphaBetaAdvisor(Advisor):
             except LinearFormError as error:
                 raise PlayerFaultError(Crashed(str(error))) from None
         found: AnyAlphaBeta | None = self.search
-        if self.own.is_reference and not self.needs_model:
+        if self.function is not None and not self.needs_model:
             with contextlib.suppress(AlphaBetaError):
-                found = self._reference(game)
+                found = self._reference(game, self.function)
         if found is not None:
             self._role_search = RoleSearch(found, setup.role, depth=self.own.depth)
         elif self.function is not None or isinstance(self.weights, LinearForm):
@@ -134,20 +127,14 @@ class AlphaBetaAdvisor(Advisor):
         """Whether the options go beyond minimax: then the search in plain Python plays all games."""
         return len(self._members or ()) > 1 or self.own.opponent_error > 0
 
-    def _reference(self, game: Game[Any]) -> ReferenceSearch:
+    def _reference(self, game: Game[Any], function: Callable[[Game[Any], Any], float]) -> ReferenceSearch:
         """The readable search. What a user evaluates need not be the same for mirror images."""
-        refinements, estimate = self.refinements, None if self.search is None else self.search.estimate
-        if self.function is not None:
-            estimate = Estimate(goal_weight=0, mobility_weight=0, function=self.function)
-        if self.function is not None or isinstance(self.weights, LinearForm):
-            refinements = replace(refinements, symmetries=False)
-        return ReferenceSearch(game, refinements, estimate)
+        estimate = Estimate(goal_weight=0, mobility_weight=0, function=function)
+        return ReferenceSearch(game, Refinements(symmetries=False), estimate)
 
     def _set_up(self, game: CompiledGame, budget: Budget) -> AlphaBeta:
         """The search, after a first look at the game, with an evaluation of the horizon."""
-        begin, taught, images = time.monotonic(), None, None
-        if self.weights is None and {AUTO, NETWORK} & set(self.own.evaluation.split("+")):
-            taught = taught_network(game, self.own.network, may_use_kept=not self._is_counted)
+        begin, images = time.monotonic(), None
         if isinstance(self.weights, LinearForm):
             images = identity_image(game)
         elif not self._is_counted:
@@ -158,30 +145,23 @@ class AlphaBetaAdvisor(Advisor):
         search = AlphaBeta(game, estimate, images=images)
         if not self._is_counted:
             search.map_table(budget.part(MAPPING_SHARE).deadline)
-        if self.own.coalition == OWN_COALITION:
-            table = open_endings(game, self.own.endings, is_counted=self._is_counted)
-            if table is not None and table.known is not None:
-                search.use_known_goals(table.known, table.goal_sum)
         search.search(game.initial_state(), budget, depth=1)
         now = time.monotonic()
         if self.weights is None:
             # Analyzing a circuit takes several times as long as preparing it.
             if budget.deadline - now > ANALYSIS * (now - begin):
-                self._choose_evaluation(game, search, taught, budget)
+                self._choose_evaluation(game, search, budget)
             else:
                 self.evaluation = "mobility"
                 _logger.info("%s: evaluation mobility, no time to learn", self._setup.match_id)
         return search
 
-    def _choose_evaluation(
-        self, game: CompiledGame, search: AlphaBeta, taught: TaughtNetwork | None, budget: Budget
-    ) -> None:
+    def _choose_evaluation(self, game: CompiledGame, search: AlphaBeta, budget: Budget) -> None:
         """Find the best evaluation of the horizon."""
         self.evaluation, estimate = find_estimate(
             game,
             self.own.evaluation_options(),
             search.images,
-            None if taught is None else taught.network,
             seed=self._setup.seed,
             deadline=budget.deadline,
             is_timed=self.own.nodes is None,

@@ -1,4 +1,4 @@
-"""Moves of a saved solution: of the whole game, or of its endings."""
+"""Moves of a saved solution."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import random
 from ggp.game import Move, Role
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
-from ggp.players.kept_knowledge import open_endings
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
 from ggp.search.report import MoveReport, SearchReport
@@ -40,24 +39,6 @@ class TablebaseAdvisor(Advisor):
         except (KeyError, SolverError):
             return None
         return advice_of_stage(stage, self._setup, position.rng)
-
-
-class EndingsAdvisor(Advisor):
-    """Plays optimally in the positions of the table that `ggp prepare endings` wrote."""
-
-    def __init__(self, option: str, *, is_counted: bool) -> None:
-        """option: `endings` of the player. is_counted: as of `BookAdvisor`."""
-        self._option, self._is_counted = option, is_counted
-
-    def start(self, setup: MatchSetup, budget: Budget) -> bool:
-        self._setup = setup
-        self.table = open_endings(setup.game, self._option, is_counted=self._is_counted)
-        return self.table is not None
-
-    def advise(self, position: Position, budget: Budget) -> Advice | None:
-        assert self.table is not None
-        stage = self.table.stage(self._setup.game, position.state)
-        return None if stage is None else advice_of_stage(stage, self._setup, position.rng)
 
 
 def advice_of_stage(stage: Stage, setup: MatchSetup, rng: random.Random) -> Advice | None:

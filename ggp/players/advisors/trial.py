@@ -22,8 +22,8 @@ from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
 from ggp.players.advisors.advisor import Advisor, Position
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
-from ggp.players.kept_knowledge import kept_trial, taught_network
-from ggp.players.options import OFF, AlphaBetaOptions
+from ggp.players.kept_knowledge import kept_trial
+from ggp.players.options import AlphaBetaOptions
 from ggp.search.alphabeta.evaluation import prepare_evaluations
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.alphabeta.self_play import LONGEST, random_opening
@@ -54,16 +54,15 @@ _logger = logging.getLogger("ggp.players")
 class TrialAdvisor(Advisor):
     """Alpha-beta, if requested, tuned, or better than the tree in trial matches."""
 
-    def __init__(self, rival: MctsOptions, *, is_certain: bool, network: str = OFF) -> None:
+    def __init__(self, rival: MctsOptions, *, is_certain: bool) -> None:
         """Set the options.
 
-        rival        options of the tree to win trial matches against
+        rival        options of the tree to win trial matches against; with others than in the matches that
+                     were counted, counting begins again
         is_certain   alpha-beta always chooses the moves if it can search the game
-        network      option of the player: a network that the evaluation may use. With another one than in the
-                     matches that were counted, or other options of the rival, counting begins again
         """
-        self._rival, self._is_certain, self._network = rival, is_certain, network
-        self.alphabeta = AlphaBetaAdvisor(AlphaBetaOptions(network=network))
+        self._rival, self._is_certain = rival, is_certain
+        self.alphabeta = AlphaBetaAdvisor(AlphaBetaOptions())
 
     def may_choose(self, game: Game[Any], start_clock_seconds: float) -> bool:
         """Whether alpha-beta may come to choose the moves, by the start clock and what is kept."""
@@ -120,10 +119,9 @@ class TrialAdvisor(Advisor):
         return _keep_trial(game, trial, before).is_won
 
     def _trial_of(self, game: Game[Any]) -> Trial:
-        """The trial matches so far, with the present network of alpha-beta and options of the tree."""
-        taught = taught_network(require_compiled(game), self._network, may_use_kept=True)
+        """The trial matches so far, with the present options of the tree."""
         rival = TunedOptions(self._rival.policy, self._rival.exploration)
-        empty = Trial.empty(game, generation=0 if taught is None else taught.generation, rival=str(rival))
+        empty = Trial.empty(game, rival=str(rival))
         kept = kept_trial(game)
         return kept if kept is not None and kept.has_same_sides(empty) else empty
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.game import Game
-from ggp.networks.network import Network
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 
 SCALE = 100
@@ -23,16 +22,14 @@ EVEN = 50 * SCALE
 class Estimate:
     """Static evaluation at the horizon, in hundredths of a goal for the first role.
 
-    What the goal there, the formula and the network expect is added as a difference from EVEN.
+    What the goal there and the formula expect is added as a difference from EVEN.
     """
 
     goal_weight: int = 50  # percentage of the goal there, if the rules give one
     mobility_weight: int = 2  # for every legal move of the role to move
     weights: NDArray[np.int32] | None = None  # int32[F+1]: for every fact that holds, and a constant
     formula: GoalFormula | None = None  # see `ggp.search.alphabeta.goal_distance`; None: no distances
-    is_for_order: bool = False  # the score orders moves and nothing else: the horizon is EVEN
     lowest: int = 1  # bounds of the score: between those of a lost and a won game
     highest: int = 100 * SCALE - 1
-    network: Network | None = None  # a network taught to play the game; None: none
     function: Callable[[Game[Any], Any], float] | None = None
     """(game, state) → the goal that the first role may expect; only the readable search calls it."""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import find_own_rules, load
 from ggp.features.recognition import recognize_features
-from ggp.networks.network import Network
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.learning import (
@@ -32,7 +31,7 @@ from ggp.search.alphabeta.learning import (
     has_kinds,
     search_speed,
 )
-from ggp.search.alphabeta.options import AUTO, NETWORK, PARTS, EvaluationOptions
+from ggp.search.alphabeta.options import AUTO, PARTS, EvaluationOptions
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import compare
 
@@ -48,7 +47,6 @@ def find_estimate(
     game: CompiledGame,
     options: EvaluationOptions,
     images: NDArray[np.int32],
-    network: Network | None = None,
     *,
     seed: int = 0,
     deadline: float = math.inf,
@@ -57,7 +55,6 @@ def find_estimate(
     """The requested estimate, or the best one, with its name. Parts that a game does not have are left out.
 
     images     its symmetries, see `ggp.search.alphabeta.symmetry`
-    network    one that was taught to play it, which `auto` tries too
     deadline   time.monotonic() seconds; what is not ready by then is left out
     is_timed   compare evaluations at equal time; else with equal nodes, so that only the seed matters
     Raises AlphaBetaError where alpha-beta cannot search the game.
@@ -65,7 +62,7 @@ def find_estimate(
     if options.evaluation == "mobility":
         return "mobility", Estimate()
     is_auto = options.evaluation == AUTO
-    names = (*TRIED, *([NETWORK] if network else [])) if is_auto else (options.evaluation,)
+    names = TRIED if is_auto else (options.evaluation,)
     asked = {part for name in names for part in name.split("+")}
     features = recognize_features(game, deadline)
     formula = goal_formula(game, features, deadline) if "distance" in asked else None
@@ -78,14 +75,14 @@ def find_estimate(
         choice = LearningOptions(kind=options.kind, games=options.games, seed=seed)
         learner = SelfPlayLearner(game, features, images, choice, until)
         weights = learner.spread_scores() if learner.run() else None
-    found = {"distance": formula, "features": weights, NETWORK: network}
+    found = {"distance": formula, "features": weights}
     have = {"mobility": True, **{part: value is not None for part, value in found.items()}}
     if not is_auto and (missing := [part for part in names[0].split("+") if not have[part]]):
         _logger.warning("%s: evaluation by %s unavailable", game.name, " or ".join(missing))
     estimates: dict[str, Estimate] = {}
     for name in names:
         parts = [part for part in name.split("+") if have[part]] or ["mobility"]
-        estimates["+".join(parts)] = _estimate(parts, formula, weights, network)
+        estimates["+".join(parts)] = _estimate(parts, formula, weights)
     if len(game.roles) == 1:
         return list(estimates.items())[-1]
     # If pieces differ in worth, captures matter most.
@@ -102,13 +99,10 @@ def prepare_evaluations() -> None:
     assert isinstance(game, CompiledGame)
     search = AlphaBeta(game, mebibytes=TABLE_MEBIBYTES)
     search.search(game.initial_state(), depth=1)
-    network = Network.random(game, seed=0)
-    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1), search.images, network)
+    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1), search.images)
 
 
-def _estimate(
-    parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None, network: Network | None
-) -> Estimate:
+def _estimate(parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None) -> Estimate:
     if parts == ["mobility"]:
         return Estimate()
     return Estimate(
@@ -116,7 +110,6 @@ def _estimate(
         mobility_weight=Estimate.mobility_weight if "mobility" in parts else 0,
         formula=formula if "distance" in parts else None,
         weights=weights if "features" in parts else None,
-        network=network if NETWORK in parts else None,
     )
 
 

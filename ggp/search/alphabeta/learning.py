@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
-from ggp.features.cases import find_cases
-from ggp.features.evaluation import SLOPE, LinearEvaluation, NamedFeatures, goal_of_states
+from ggp.features.evaluation import SLOPE, LinearEvaluation, goal_of_states
 from ggp.features.learning import (
     FACTS,
     PIECES,
@@ -32,7 +31,6 @@ from ggp.features.learning import (
     feature_numbers,
     learn_from_games,
     learn_weights,
-    name_features,
 )
 from ggp.features.recognition import recognize_features
 from ggp.integers import check_integers
@@ -220,7 +218,7 @@ def learn_evaluation(
     report: Callable[[int, float], None] | None = None,
     is_interruptible: bool = False,
 ) -> LinearEvaluation:
-    """A linear evaluation learned by self-play, with the weights for FAST where features are recognized.
+    """A linear evaluation learned by self-play.
 
     is_interruptible   a KeyboardInterrupt ends learning, once something was learned
     Raises AlphaBetaError where alpha-beta cannot search the game.
@@ -242,18 +240,7 @@ def learn_evaluation(
     named = zip(game.terms.fluents, vector[:-1], strict=True)
     weights = {str(fluent): round(float(weight), 5) for fluent, weight in named if abs(weight) > 5e-6}
     constant = round(float(vector[-1]), 5)
-    fast = _fast_weights(game, features, learner.recent)
-    return LinearEvaluation(game.name, constant, weights, tuple(learner.curve), fast, was_interrupted)
-
-
-def _fast_weights(
-    game: CompiledGame, features: Features | None, games: Sequence[PlayedGame]
-) -> NamedFeatures | None:
-    """The weights of FAST's features, learned from games; None without features."""
-    kind = None if features is None else find_cases(game, features)[0]
-    if features is None or kind is None or not games:
-        return None
-    return name_features(game, features, learn_from_games(game, features, kind, list(games)))
+    return LinearEvaluation(game.name, constant, weights, tuple(learner.curve), was_interrupted)
 
 
 def feature_scores(

@@ -12,13 +12,11 @@ from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import make_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
 from ggp.lanes.layout import LaneTables
-from ggp.networks.kernels import no_network, tables_of
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, Frames
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
-from ggp.solver.kernels.known_goals import no_known_goals
 
 DEFAULT_MEBIBYTES = 256
 _MIN_SLOTS = 1 << 10
@@ -82,11 +80,8 @@ def allocate_memory(
         table_key=np.zeros(slots * code.word_count, np.uint64),
         table_data=np.zeros(slots, np.uint64),
         weight=np.zeros(tables.fluent_count + 1, np.int32),
-        known=no_known_goals(),
-        mixed=np.zeros(lanes, np.uint64),
         formula=no_formula(),
         degree=make_rows(1, TOGETHER),
-        network=no_network(),
         wins=sides[0],
         other_wins=sides[1],
         bounds=sides[2],
@@ -100,12 +95,10 @@ def allocate_memory(
 def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemory:
     """The same memory with the options of `estimate`."""
     for place, setting in (
-        (arrays.EVEN_HORIZON, estimate.is_for_order),
         (arrays.GOAL_WEIGHT, estimate.goal_weight),
         (arrays.MOBILITY_WEIGHT, estimate.mobility_weight),
         (arrays.HAS_WEIGHTS, estimate.weights is not None),
         (arrays.HAS_FORMULA, estimate.formula is not None),
-        (arrays.HAS_NETWORK, estimate.network is not None),
     ):
         memory.option[place] = int(setting)
     if estimate.weights is not None:
@@ -113,8 +106,7 @@ def with_estimate(memory: AlphaBetaMemory, estimate: Estimate) -> AlphaBetaMemor
     formula = estimate.formula or no_formula()
     parts = len(formula.leaf) + len(formula.is_any)
     degree = make_rows(max(1, parts), TOGETHER)
-    network = no_network() if estimate.network is None else tables_of(estimate.network)
-    return memory._replace(formula=formula, degree=degree, network=network)
+    return memory._replace(formula=formula, degree=degree)
 
 
 def most_legal(game: CompiledGame) -> int:

@@ -5,7 +5,6 @@ An *evaluation* is one of PARTS, or several joined by `+`:
     mobility   the moves of the role to move; alone, with half of the goals of nonterminal states
     distance   how near the roles are to their goals (`ggp.search.alphabeta.goal_distance`)
     features   a linear value of what holds, learned by self-play (`ggp.search.alphabeta.learning`)
-    network    the value of a network that was taught to play the game (`ggp.networks`)
 
 `auto` tries several (`ggp.search.alphabeta.evaluation`). An evaluation of one's own is a function, as
 `module:function` or `file.py:function`, or a file (`ggp.features.linear_form`).
@@ -19,8 +18,7 @@ from ggp.search.option_table import OptionError
 from ggp.search.tree.options import FEATURE_KINDS
 
 AUTO = "auto"
-NETWORK = "network"
-PARTS = ("mobility", "distance", "features", NETWORK)
+PARTS = ("mobility", "distance", "features")
 KINDS = (*FEATURE_KINDS, "facts")
 
 

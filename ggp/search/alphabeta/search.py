@@ -34,7 +34,6 @@ from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.search.decisive.kept_circuits import WINNING_GOAL
 from ggp.search.protocol import NO_SUM
-from ggp.solver.kernels.known_goals import KnownGoals
 from ggp.solver.slices import Slices
 
 JOIN_SECONDS = 0.05
@@ -139,27 +138,12 @@ class AlphaBeta:
 
     def set_estimate(self, estimate: Estimate) -> None:
         """Score the horizon by another estimate from now on; entries in the table stay as they are. Raises
-        ValueError for weights and networks of another game."""
-        weights, network, fluents = estimate.weights, estimate.network, len(self.game.terms.fluents)
+        ValueError for weights of another game."""
+        weights, fluents = estimate.weights, len(self.game.terms.fluents)
         if weights is not None and weights.shape != (fluents + 1,):
             raise ValueError(f"weights have shape ({fluents + 1},), not {weights.shape}")
-        if network is not None and not network.fits(self.game):
-            raise ValueError(f"the network is not one of {self.game.name}: other fluents, roles or moves")
         self.estimate = estimate
         self._memory = with_estimate(self._memory, estimate)
-
-    def use_known_goals(self, known: KnownGoals, goal_sum: int | None) -> None:
-        """Treat states whose goals are known as ends of the game, from now on.
-
-        goal_sum   of the two roles in those states; None with one role
-        The goals must be exact, and the keys those of `code`. Symmetric states have one key, that of the
-        smallest image, so that others are not found.
-        """
-        self._memory = self._memory._replace(known=known)
-        if goal_sum is not None:
-            self._known_sum = goal_sum
-        if self.goal_sum < 0:
-            self.counter[arrays.SUM] = self._known_sum
 
     def search(
         self, state: PackedState, budget: Budget = NO_LIMIT, *, depth: int | None = None
@@ -362,7 +346,7 @@ class AlphaBeta:
         """Begin at `state`, which is not terminal, with all counters at 0."""
         search = self._memory
         a = arrays
-        self.counter[[a.NODES, a.HITS, a.LEAVES, a.STOP, a.FAULT, a.PAUSED, a.KNOWN]] = 0
+        self.counter[[a.NODES, a.HITS, a.LEAVES, a.STOP, a.FAULT, a.PAUSED]] = 0
         search.option[arrays.PASS_LIMIT] = 0
         self._is_interrupted = False
         search.frames.children[0] = -1

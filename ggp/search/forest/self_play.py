@@ -43,7 +43,6 @@ class SelfPlay:
     moves        int32[N, P, R], counted within the role (`game.moves[r]`); -1 after the end
     choices      int32[N, P, R]: legal moves
     value        float64[N, P, R]: the mean goal that the search expected of the move; NaN where it made none
-    held         bool[N, F]: fluents that held in some state of the match, numbered as `game.terms.fluents`
 
     >>> import ggp
     >>> found = self_play(ggp.load("tictactoe"), 100, 8)
@@ -57,7 +56,6 @@ class SelfPlay:
     moves: Int32Array
     choices: Int32Array
     value: Float64Array
-    held: BoolArray
 
     def __repr__(self) -> str:
         return f"<SelfPlay: {len(self.length)} matches, {int(self.is_finished.sum())} finished>"
@@ -206,7 +204,6 @@ class MatchBatch:
         self._rng = np.random.default_rng((context.seed & (2**64 - 1), first))
         self._first_move = game.tables.first_move
         self._states = np.repeat(game.unpack(game.initial_state())[None], count, axis=0)
-        self._held = self._states.copy()
         self._is_random = np.array([role == RANDOM_ROLE for role in game.roles]) | (simulations == 0)
         self._is_running = np.ones(count, np.bool_)
         self._is_finished = np.zeros(count, np.bool_)
@@ -231,7 +228,7 @@ class MatchBatch:
         nothing = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape)
         steps = zip(nothing, *self._steps, strict=True)
         moves, choices, value = (np.stack(arrays, axis=1)[:, 1:] for arrays in steps)
-        return SelfPlay(self._is_finished, self._goals, self._length, moves, choices, value, self._held)
+        return SelfPlay(self._is_finished, self._goals, self._length, moves, choices, value)
 
     def _look(self, running: Int64Array) -> BoolArray:
         """End the matches that are over; bool[M, N]: the legal moves of all that were running."""
@@ -272,9 +269,7 @@ class MatchBatch:
         lanes.set_states(self._states[running].T)
         lanes.set_moves(selected)
         lanes.settle(Phase.LEGAL, Phase.NEXT)
-        self._states[running] = following = lanes.read(game.lane_tables.next, count).T
-        self._held[running] |= following
-        self.observe_step(running, chosen, following)
+        self._states[running] = lanes.read(game.lane_tables.next, count).T
         self._length[running] += 1
         shape = self._searcher.shape
         step = np.full(shape, -1, np.int32), np.zeros(shape, np.int32), np.full(shape, np.nan)
@@ -282,13 +277,6 @@ class MatchBatch:
             whole[running] = part
         self._steps.append(step)
         return True
-
-    def observe_step(self, running: Int64Array, chosen: Int32Array, following: BoolArray) -> None:
-        """Hook after a joint move of the matches int64[N], with NEXT settled in the lanes; does nothing.
-
-        chosen      int32[N, R]
-        following   bool[N, F]: the states that it leads to
-        """
 
     def _any_move(self, legal: BoolArray, role: int, is_random: BoolArray) -> Int32Array:
         """int32[N]: a random legal move of a role where bool[N] is true, else its first one."""

@@ -16,7 +16,6 @@ from ggp.search.option_table import (
     OptionError,
     check_table,
     choice,
-    file_path,
     number,
     number_of,
     parse_table,
@@ -38,16 +37,23 @@ MAX_COUNTED = 10**9
 class MctsOptions:
     """How to search: each field is a row of the table, except
 
+    is_decisive   take immediate wins and block immediate losses, also in playouts
+    episodes      playouts that FAST learns from
+    refresh       playouts after which weights of moves are recomputed; None: a quarter of the number of moves
     step_limit    joint moves of a playout, then it counts as an end
     depth_limit   joint moves in the tree, then the playout begins
     node_limit    nodes of the plain-Python search; that on lanes has `memory`
     leaf_growth   visits of the root per lane that shares a descent; 0: always as many as may
+    lanes         in use per tree; None: all
+    lanes_per_leaf   maximum lanes that share one descent
+    ramp          visits of the root per lane in flight; more only to try all its moves; 0: no limit
+    fill          share of the time after which all lanes may be in flight, regardless of ramp; 0: never
 
     >>> parse_options({"policy": "rave+mast", "tau": "5"}, MctsOptions()).gibbs_temperature
     5.0
-    >>> parse_options({"fill": "2"}, MctsOptions())
+    >>> parse_options({"c": "-2"}, MctsOptions())
     Traceback (most recent call last):
-    ggp.search.option_table.OptionError: fill must be from 0 to 1, not 2
+    ggp.search.option_table.OptionError: c must be at least 0, not -2
     """
 
     policy: str = text("policy", "uniform", f"Parts joined by +: {', '.join(POLICY_PARTS)}.")
@@ -58,63 +64,29 @@ class MctsOptions:
     rave_k: float = number(
         "k", 1000.0, "k in the weight sqrt(k / (3 N + k)) of all-moves-as-first values.", least=0.0
     )
-    grave_reference: int = number(
-        "grave_ref", 50, "GRAVE: minimum playouts of a node whose table is used.", least=1, most=MAX_COUNTED
-    )
-    episodes: int = number("episodes", 1024, "FAST: playouts to learn from.", least=1, most=10_000_000)
     feature_kind: str = choice("features", "auto", "FAST: features to learn values for.", FEATURE_KINDS)
-    weights: str | None = file_path(
-        "weights",
-        None,
-        "FAST: file of `ggp prepare evaluation` with weights to use instead of learning them.",
-    )
     is_solving: bool = switch("solver", False, "Prove wins, losses and draws in the tree.")
-    is_decisive: bool = switch(
-        "decisive", False, "Take immediate wins and block immediate losses, also in playouts."
-    )
     is_looking: bool = switch(
         "lookahead", False, "Detect immediate wins in the tree where moves are not decisive."
     )
     is_graph: bool = switch("transpositions", False, "Share one node among equal states.")
-    refresh: int | None = number(
-        "refresh",
-        None,
-        "Playouts after which the weights of moves are recomputed.",
-        least=1,
-        most=MAX_COUNTED,
-        default_text="a quarter of the number of moves; 1 with simulations",
-    )
+    is_decisive: bool = False
+    episodes: int = 1024
+    refresh: int | None = None
     step_limit: int = 10_000
     depth_limit: int = 512
     node_limit: int = 200_000
     leaf_growth: int = 8192
+    lanes: int | None = None
+    lanes_per_leaf: int = 8
+    ramp: int = 32
+    fill: float = 0.2
     words: int = number_of(
         "words",
         8,
         "Width of a row: 64 lanes per word and tree.",
         WIDTHS,
         default_text="8; with simulations as many as needed",
-    )
-    lanes: int | None = number(
-        "lanes", None, "Lanes in use per tree.", least=1, most=MAX_LANES, default_text="all"
-    )
-    lanes_per_leaf: int = number(
-        "lanes_per_leaf", 8, "Maximum lanes that share one descent.", least=1, most=MAX_LANES
-    )
-    ramp: int = number(
-        "ramp",
-        32,
-        "Visits of the root per lane in flight; more only to try all its moves; 0: no limit.",
-        least=0,
-        most=MAX_COUNTED,
-        default_text="32; 512 with simulations",
-    )
-    fill: float = number(
-        "fill",
-        0.2,
-        "Share of the time after which all lanes may be in flight, regardless of ramp; 0: never.",
-        least=0.0,
-        most=1.0,
     )
     threads: int = number(
         "threads",
@@ -130,12 +102,10 @@ class MctsOptions:
 
     def __post_init__(self) -> None:
         try:
-            policy = parse_policy(self.policy)
+            parse_policy(self.policy)
         except PolicyError as error:
             raise OptionError(str(error)) from None
         check_table(self)
-        if self.weights is not None and policy.playouts.name != "fast":
-            raise OptionError("weights needs policy=fast")
 
     @property
     def parsed_policy(self) -> Policy:
@@ -151,7 +121,7 @@ class MctsOptions:
         policy = self.parsed_policy
         # That of FAST is on another scale.
         temperature = None if policy.has_features else self.temperature
-        return replace(self, policy=policy.stand_in().name, temperature=temperature, weights=None)
+        return replace(self, policy=policy.stand_in().name, temperature=temperature)
 
 
 COUNTED_RAMP = 512
@@ -183,14 +153,3 @@ def available_cores() -> int:
 def parse_options(given: Mapping[str, str], defaults: MctsOptions) -> MctsOptions:
     """`defaults` with the options of `given`, by name, as users write them. Raises OptionError."""
     return parse_table(defaults, given)
-
-
-def check_weights(path: str) -> None:
-    """Raise OSError or OptionError if FAST cannot read the weights in this file."""
-    # Not at the top: a player that listens for matches does not need numpy, its search processes do.
-    from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
-
-    try:
-        LinearEvaluation.load(path)
-    except EvaluationFileError as error:
-        raise OptionError(str(error)) from None

@@ -131,7 +131,7 @@ class LanesSearch:
                     engine.set_root(fluents)
                 else:
                     # Copying takes up to tens of milliseconds. After pondering a move waits for them.
-                    is_late = self._is_stoppable and not self._budget.is_counted and not engine.lacks_room
+                    is_late = self._is_stoppable and not self._budget.is_counted and not engine.is_full
                     engine.move_root(child, fluents, is_late=is_late)
 
             self._in_threads(follow, self.engines)
@@ -267,7 +267,7 @@ class LanesSearch:
                 ticks = max(1, int(ticks * left / spent))
             if engine.is_constant_sum and not self._has_proofs():
                 engine.stop_proving()
-            if engine.is_loose and engine.lacks_room and left > COMPACTION_SECONDS * engine.node_count:
+            if engine.is_loose and engine.is_full and left > COMPACTION_SECONDS * engine.node_count:
                 with engine.steady:
                     engine.compact()
             share = (now - started) / filling if filling > 0 else 0.0

@@ -44,7 +44,6 @@ from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast_kernels import FeatureCases
 from ggp.search.tree.policies.parts import link_parts
-from ggp.search.tree.policies.policy import GRAVE
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
@@ -150,7 +149,6 @@ class TreeEngine:
             ramp=options.ramp,
             step_limit=options.step_limit,
             rave_k=float(options.rave_k) if policy.mixes_in else 0.0,
-            grave_reference=options.grave_reference if policy.mixes_in == GRAVE else 0,
             playout=policy.playouts.draws,
             learning=policy.playouts.learns,
             temperature=float(options.gibbs_temperature),
@@ -186,11 +184,6 @@ class TreeEngine:
     def is_full(self) -> bool:
         """Whether a node or its edges found no room since the root was set."""
         return bool(self.arrays.counter[c.REFUSED] > 0)
-
-    @property
-    def lacks_room(self) -> bool:
-        """Whether nodes, edges or tables of GRAVE have run out."""
-        return self.is_full or (len(self.tree.table) > 1 and self.arrays.counter[c.FREE_TABLES] == 0)
 
     @property
     def root(self) -> int:

@@ -6,11 +6,9 @@ state_graph     the reachable states, and what each role can do and sees in them
 sequence_form   unrolls the graph into information sets, sequences and the payoffs of pairs of sequences
 kernels         expected payoffs of sequences, regrets and best responses
 minimization    predictive CFR+; best responses, and how exploitable strategies are
-double_oracle   bounds of the value where the tree is too large to unroll
 strategy        strategies as text: information sets, moves and probabilities
 """
 
-from ggp.solver.cfr.double_oracle import OracleBounds, OracleRound, find_bounds
 from ggp.solver.cfr.minimization import (
     ApproximateEquilibrium,
     CfrOptions,
@@ -28,11 +26,8 @@ __all__ = [
     "CfrOptions",
     "CfrProgress",
     "InformationSet",
-    "OracleBounds",
-    "OracleRound",
     "SequenceForm",
     "UnrollingProgress",
-    "find_bounds",
     "find_equilibrium",
     "information_set",
     "information_sets",

@@ -184,18 +184,11 @@ class _Minimization:
 
 def respond(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, float]:
     """A pure best response of `agent` (0 or 1) to a behavior strategy of the other, and the goal it earns."""
-    strategy, _, gain = response_worth(form, agent, other)
-    return strategy, gain + form.graph.total / 2
-
-
-def response_worth(form: SequenceForm, agent: int, other: Floats) -> tuple[Floats, Floats, float]:
-    """A best response of `agent`, what each of its sequences earns by it, float64[Q], and what it earns.
-    Worth is in goals above half of the constant sum, weighted by the chances of getting there."""
     mine, theirs = form.plexes[agent], form.plexes[1 - agent]
     worth, strategy = np.empty(mine.sequence_count), np.ones(mine.sequence_count)
     worth_at_ends(_payoffs(form), agent, realization_plan(theirs, other), worth)
     gain = best_response(mine.first, mine.parent, worth, strategy)
-    return strategy, worth, gain
+    return strategy, gain + form.graph.total / 2
 
 
 def bounds(form: SequenceForm, strategies: Strategies) -> tuple[float, float]:

@@ -49,9 +49,6 @@ class Treeplex:
     slot       int32[X]: place of the own move of the last step among the legal moves before it
     percept    int32[X]: number of the percept set of the last step in the state graph
     known      int32[X]: number of the set of legal moves after observation history x
-    moves      int64[D]: bit s is set if the move at place s of the legal moves is one of set d, as all are
-               unless the agent was restricted; undefined beyond 62 legal moves
-    identity   int64[D]: hash of what was observed before set d, equal in every unrolling
     """
 
     first: Int64Array
@@ -61,8 +58,6 @@ class Treeplex:
     slot: Int32Array
     percept: Int32Array
     known: Int32Array
-    moves: Int64Array
-    identity: Int64Array
 
     @property
     def set_count(self) -> int:
@@ -110,55 +105,17 @@ class UnrollingProgress:
     seconds: float
 
 
-class MoveTable:
-    """The moves that an agent may make, or their probabilities. K information sets known, M moves at most.
-
-    In other sets all moves are allowed in the opening, and later the first legal move.
-
-    is_strategy   moves are drawn with these probabilities, so the agent has no information sets of its own
-    identity      int64[K], ascending
-    share         float64[K, M]: probabilities; or 1 for moves that may be made, 0 for others
-    """
-
-    def __init__(self, width: int, *, is_strategy: bool, opening: int = 0) -> None:
-        self.is_strategy, self.opening = is_strategy, opening
-        self.identity = np.zeros(0, np.int64)
-        self.share = np.zeros((0, width))
-
-    def shares(self, identity: Int64Array, move_count: Int64Array, depth: int) -> NDArray[np.float64]:
-        """float64[X, M] for observation histories and their numbers of legal moves, at most M."""
-        open_moves = move_count if depth < self.opening else np.ones_like(move_count)
-        found = (np.arange(self.share.shape[1]) < open_moves[:, None]).astype(np.float64)
-        if depth >= self.opening and len(self.identity):
-            place = np.minimum(np.searchsorted(self.identity, identity), len(self.identity) - 1)
-            is_known = (self.identity[place] == identity) & (move_count > 1)
-            found[is_known] = self.share[place[is_known]]
-        return found
-
-    def put(self, identity: Int64Array, share: NDArray[np.float64], *, is_added: bool = False) -> None:
-        """Set the shares of some sets; if added, moves that had a share before keep the larger one."""
-        every = np.union1d(self.identity, identity)
-        table = np.zeros((len(every), self.share.shape[1]))
-        table[np.searchsorted(every, self.identity)] = self.share
-        place = np.searchsorted(every, identity)
-        table[place] = np.maximum(table[place], share) if is_added else share
-        self.identity, self.share = every, table
-
-
 def sequence_form(
     graph: StateGraph,
     limits: SolverLimits | None = None,
     report: Callable[[UnrollingProgress], None] | None = None,
-    restrictions: tuple[MoveTable | None, ...] = (None, None),
 ) -> SequenceForm:
     """Unroll a state graph into its sequence form.
-
-    restrictions   by agent which moves to unroll; None: all legal ones
 
     Raises SolverLimitError; UnsolvableError if a match need not end, or if an agent cannot tell from its
     observations which moves are legal.
     """
-    return _Unrolling(graph, limits or SolverLimits(), report, restrictions).run()
+    return _Unrolling(graph, limits or SolverLimits(), report).run()
 
 
 class _Layer(NamedTuple):
@@ -173,18 +130,16 @@ class _Layer(NamedTuple):
 class _Views:
     """What one agent observes: histories layer by layer, and the information sets among them."""
 
-    def __init__(self, agent: int, graph: StateGraph, restriction: MoveTable | None = None) -> None:
-        self.agent, self.restriction = agent, restriction
+    def __init__(self, agent: int, graph: StateGraph) -> None:
+        self.agent = agent
         self.percepts = len(graph.percept_sets[agent]) or int(np.diff(graph.first_edge).max(initial=1))
         self.moves: Int64Array = np.array([len(legal) for legal in graph.legal_sets[agent]], np.int64)
         self.most_moves = int(self.moves.max())
-        # Of the current layer: the number of its first observation history, and by view the hash (see
-        # `Treeplex`), the last own sequence, the first one of the information set (-1 without a choice); if
-        # the agent is restricted, [views, M] the share of each move and its place among those allowed.
+        # Of the current layer: the number of its first observation history, and by view the last own
+        # sequence and the first one of the information set (-1 without a choice).
         self.offset, self.following_offset, self.sequences = 0, 1, 1
-        self.identity, self.sequence, self.opening = (np.zeros(1, np.int64) for _ in range(3))
-        self.share, self.rank = np.zeros((0, 0)), np.zeros((0, 0), np.int64)
-        names = ["count", "parent", "history", "origin", "slot", "percept", "known", "moves", "identity"]
+        self.sequence, self.opening = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        names = ["count", "parent", "history", "origin", "slot", "percept", "known"]
         self.parts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
         self._append(origin=np.array([-1]), slot=np.array([0]), percept=np.array([0]))
 
@@ -192,7 +147,7 @@ class _Views:
         for name, values in columns.items():
             self.parts[name].append(values)
 
-    def decide(self, layer: _Layer, graph: StateGraph, depth: int) -> None:
+    def decide(self, layer: _Layer, graph: StateGraph) -> None:
         """Make the information sets of a layer. Raises UnsolvableError if legal moves are not known."""
         view, legal = layer.view[self.agent], graph.legal[layer.state, self.agent]
         known = np.zeros(len(self.sequence), np.int64)
@@ -204,13 +159,6 @@ class _Views:
                 " states that it cannot tell apart must have the same"
             )
         moves = self.moves[known]
-        bits = (1 << moves) - 1
-        if self.restriction is not None:
-            self.share = self.restriction.shares(self.identity, moves, depth)
-            is_allowed = self.share > 0
-            self.rank = is_allowed.cumsum(axis=1) - 1
-            bits = (is_allowed << np.arange(is_allowed.shape[1])).sum(axis=1)
-            moves = np.ones_like(moves) if self.restriction.is_strategy else is_allowed.sum(axis=1)
         has_choice = moves > 1
         count = np.where(has_choice, moves, 0)
         self.opening = np.where(has_choice, self.sequences + slice_offsets(count)[:-1], -1)
@@ -221,14 +169,11 @@ class _Views:
             parent=self.sequence[where],
             history=self.offset + where,
             known=known,
-            moves=bits[where],
-            identity=self.identity[where],
         )
 
     def sequence_after(self, view: Int64Array, slot: Int64Array) -> Int64Array:
         opening = self.opening[view]
-        place = slot if self.restriction is None else self.rank[view, slot]
-        return np.where(opening >= 0, opening + place, self.sequence[view])
+        return np.where(opening >= 0, opening + slot, self.sequence[view])
 
     def key(self, view: Int64Array, slot: Int64Array, percept: Int64Array) -> Int64Array:
         return (view * self.most_moves + slot) * self.percepts + percept
@@ -240,7 +185,6 @@ class _Views:
         before, slot = np.divmod(rest, self.most_moves)
         self._append(origin=self.offset + before, slot=slot, percept=percept)
         self.sequence = self.sequence_after(before, slot)
-        self.identity = _mixed(self.identity[before], slot * self.percepts + percept)
         self.offset, self.following_offset = self.following_offset, self.following_offset + len(different)
         return view.astype(np.int64)
 
@@ -259,12 +203,11 @@ class _Unrolling:
         graph: StateGraph,
         limits: SolverLimits,
         report: Callable[[UnrollingProgress], None] | None,
-        restrictions: tuple[MoveTable | None, ...],
     ) -> None:
         self.graph, self.limits, self.report = graph, limits, report
         self.start = time.perf_counter()
         self.agents = len(graph.agents)
-        self.views = [_Views(agent, graph, restrictions[agent]) for agent in range(self.agents)]
+        self.views = [_Views(agent, graph) for agent in range(self.agents)]
         self.histories, self.depth = 1, 0
         self.ends: list[tuple[Int32Array, Int32Array, NDArray[np.float64]]] = []
         self.end_count = 0
@@ -279,7 +222,7 @@ class _Unrolling:
             layer = layer._replace(state=layer.state[:0])
         while len(layer.state):
             for views in self.views:
-                views.decide(layer, self.graph, self.depth)
+                views.decide(layer, self.graph)
             layer = self._next_layer(layer)
             self.depth += 1
             if self.depth > self.graph.state_count:
@@ -323,12 +266,6 @@ class _Unrolling:
         edge = slice_places(graph.first_edge[state], degree)
         owner = np.repeat(np.arange(first, last), degree)
         chance = (layer.chance[first:last] * self.share[state])[owner - first]
-        for a, views in enumerate(self.views):
-            if views.restriction is not None:
-                chance *= views.share[layer.view[a][owner], graph.slot[edge, a]]
-        if any(views.restriction for views in self.views):
-            made = np.flatnonzero(chance)
-            edge, owner, chance = edge[made], owner[made], chance[made]
         reached = graph.successor[edge]
         goes_on = self.degree[reached] > 0
         on, over = np.flatnonzero(goes_on), np.flatnonzero(~goes_on)
@@ -374,14 +311,6 @@ class _Unrolling:
         payoff: NDArray[np.float64] = np.bincount(place, worth, len(different)).astype(np.float64)
         row_start = np.searchsorted(different, np.arange(rows + 1, dtype=np.int64) * columns)
         return row_start.astype(np.int64), (different % columns).astype(np.int32), payoff
-
-
-def _mixed(identity: Int64Array, step: Int64Array) -> Int64Array:
-    """Hashes of observation histories, from those before and the last step; SplitMix64."""
-    mixed = (identity ^ (step + 1)).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))).view(np.int64)
 
 
 def _merged(layer: _Layer) -> _Layer:

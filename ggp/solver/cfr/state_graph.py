@@ -108,23 +108,6 @@ def make_state_graph(game: CompiledGame, limits: SolverLimits | None = None) -> 
     )
 
 
-def count_histories(graph: StateGraph) -> int:
-    """How many histories the whole tree has; those that agree in what agents observe are counted one by one.
-
-    Raises UnsolvableError if a match need not end.
-    """
-    owner = np.repeat(np.arange(graph.state_count), np.diff(graph.first_edge))
-    reached: NDArray[np.float64] = np.zeros(graph.state_count)
-    reached[0] = 1
-    total = 0
-    for _ in range(graph.state_count):
-        total += int(reached.sum())
-        reached = np.bincount(graph.successor, reached[owner], graph.state_count).astype(np.float64)
-        if not reached.any():
-            return total
-    raise UnsolvableError("a match need not end, so the tree of histories has no end either")
-
-
 def _payoffs(space: StateSpace, columns: list[int]) -> tuple[NDArray[np.float64], int]:
     """Payoff of agent 0 per state, and the constant sum. Raises UnsolvableError without a constant sum."""
     goal = space.goal[:, columns].astype(np.int64)

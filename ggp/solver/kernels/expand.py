@@ -23,6 +23,7 @@ from ggp.jit.compiling import inlined, kernel, piece, stage
 from ggp.jit.rows import (
     ALL_ONES,
     Index,
+    Row,
     Rows,
     any_lane,
     fill,
@@ -31,8 +32,10 @@ from ggp.jit.rows import (
     load,
     lowest_bit,
     make_rows,
+    popcount,
     set_word,
     store,
+    sum_words,
     word_count,
     words_of,
 )
@@ -54,7 +57,7 @@ from ggp.lanes.step import (
 )
 
 # Indices of Expansion.counter.
-STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING, LISTED_FROM = range(11)
+STATES, EDGES, STUCK, BACKWARD, WANTED, PASSES, NEXT, LANE, IS_OPEN, PENDING, FULL_AT = range(11)
 LISTED, REACHED, RUNS = range(11, 14)
 COUNTERS = 14
 NO_LANE = -1
@@ -64,6 +67,7 @@ LISTED_PER_STATE = 64
 """In the mean: listed joint moves are numbered at once, in less than a millisecond."""
 UNKNOWN = 254
 MAX_MOVES = 65535
+MAX_STATES = 2**32 - 2
 
 
 class Expansion(NamedTuple):
@@ -77,21 +81,20 @@ class Expansion(NamedTuple):
     chosen      int64[L]: the states in the lanes of the first pass
     source, target   int64[L]: the states in the lanes of the second pass, and the places in `reached`
     legal_count int32[L*R] and legal_move int32[L*M]: legal moves (counted over all roles) by lane and role;
-                of listed joint moves their lanes instead, and ...
-    rank        int32[*]: ... the number of earlier ones in their lanes
-    joint_moves, first_place   int32[L]: how many are listed of each lane, and the place of the first
+                of listed joint moves their lanes instead
+    joint_moves, next_place   int32[L]: how many are listed of each lane, and the place in `reached` of the
+                first that is not reached
     run         int32[M+R*R, 3]: a move, and the first and the end of the listed joint moves that have it
-    reached     uint64[*D]: keys of the states reached, in their order, and ...
-    origin      int64[*]: ... the states that lead to them
+    reached     uint64[*D]: keys of the states reached, in their order
     mixed       uint64[SCRATCH]
     turn        int64[R]: the joint move at hand, as places in the lists of legal moves
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the current array, roles STUCK in a state
                 that is not terminal (no move, or over MAX_MOVES), BACKWARD edges (to a state whose number
-                is not above the source's), transitions WANTED room for; PASSES of lanes that are left, and
-                where `expand` resumes: the NEXT state of the first pass, the LANE at hand (NO_LANE: that pass
-                is still to come), whether its joint moves are begun (IS_OPEN), and how many are PENDING;
-                LISTED_FROM, the first state in the key table, none before which is reached again; joint moves
-                LISTED (or NOT_LISTED), and how many of them are REACHED and in RUNS
+                is not above the source's; 0 if there are none), transitions WANTED room for; PASSES of lanes
+                that are left, and where `expand` resumes: the NEXT state of the first pass, the LANE at hand
+                (NO_LANE: that pass is still to come), whether its joint moves are begun (IS_OPEN), and how
+                many are PENDING; FULL_AT, the number of states that fill the key table; joint moves LISTED
+                (or NOT_LISTED), and how many of them are REACHED and in RUNS
     """
 
     state_value: Rows
@@ -104,12 +107,10 @@ class Expansion(NamedTuple):
     target: NDArray[np.int64]
     legal_count: Int32Array
     legal_move: Int32Array
-    rank: Int32Array
     joint_moves: Int32Array
-    first_place: Int32Array
+    next_place: Int32Array
     run: Int32Array
     reached: Words
-    origin: NDArray[np.int64]
     mixed: Words
     turn: NDArray[np.int64]
     counter: NDArray[np.int64]
@@ -133,12 +134,10 @@ def make_expansion(tables: LaneTables, code: StateCode, words: int) -> Expansion
         target=np.zeros(lanes, np.int64),
         legal_count=np.zeros(lanes * roles, np.int32),
         legal_move=np.empty(lanes * moves, np.int32),
-        rank=np.empty(listed, np.int32),
         joint_moves=np.zeros(lanes, np.int32),
-        first_place=np.zeros(lanes, np.int32),
+        next_place=np.zeros(lanes, np.int32),
         run=np.zeros((moves + roles * roles, 3), np.int32),
         reached=np.empty(listed * code.word_count, np.uint64),
-        origin=np.empty(listed, np.int64),
         mixed=np.zeros(SCRATCH, np.uint64),
         turn=np.zeros(tables.role_count, np.int64),
         counter=np.zeros(COUNTERS, np.int64),
@@ -183,25 +182,27 @@ def _find_turns(tables: LaneTables, expansion: Expansion) -> None:
 
 
 @stage
-def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion) -> bool:
-    """List the joint moves of the first pass by roles and moves, with their ranks in their states; whether
-    there was room."""
+def _list_joint_moves(tables: LaneTables, first_move: Int32Array, expansion: Expansion, words: Index) -> bool:
+    """List the joint moves of the first pass by roles and moves; whether there was room."""
     value, live, run = expansion.state_value, expansion.live, expansion.run
     roles, runs, listed = tables.role_count, np.int64(0), np.int64(0)
     expansion.joint_moves[:] = 0
     for role in range(roles):
-        begin = listed
+        begin, able = listed, fill(value, np.uint64(0))
         for move in range(first_move[role], first_move[role + 1]):
             slot = tables.first_slot[role] + move - first_move[role]
             x = literal(value, np.int64(tables.slot_literal[slot])) & load(live, TURN + role)
+            able = able | x
             if any_lane(x):
-                if listed + 64 * word_count(live) > expansion.rank.shape[0]:
+                if listed + 64 * word_count(live) > expansion.reached.shape[0] // words:
                     return False
                 store(live, 1, x)
                 run[runs, 0], run[runs, 1] = move, listed
                 listed = _list_lanes(expansion, listed)
                 run[runs, 2] = listed
                 runs += 1
+        stuck = load(live, TURN + role) & ~able
+        expansion.counter[STUCK] += sum_words(popcount(stuck))
         for other in range(roles):
             if other != role and begin < listed:
                 run[runs, 0], run[runs, 1], run[runs, 2] = tables.turns.waiting[other], begin, listed
@@ -220,7 +221,6 @@ def _list_lanes(expansion: Expansion, listed: Index) -> Any:
             lane = 64 * w + lowest_bit(bits)
             bits = bits & (bits - np.uint64(1))
             expansion.legal_move[listed] = lane
-            expansion.rank[listed] = joint[lane]
             joint[lane] += 1
             listed += 1
     return listed
@@ -235,8 +235,9 @@ def _settle_states(
     keys: Words,
     state: Index,
     count: Index,
-) -> None:
-    """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves."""
+) -> Row:
+    """The first pass: settle `count` states from `state` on, one per lane, and list their legal moves; return
+    the lanes of terminal states."""
     value = expansion.state_value
     lanes = 64 * word_count(value)
     for i in range(lanes):
@@ -245,16 +246,18 @@ def _settle_states(
     settle_states(tables, value)
     store(expansion.live, 0, fill(value, np.uint64(0)))
     set_lanes(expansion.live, 0, np.int64(0), count)
-    store(expansion.live, 0, load(expansion.live, 0) & ~literal(value, np.int64(tables.terminal)))
+    ended = load(expansion.live, 0) & literal(value, np.int64(tables.terminal))
+    store(expansion.live, 0, load(expansion.live, 0) & ~ended)
     expansion.counter[LISTED] = NOT_LISTED
     is_listed = take_turns(tables, value)
     if is_listed:
         _find_turns(tables, expansion)
-        is_listed = _list_joint_moves(tables, first_move, expansion)
+        is_listed = _list_joint_moves(tables, first_move, expansion, code.word_count)
     if not is_listed:
         list_legal_moves(
             tables, first_move, value, expansion.live, expansion.legal_count, expansion.legal_move
         )
+    return ended
 
 
 @stage
@@ -264,40 +267,37 @@ def _room(space: SpaceArrays, counter: NDArray[np.int64]) -> Any:
     return min(
         space.edge.shape[0] - counter[EDGES],
         known.keys.shape[0] // known.word_count - counter[STATES],
-        known.table.shape[0] // 4 * 3 - (counter[STATES] - counter[LISTED_FROM]),
+        counter[FULL_AT] - counter[STATES],
     )
 
 
 @stage
 def _note_states(
-    roles: Index,
-    expansion: Expansion,
-    count: Index,
-    move_count: NDArray[np.uint16],
-    at: Index,
-    goal: NDArray[np.uint8],
-    goal_at: Index,
+    roles: Index, expansion: Expansion, count: Index, move_count: NDArray[np.uint16], at: Index
 ) -> None:
-    """Write the numbers of moves of `count` states, and UNKNOWN unless terminal; find their first places.
-
-    at, goal_at   where their entries begin in `move_count` and `goal`
-    """
-    joint, legal_count, live = expansion.joint_moves, expansion.legal_count, expansion.live
+    """Write the numbers of moves of `count` states from `at` on; find the first places of joint moves."""
+    joint, live = expansion.joint_moves, expansion.live
+    if expansion.counter[LISTED] < 0:
+        for i in range(count * roles):
+            legal = expansion.legal_count[i]
+            is_live = has_lane(live, 0, i // roles)
+            move_count[at + i] = np.uint16(legal)
+            expansion.counter[STUCK] += is_live & ((legal == 0) | (legal > MAX_MOVES))
+        return
     total = np.int64(0)
     for lane in range(count):
-        expansion.first_place[lane] = total
+        expansion.next_place[lane] = total
         total += joint[lane]
-    for role in range(roles):
-        for lane in range(count):
-            i = lane * roles + role
-            is_live = has_lane(live, 0, lane)
-            if expansion.counter[LISTED] >= 0:
-                has_choice = has_lane(live, TURN + role, lane)
-                legal_count[i] = joint[lane] if has_choice else np.int64(is_live)
-            legal = legal_count[i]
-            move_count[at + i] = np.uint16(legal)
-            goal[goal_at + i] = UNKNOWN if is_live else goal[goal_at + i]
-            expansion.counter[STUCK] += is_live & ((legal == 0) | (legal > MAX_MOVES))
+    for w in range((count + 63) >> 6):
+        for role in range(roles):
+            turn = get_word(live, TURN + role, w)
+            waiting = get_word(live, 0, w) & ~turn
+            place = at + 64 * w * roles + role
+            for lane in range(64 * w, min(count, 64 * w + 64)):
+                has_choice = (turn & np.uint64(1)) != np.uint64(0)
+                move_count[place] = np.uint16(joint[lane] if has_choice else waiting & np.uint64(1))
+                place += roles
+                turn, waiting = turn >> np.uint64(1), waiting >> np.uint64(1)
 
 
 @stage
@@ -322,7 +322,8 @@ def _set_listed(tables: LaneTables, expansion: Expansion, state: Index) -> Any:
     for i in range(count):
         lane = expansion.legal_move[first + i]
         expansion.source[i] = state + lane
-        expansion.target[i] = expansion.first_place[lane] + expansion.rank[first + i]
+        expansion.target[i] = expansion.next_place[lane]
+        expansion.next_place[lane] += 1
     counter[REACHED] = first + count
     return count
 
@@ -349,8 +350,6 @@ def _reach(tables: LaneTables, code: StateCode, expansion: Expansion, keys: Word
         transpose_rows(planes, 64 * d, 64)
         for i in range(count):
             expansion.reached[words * target[i] + d] = get_word(planes, 64 * d + i // width, i % width)
-    for i in range(count):
-        expansion.origin[target[i]] = source[i]
     clear_moves(tables, value)
 
 
@@ -366,18 +365,29 @@ def _set_range(value: Rows, row: Index, begin: Index, end: Index) -> None:
 
 
 @piece
-def _number(expansion: Expansion, space: SpaceArrays, count: Index) -> None:
-    """Number the first `count` states reached."""
-    counter = expansion.counter
+def _number(expansion: Expansion, space: SpaceArrays, count: Index, state: Index, is_listed: bool) -> None:
+    """Number the first `count` states reached, if listed from those from `state` on."""
+    counter, edge, source = expansion.counter, space.edge, expansion.source
     edges = counter[EDGES]
-    counter[STATES] = number_states(
-        space.known, counter[STATES], expansion.reached, count, expansion.mixed, space.edge, edges
-    )
-    backward = np.int64(0)
-    for i in range(count):
-        backward += np.int64(space.edge[edges + i]) <= expansion.origin[i]
-    counter[BACKWARD] += backward
     counter[EDGES] = edges + count
+    counter[STATES] = number_states(
+        space.known, counter[STATES], expansion.reached, count, expansion.mixed, edge, edges
+    )
+    last = counter[NEXT] - 1 if is_listed else source[count - 1]
+    lowest = np.int64(MAX_STATES)
+    for i in range(edges, edges + count):
+        lowest = min(lowest, np.int64(edge[i]))
+    if counter[BACKWARD] != 0 or lowest > last:
+        return
+    place = edges
+    if is_listed:
+        for lane in range(expansion.joint_moves.shape[0]):
+            for _ in range(expansion.joint_moves[lane]):
+                counter[BACKWARD] += np.int64(edge[place]) <= state + lane
+                place += 1
+    else:
+        for i in range(count):
+            counter[BACKWARD] += np.int64(edge[edges + i]) <= source[i]
 
 
 @stage
@@ -463,12 +473,12 @@ def expand(
                 counter[PASSES] -= 1
             else:
                 counter[NEXT], counter[LANE], counter[LISTED] = state + count, NO_LANE, NOT_LISTED
-            _number(expansion, space, numbered)
+            _number(expansion, space, numbered, state, not is_full)
         elif counter[LANE] < 0:
-            _settle_states(tables, code, first_move, expansion, keys, state, count)
-            read_goals(tables, expansion.state_value, expansion.planes, count, space.goal, state * roles)
-            at, goal_at = (state - first) * roles, state * roles
-            _note_states(roles, expansion, count, move_count, at, space.goal, goal_at)
+            ended = _settle_states(tables, code, first_move, expansion, keys, state, count)
+            space.goal[state * roles : (state + count) * roles] = UNKNOWN
+            read_goals(tables, expansion.state_value, expansion.planes, ended, space.goal, state * roles)
+            _note_states(roles, expansion, count, move_count, (state - first) * roles)
             counter[LANE] = 0
             counter[PASSES] -= 1
         else:

@@ -84,33 +84,3 @@ def test_heads_of_tron_stay_when_the_rules_forget_them():
     assert picture.kept(before, before) == tuple(before)
     other = parse_term("(cyclist blue 4 4)")
     assert picture.kept([*before, other], [*after, other]) == (*after, other, before[1])  # one crash
-
-
-MELTING = """
-(role white) (role black) (opp white black) (opp black white)
-(index 1) (index 2) (index 3) (succ 1 2) (succ 2 3)
-(init (control white)) (init (cell 1 1 white)) (init (cell 3 3 black)) (start 1 1) (start 3 3)
-(<= (init (cell ?x ?y floe)) (index ?x) (index ?y) (not (start ?x ?y)))
-(<= (near ?a ?b) (succ ?a ?b)) (<= (near ?a ?b) (succ ?b ?a)) (<= (near ?a ?a) (index ?a))
-(<= (goes ?p ?x ?y ?u ?v) (true (cell ?x ?y ?p)) (role ?p) (near ?x ?u) (near ?y ?v) (true (cell ?u ?v floe)))
-(<= (legal ?p (move ?x ?y ?u ?v)) (true (control ?p)) (goes ?p ?x ?y ?u ?v))
-(<= (legal ?p noop) (role ?p) (not (true (control ?p))))
-(<= (next (cell ?u ?v ?p)) (does ?p (move ?x ?y ?u ?v)))
-(<= (next (cell ?x ?y water)) (does ?p (move ?x ?y ?u ?v)))
-(<= (touched ?x ?y) (does ?p (move ?x ?y ?u ?v))) (<= (touched ?u ?v) (does ?p (move ?x ?y ?u ?v)))
-(<= (next (cell ?x ?y ?c)) (true (cell ?x ?y ?c)) (not (touched ?x ?y)))
-(<= (next (control ?q)) (true (control ?p)) (opp ?p ?q))
-"""
-
-
-def test_what_no_move_begins_on_is_drawn_as_terrain():
-    board, facts = board_of(MELTING)
-    assert board.style.terrain == {"water"}
-    markup = board_markup(board, [*facts[:2], parse_term("(cell 2 2 water)"), parse_term("(cell 1 1 white)")])
-    assert markup.count('class="terrain"') == 1
-    assert "token" not in markup
-    assert 'class="piece disc white"' in markup
-    boulder = MELTING.replace("(goes ?p ?x ?y ?u ?v))", "(goes ?_q ?x ?y ?u ?v))").replace(
-        "(role ?p) (near", "(near"
-    )
-    assert board_of(boulder)[0].style.terrain == frozenset()  # then water moves, too

@@ -43,9 +43,8 @@ def test_json_has_what_the_text_has(ggp):
         (["signalling"], "3 roles besides `random`: equilibria are found for two"),
         (
             ["leduc_poker", "--limit", "histories=100"],
-            "leduc_poker: more than 100 histories; --method double-oracle",
+            "leduc_poker: more than 100 histories",
         ),
-        (["monty_hall", "--method", "double-oracle"], "a double oracle needs two roles"),
         (["kuhn_poker", "--method", "retrograde"], "hidden information"),
         (["kuhn_poker", "--accuracy", "-1"], "at least 0"),
     ],
@@ -71,15 +70,3 @@ def test_a_result_that_is_not_accurate_says_so():
     assert simplest_fraction(found, 25.0) is None
     accurate = solve_hidden(load("kuhn_poker", "lanes"), options=CfrOptions(1e-8))
     assert simplest_fraction(accurate, 25.0) == Fraction(-1, 18)
-
-
-def test_double_oracle_prints_proved_bounds(ggp):
-    arguments = ("solve", "kuhn_poker", "--method", "double-oracle", "--accuracy", "0.1")
-    code, out, err = ggp(*arguments)
-    assert code == 0, err
-    assert out.startswith("kuhn_poker: first between 48.")
-    assert "; accurate" in out
-    data = json.loads(ggp(*arguments, "--json")[1])
-    assert data["bounds"][0] <= 50 - 25 / 18 <= data["bounds"][1]
-    assert data["exploitability"] <= 0.1
-    assert data["histories"] == 55

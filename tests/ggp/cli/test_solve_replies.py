@@ -38,7 +38,6 @@ def test_scale_of_the_command_takes_precedence(ggp):
     assert ggp("solve", "bucket", "--scale", "0:1")[1].startswith("bucket: picker 0.51, drawer 0.49\n")
     data = json.loads(ggp("solve", "bucket", "--json")[1])
     assert (data["values"], data["scale"]) == ({"picker": 51, "drawer": 49}, "-50:50")
-    assert "(on the scale -2:2" in ggp("solve", "kuhn_poker", "--method", "double-oracle", "--scale=-2:2")[1]
 
 
 def test_lost_positions_have_no_best_moves(ggp):
@@ -72,7 +71,6 @@ def test_replies_to_a_strategy(ggp):
             ["goofspiel", "--against", "left: uniform", "--against", "left: uniform"],
             "a role has two strategies",
         ),
-        (["connectfour_3p", "--coalition", "1", "--scale", "0:1"], "--coalition adds goals up"),
         (["blocker", "--against", "crosser: uniform", "--seconds", "0"], "when time was up"),
     ],
 )

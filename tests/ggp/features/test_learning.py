@@ -1,15 +1,11 @@
 """Learning from self-play, and the file it leaves."""
 
-import json
-
 import numpy as np
 import pytest
 
 from ggp.cli.main import app
 from ggp.engines.loading import load
-from ggp.features.evaluation import EvaluationFileError, LinearEvaluation, NamedFeatures, goal_of_states
-from ggp.features.learning import name_features, weights_by_name
-from ggp.features.recognition import recognize_features
+from ggp.features.evaluation import EvaluationFileError, LinearEvaluation, goal_of_states
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
 from ggp.search.alphabeta.search import AlphaBetaError
@@ -58,43 +54,6 @@ def test_evaluation_survives_its_file(tmp_path):
         (tmp_path / "w.json").write_text(damaged)
         with pytest.raises(EvaluationFileError):
             LinearEvaluation.load(tmp_path / "w.json")
-
-
-def test_features_are_learned_beside_the_facts_and_survive_their_file(tmp_path):
-    game = load("breakthrough_small", "lanes")
-    evaluation = learn_evaluation(game, LearningOptions(games=120, seed=2))
-    named = evaluation.features
-    assert (named.kind, named.roles, named.episodes) == ("cells", ("white", "black"), 120)
-    assert len(named.weights) == 50
-    assert sum(each[0] for name, each in named.weights.items() if name.startswith("white")) > 0
-    evaluation.save(tmp_path / "w.json")
-    assert LinearEvaluation.load(tmp_path / "w.json") == evaluation
-    features = recognize_features(game)
-    weights = weights_by_name(game, features, named)
-    assert name_features(game, features, weights) == named
-    other = load("breakthrough_4x4", "lanes")
-    assert weights_by_name(other, recognize_features(other), named) is None
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"kind": "smells"},
-        {"weights": {"white": [1.0]}},
-        {"weights": {"white": [float("inf"), 0.0]}},
-        {"constant": None},
-        {"weights": []},
-    ],
-)
-def test_damaged_features_are_refused(tmp_path, change):
-    features = NamedFeatures("pieces", ("a", "b"), {"man": (1.0, -1.0)}, (0.5, -0.5), 7, 0.1)
-    path = tmp_path / "w.json"
-    LinearEvaluation("g", 0.0, {}, (), features).save(path)
-    content = json.loads(path.read_text())
-    content["features"].update(change)
-    path.write_text(json.dumps(content))
-    with pytest.raises(EvaluationFileError):
-        LinearEvaluation.load(path)
 
 
 def test_goal_of_states_is_a_sigmoid_of_the_weights():

@@ -7,6 +7,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import kernel
 from ggp.jit.rows import ALL_ONES, Rows, fill, load, store
 from ggp.lanes import step
+from ggp.lanes.bits import set_lanes
 from ggp.lanes.choose import choose_moves
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
 from ggp.lanes.keys.state_code import Keys, StateCode
@@ -83,9 +84,10 @@ def step_from_keys(
     step.put_keys(code, keys, chosen, count, value, planes, block)
     step.settle_choices(tables, value)
     step.settle_goals(tables, value)
-    store(live, 0, fill(value, ALL_ONES))
+    store(live, 0, fill(value, np.uint64(0)))
+    set_lanes(live, 0, 0, count)
     step.list_legal_moves(tables, first_move, value, live, legal_count, legal_move)
-    step.read_goals(tables, value, live, count, goal, 0)
+    step.read_goals(tables, value, live, load(live, 0), goal, 0)
     step.clear_moves(tables, value)
     for lane in range(count):
         for role in range(tables.role_count):

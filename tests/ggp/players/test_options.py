@@ -33,8 +33,8 @@ def test_defaults_are_values_that_the_table_allows(kind):
 
 
 def test_options_outside_their_range_are_refused_in_code_too():
-    with pytest.raises(OptionError, match=r"fill must be from 0 to 1, not 1\.5"):
-        MctsOptions(fill=1.5)
+    with pytest.raises(OptionError, match=r"c must be at least 0, not -1\.5"):
+        MctsOptions(exploration=-1.5)
 
 
 def test_switches_are_on_or_off_in_every_player():
@@ -56,11 +56,11 @@ def test_policies_that_exclude_each_other_are_refused():
 
 def test_players_command_lists_options_with_ranges():
     text = CliRunner().invoke(command, ["mcts", "--all"]).output
-    assert "default: 0.2; from 0 to 1" in " ".join(text.split())
-    assert text.index("policy") < text.index("tuning") < text.index("lanes_per_leaf")
+    assert "default: 1000; at least 0" in " ".join(text.split())
+    assert text.index("policy") < text.index("tuning") < text.index("words")
     brief = CliRunner().invoke(command, ["mcts"]).output
     assert "options for tuning: ggp players mcts --all" in brief
-    assert "lanes_per_leaf" not in brief
+    assert "words" not in brief
 
 
 @pytest.mark.parametrize(("kind", "most"), [("mcts", 16), ("alphabeta", 10)])

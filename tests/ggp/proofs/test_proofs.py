@@ -8,7 +8,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.proofs.lines import FIRST_FORECAST_OF_WALKERS, UNPROVEN, Deepening, Straight, Walkers
+from ggp.proofs.lines import FIRST_FORECAST, UNPROVEN, Deepening, Walkers
 from ggp.proofs.proofs import BETTER_WEIGHT, FAR_WEIGHT, MatchProofs
 from ggp.search.alphabeta.kernels.arrays import STORED, UNLIMITED
 from ggp.search.proof_numbers.memory import MAX_WALKERS
@@ -76,9 +76,7 @@ def test_proofs_have_the_value_and_keep_it_and_deepening_wins_fast_and_loses_slo
     solution = solved(name)
     game = solution.game
     outcomes = set()
-    others = [Straight(game, 2)]
-    if is_provable(game):
-        others.append(Walkers(game, 2))
+    others = [Walkers(game, 2)] if is_provable(game) else []
     for state in some_states(name, step):
         role = mover_of(game, state)
         depth = {each.move: each.depth for each in solution.stage(state).best_moves[game.roles[role]]}
@@ -156,9 +154,10 @@ def test_a_larger_table_knows_what_the_smaller_one_knew(name):
     game = load(name, "lanes")
     nodes = {}
     for is_kept in (True, False):
-        line = line_of(Straight, game, mebibytes=1)
+        line = line_of(Deepening, game, mebibytes=1)
         search = line.search
-        line.advance(4000)
+        while line.nodes < 4000:
+            line.advance(4000)
         before = entries(search)
         assert len(before) > 1000
         if is_kept:
@@ -186,10 +185,9 @@ def test_a_table_that_is_not_replaced_in_time_stays():
     assert search.table_fill == pytest.approx(fill / 4, rel=0.01)
 
 
-@pytest.mark.parametrize("kind", [Straight, Walkers])
-def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions(kind):
+def test_progress_of_walkers_in_order_is_about_their_share_of_the_positions():
     """From a tenth of the way on within a factor of ten, and never above the whole."""
-    line = line_of(kind, load("connectfour_5x4", "lanes"))
+    line = line_of(Walkers, load("connectfour_5x4", "lanes"))
     assert line.needed_positions() is None
     forecasts = {}
     while not line.advance(500):
@@ -202,26 +200,6 @@ def test_progress_of_a_straight_proof_is_about_its_share_of_the_positions(kind):
         ratios += [done * whole / n for n, done in of_question if 0.1 * whole <= n <= 0.9 * whole]
     assert len(ratios) > 10
     assert all(0.1 < ratio < 10 for ratio in ratios)
-
-
-def test_a_straight_proof_that_gets_on_step_by_step_is_not_stuck():
-    """However short the slices: the gain counts from the last one that was large enough."""
-    line = line_of(Straight, load("connectfour_4x4", "lanes"))
-    late = []
-    while not line.advance(20):
-        if line.progress.left < 0.1:
-            late.append(line.needed_positions() / line.nodes)
-    assert min(late) < 1.0
-
-
-def test_a_straight_proof_that_is_stuck_asks_for_more_and_more():
-    """In checkers it goes on in one line for hundreds of moves."""
-    line = line_of(Straight, load("checkers", "lanes"))
-    line.advance(1000)
-    early = line.needed_positions()
-    line.advance(9000)
-    assert line.needed_positions() > 2 * early
-    assert line.needed_positions() >= 5000
 
 
 def test_a_slice_of_few_passes_ends_with_the_node_that_uses_them_up():
@@ -279,7 +257,7 @@ def turns(proofs, count, left=1.0):
 
 def test_the_better_forecast_gets_more_of_the_time():
     proofs = proofs_of("connectfour")
-    for deepening, straight, weight in (
+    for deepening, walkers, weight in (
         (None, None, BETTER_WEIGHT),
         (5.0, 4.0, 1.0),
         (100.0, 4.0, BETTER_WEIGHT),
@@ -288,14 +266,14 @@ def test_the_better_forecast_gets_more_of_the_time():
         (1e9, 1e6, FAR_WEIGHT),
     ):
         proofs.deepening.needed_seconds = lambda length, seconds=deepening: seconds
-        proofs.straight.needed_seconds = lambda length, seconds=straight: seconds
+        proofs.lines[1].needed_seconds = lambda length, seconds=walkers: seconds
         first, second = turns(proofs, 400)
         assert second / first == pytest.approx(weight, rel=0.05)
 
 
 def test_a_line_without_anything_left_to_do_gets_no_turn():
     proofs = proofs_of("connectfour")
-    proofs.straight.leave()
+    proofs.lines[1].leave()
     assert turns(proofs, 10) == [10.0, 0.0]
 
 
@@ -313,11 +291,11 @@ def test_slices_prove_the_value(name):
     assert {move for move, goal in proofs.root_goals.items() if goal == proofs.proven.goal} <= best
 
 
-def test_a_long_way_is_proven_straight_and_a_short_one_by_deepening():
+def test_a_long_way_is_proven_by_walkers_and_a_short_one_by_deepening():
     for name, positions, is_long in (("connectfour_5x4", 400_000, True), ("breakthrough_4x4", 12_000, False)):
         proofs = proofs_of(name)
         proofs.advance_counted(positions)
-        assert (proofs.straight.proven is not None) is is_long
+        assert (proofs.lines[1].proven is not None) is is_long
         assert (proofs.deepening.proven is None) is is_long
         assert proofs.proven.goal == proofs.lines[is_long].proven.goal
 
@@ -329,13 +307,13 @@ def test_a_lost_state_is_defended_for_as_long_as_deepening_could_see():
     proofs = MatchProofs(game, mebibytes=32)
     proofs.move_to(state)
     proofs.deepening.advance(2)
-    finish(proofs.straight, 100)
-    assert proofs.straight.proven.move is None
+    finish(proofs.lines[1], 100)
+    assert proofs.lines[1].proven.move is None
     assert (proofs.proven.goal, str(proofs.proven.move)) == (100, "(mark 3 3)")
 
 
 def test_broken_promises_are_believed_less_and_less_and_forgiven_in_time():
-    line = proofs_of("connectfour").straight
+    line = proofs_of("connectfour").lines[1]
     line.seconds_per_node = 1.0
     line.needed_positions = lambda length: 1.0
     for spent, needed in ((0.0, 1.0), (4.5, 4.0), (9.0, 4.0), (41.0, 16.0)):
@@ -347,33 +325,21 @@ def test_broken_promises_are_believed_less_and_less_and_forgiven_in_time():
         assert line.distrust == distrust
 
 
-def test_proof_numbers_have_a_turn_where_the_straight_forecast_is_out_of_time():
-    proofs = proofs_of("breakthrough_4x4")
-    proofs.deepening.needed_seconds = lambda length: None
-    for needed, is_beyond in ((0.5, False), (4.0, True)):
-        proofs.straight.needed_seconds = lambda length, seconds=needed: seconds
-        _, straight, numbers = turns(proofs, 400)
-        assert numbers == (pytest.approx(BETTER_WEIGHT * straight, rel=0.05) if is_beyond else 0.0)
-    proofs.lines[2].is_over = True  # as when states repeat
-    assert turns(proofs, 400)[2] == 0.0
-
-
 def test_proof_numbers_prove_a_loss_that_deepening_goes_on_to_defend():
     proofs = proofs_of("breakthrough_4x4")
-    deepening, straight, numbers = proofs.lines
+    deepening, numbers = proofs.lines
     finish(numbers)
     assert proofs.proven.goal == solved("breakthrough_4x4").values()[0] == 0
     assert numbers.proven.move is None
     assert not proofs.is_over
-    assert not straight.is_over
-    assert turns(proofs, 10) == [10.0, 0.0, 0.0]
+    assert turns(proofs, 10) == [10.0, 0.0]
     finish(deepening)
     assert proofs.is_over
 
 
 def test_proof_numbers_expect_to_need_a_multiple_of_what_they_searched():
     line = line_of(Walkers, load("breakthrough", "lanes"))
-    line.advance(FIRST_FORECAST_OF_WALKERS // 2)
+    line.advance(FIRST_FORECAST // 2)
     assert line.needed_positions() is None
-    line.advance(FIRST_FORECAST_OF_WALKERS)
+    line.advance(FIRST_FORECAST)
     assert line.needed_positions() == UNPROVEN * line.nodes

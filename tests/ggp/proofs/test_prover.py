@@ -69,7 +69,7 @@ def test_share_of_the_time_follows_the_forecast_and_patience_ends(name, shares):
     ):
         forecast(prover, seconds, is_known)
         for spent, expected in ((0.0, patient), (0.5, impatient)):
-            prover.proofs.straight.spent_seconds = spent
+            prover.proofs.lines[1].spent_seconds = spent
             assert share(prover) == expected
 
 

@@ -90,7 +90,6 @@ def test_a_line_that_need_not_end_proves_nothing(tmp_path):
         (["dicerace"], "no chance"),
         (["kuhn_poker"], "perfect information"),
         (["connectfour_3p"], "one role, or two"),
-        (["tictactoe", "--coalition", "1"], "not of a coalition"),
         (["rockpaperscissors"], "pure strategies|in turn"),
     ],
 )

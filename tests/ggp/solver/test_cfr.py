@@ -10,7 +10,6 @@ from ggp.env.extensive import ExtensiveGame
 from ggp.solver import SolverLimitError, SolverLimits, UnsolvableError
 from ggp.solver.cfr import (
     CfrOptions,
-    find_bounds,
     find_equilibrium,
     information_sets,
     make_state_graph,
@@ -18,10 +17,7 @@ from ggp.solver.cfr import (
     sequence_form,
     solve_hidden,
 )
-from ggp.solver.cfr.double_oracle import by_set
 from ggp.solver.cfr.minimization import uniform_strategy
-from ggp.solver.cfr.sequence_form import MoveTable
-from ggp.solver.cfr.state_graph import count_histories
 from tests.conftest import mostly_slow
 from tests.oracles.naive_cfr import NaiveCfr, best_value, expected_goal
 
@@ -158,62 +154,3 @@ def test_the_deadline_ends_the_minimization():
     found = find_equilibrium(form_of("leduc_poker"), CfrOptions(0.0), deadline=time.monotonic() - 1)
     assert found.iterations >= 1
     assert found.exploitability > 0
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("kuhn_poker", 50 - 25 / 18), ("goofspiel_hidden", 50), ("liars_dice", 50 - 50 / 9)]
-)
-def test_double_oracle_bounds_the_value_in_every_round(name, value):
-    rounds = []
-    found = find_bounds(make_state_graph(load(name, "lanes")), accuracy=0.05, report=rounds.append)
-    assert found.reason == "accurate"
-    assert found.last == rounds[-1]
-    assert found.last.exploitability <= 0.05
-    for each in rounds:
-        assert each.bounds[0] - 1e-9 <= value <= each.bounds[1] + 1e-9
-
-
-@pytest.mark.parametrize("agent", [0, 1])
-def test_restricted_unrolling_leaves_best_responses_exact(agent):
-    """Against a strategy that is drawn while unrolling, and against the same one afterwards."""
-    form = form_of("leduc_poker")
-    other = form.plexes[1 - agent]
-    rng = np.random.default_rng(3)
-    shares = by_set(other, rng.random(other.sequence_count), 3)
-    shares[:, 1:] *= rng.random(shares[:, 1:].shape) < 0.5  # moves that are never made
-    shares /= shares.sum(axis=1, keepdims=True)
-    strategy = np.ones(other.sequence_count)
-    strategy[1:] = shares[(other.moves[:, None] >> np.arange(3)) & 1 == 1]
-    table = MoveTable(3, is_strategy=True)
-    table.put(other.identity, shares)
-    pair = (None, table) if agent == 0 else (table, None)
-    drawn = sequence_form(form.graph, restrictions=pair)
-    assert drawn.histories < form.histories
-    assert drawn.plexes[1 - agent].set_count == 0
-    assert respond(drawn, agent, np.ones(1))[1] == pytest.approx(respond(form, agent, strategy)[1])
-
-
-def test_double_oracle_keeps_what_it_proved_when_a_limit_ends_it():
-    graph = make_state_graph(load("goofspiel_hidden", "lanes"))
-    rounds = []
-
-    def interrupt(each):
-        rounds.append(each)
-        if len(rounds) == 2:
-            raise KeyboardInterrupt
-
-    found = find_bounds(graph, accuracy=0.0, report=interrupt)
-    assert found.reason == "interrupted"
-    assert found.last == rounds[1]
-    with pytest.raises(SolverLimitError, match="more than 100 histories"):
-        find_bounds(graph, SolverLimits(histories=100))
-    with pytest.raises(UnsolvableError, match="two roles"):
-        find_bounds(make_state_graph(load("monty_hall", "lanes")))
-
-
-def test_histories_are_counted_without_unrolling():
-    for name in ("goofspiel_hidden", "liars_dice"):
-        form = form_of(name)
-        assert count_histories(form.graph) == form.histories
-    with pytest.raises(UnsolvableError, match="need not end"):
-        count_histories(make_state_graph(load(ENDLESS, "lanes")))

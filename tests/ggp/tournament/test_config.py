@@ -176,7 +176,7 @@ def test_sheets_of_the_same_name_are_an_error(tmp_path):
     assert len(plan_from_data({**config, "games": named}, folder=tmp_path).games) == 2
 
 
-@pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:reference=on,killers=off"])
+@pytest.mark.parametrize("spec", ["alphabeta", "alphabeta:evaluation=mobility"])
 def test_agents_that_do_not_count_simulations_need_a_clock(tmp_path, spec):
     agents = {"a": "random", "deep": spec}
     with pytest.raises(ConfigError, match="deep does not count simulations: condition default"):

@@ -158,7 +158,7 @@ def test_seats_name_no_file_and_the_match_process_lives_on(server, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     paths = ("/etc/passwd", "/nowhere", str(fifo), "a\0b", "\udcff", "off/../x")
-    options = "mcts:book alphabeta:endings solving:net mcts:weights alphabeta:weights mcts:net"
+    options = "mcts:book alphabeta:book solving:net mcts:book alphabeta:weights mcts:net"
     for option, path in zip(options.split(), paths, strict=True):
         body = {"rules": SIMPLE, "seats": [f"{option}={path}"]}
         status, _, text = ask(port, "POST", "/api/matches", body, seconds=10.0)

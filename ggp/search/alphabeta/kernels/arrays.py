@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import Rows
-from ggp.networks.kernels import NetworkTables
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
-from ggp.solver.kernels.known_goals import KnownGoals
 
 Ints = NDArray[np.int64]
 
@@ -32,7 +30,7 @@ RESOLVED = 255
 """Depth of table entries whose subtree was searched to the end of the game."""
 
 # Indices of AlphaBetaMemory.option: limits of the search, and how the horizon is scored.
-OPTIONS = 8
+OPTIONS = 6
 (
     NODE_LIMIT,
     PASS_LIMIT,
@@ -40,21 +38,18 @@ OPTIONS = 8
     MOBILITY_WEIGHT,
     HAS_WEIGHTS,
     HAS_FORMULA,
-    HAS_NETWORK,
-    EVEN_HORIZON,
 ) = range(OPTIONS)
 
 # Indices of AlphaBetaMemory.counter.
 # NODES: entered; HITS: of these, answered by the table, so that the others were expanded. LEAVES: children
 # scored without a search.
 # STORED: entries of the table.
-# KNOWN: children that were not terminal and whose goal was known.
 # ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
 # them; ASKING: 1: the latest node is one of those.
 # PASSES: of lanes, for the children of nodes. PASS_LIMIT, an option, is without effect at 0.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
-COUNTERS = 13
-NODES, HITS, LEAVES, STORED, STOP, FAULT, SUM, PAUSED, KNOWN, ASKED, BOUNDED, ASKING, PASSES = range(COUNTERS)
+COUNTERS = 12
+NODES, HITS, LEAVES, STORED, STOP, FAULT, SUM, PAUSED, ASKED, BOUNDED, ASKING, PASSES = range(COUNTERS)
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -105,11 +100,8 @@ class AlphaBetaMemory(NamedTuple):
     table_key: NDArray[np.uint64]  # uint64[S*D], see `ggp.search.alphabeta.kernels.transposition_table`
     table_data: NDArray[np.uint64]  # uint64[S]
     weight: Int32Array  # int32[F+1]: static score of each fluent for role 0, and the constant
-    known: KnownGoals  # states that count as ends because their goals are known
-    mixed: NDArray[np.uint64]  # uint64[L], scratch
     formula: GoalFormula  # the goals as a formula, used with `HAS_FORMULA`
     degree: Rows  # a row per part of the formula, scratch
-    network: NetworkTables  # a taught network, used with `HAS_NETWORK`
     wins: SideCircuit  # which children are won at once by role 0, if it moves there
     other_wins: SideCircuit  # the same for role 1
     bounds: SideCircuit  # which goals of role 0 children can still end with

@@ -27,7 +27,6 @@ from ggp.jit.rows import (
     word_count,
 )
 from ggp.lanes.bits import has_lane, literal_in_lane
-from ggp.lanes.keys.key_table import prefetch_batch
 from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import (
@@ -42,13 +41,11 @@ from ggp.lanes.step import (
     several_true,
     store_successors,
 )
-from ggp.networks.kernels import read_state, value_of
 from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
 from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, is_used, settle_in
-from ggp.solver.kernels.known_goals import UNKNOWN_GOAL, known_goal
 
 WINNING_SCORE = 10_000
 
@@ -233,11 +230,6 @@ def _estimate(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: In
             weight = memory.weight[f]
             if weight != 0:
                 _enter_in_lanes(memory.score, top, lanes, memory.child_value, 1 + f, weight, True)
-    if option[c.HAS_NETWORK]:
-        for lane in range(lanes):
-            if not has_lane(memory.live, 0, lane):
-                read_state(memory.network, memory.child_value, lane)
-                memory.score[top + lane] += np.int64(round(10000 * value_of(memory.network, 0))) - EVEN
 
 
 @inlined
@@ -248,40 +240,6 @@ def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
         for lane in range(first, min(first + TOGETHER, lanes)):
             worth = distance_score(memory.formula, memory.degree, np.int64(lane - first))
             memory.score[top + lane] += worth - EVEN
-
-
-@inlined
-def _is_postponed(memory: AlphaBetaMemory, count: Index) -> bool:
-    """Whether the distance of a node's children is left to `order_by_distance`: it costs the most."""
-    option, lanes = memory.option, 64 * word_count(memory.child_value)
-    return bool(option[c.HAS_FORMULA] != 0 and option[c.EVEN_HORIZON] != 0 and count <= lanes)
-
-
-@piece
-def order_by_distance(memory: AlphaBetaMemory, top: Index, count: Index) -> None:
-    """Add the distance to the scores of a node's `count` children, if it was postponed and can decide.
-    Follows `make_children` at once: their states are still settled."""
-    if not _is_postponed(memory, count):
-        return
-    undecided = 0
-    for child in range(top, top + count):
-        undecided += memory.end[child] == c.NO_SCORE
-    if undecided > 1:
-        _add_distance(memory, top, count)
-
-
-@inlined
-def _note_known(memory: AlphaBetaMemory, words: Index, top: Index, lanes: Index) -> None:
-    """end[child] = its goal if that is known although the child is not terminal."""
-    known = memory.known
-    prefetch_batch(known.table, known.keys, words, memory.key, top, top + lanes, memory.mixed)
-    for lane in range(lanes):
-        child = top + lane
-        if memory.end[child] == c.NO_SCORE:
-            goal = known_goal(known, words, memory.key, child * words, memory.mixed[lane])
-            if goal != UNKNOWN_GOAL:
-                memory.end[child] = 100 * goal
-                memory.counter[c.KNOWN] += 1
 
 
 @inlined
@@ -383,13 +341,11 @@ def make_children(
         _estimate(tables, memory, here, lanes)
         # Children have a mover and a static score; terminal ones their goal. What follows finds more ends,
         # the cheaper questions first.
-        if memory.known.goal.shape[0] > 0:
-            _note_known(memory, np.int64(code.word_count), here, lanes)
         if is_used(memory.wins) or is_used(memory.other_wins):
             _note_wins(tables, memory, here, lanes)
         if memory.counter[c.ASKING]:
             _note_bounds(memory, here, lanes)
-        if memory.option[c.HAS_FORMULA] and not _is_postponed(memory, count):
+        if memory.option[c.HAS_FORMULA]:
             _add_distance(memory, here, lanes)
         for lane in range(lanes):
             memory.score[here + lane] = min(max(memory.score[here + lane], 1), 9999)

@@ -22,10 +22,9 @@ from ggp.jit.compiling import inlined, kernel, stage
 from ggp.jit.rows import Index
 from ggp.lanes.keys.state_code import StateCode
 from ggp.lanes.layout import LaneTables
-from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
-from ggp.search.alphabeta.kernels.children import make_children, order_by_distance
+from ggp.search.alphabeta.kernels.children import make_children
 from ggp.search.alphabeta.kernels.side_circuit import is_used
 from ggp.search.alphabeta.kernels.transposition_table import (
     entry_bound,
@@ -276,13 +275,11 @@ def _enter_node(
         return ABORT
     frames.first[ply] = top
     frames.children[ply] = count
-    # The cheaper question first, and both before the distance, which costs the most. The root needs a move
-    # of its own.
+    # The cheaper question first. The root needs a move of its own.
     if ply > 0 and counter[c.ASKING] and _cut_off_by_bounds(memory, ply):
         return LEAVE
     if ply > 0 and _cut_off_by_table(memory, code.word_count, ply):
         return LEAVE
-    order_by_distance(memory, top, count)
     _rank_children(memory, ply, np.int64(memory.mover[place]))
     return NEXT
 
@@ -333,9 +330,7 @@ def _try_children(memory: AlphaBetaMemory, ply: Index) -> Any:
             _push_first_search(memory, ply)
             return DESCEND
         memory.counter[c.LEAVES] += 1
-        score = np.int64(memory.end[child])
-        if is_open:
-            score = np.int64(EVEN if memory.option[c.EVEN_HORIZON] else memory.score[child])
+        score = np.int64(memory.score[child] if is_open else memory.end[child])
         if _take_score(memory, ply, score if mover == 0 else -score, is_open):
             return LEAVE
     return LEAVE

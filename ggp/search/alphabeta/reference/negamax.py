@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.events import EventKind
 from ggp.search.alphabeta.reference import bounds, ordering, selective
 from ggp.search.alphabeta.reference.node import INFINITE, MAX_PLIES, Memory, Node
@@ -57,8 +56,7 @@ def search_children(memory: Memory, node: Node) -> None:
         if child.end is not None:
             score, is_open = memory.leaf(node, child, signed(child.end, mover)), False
         elif left <= 0 or node.ply + 1 >= MAX_PLIES:
-            score = signed(EVEN if memory.estimate.is_for_order else child.score, mover)
-            score, is_open = memory.leaf(node, child, score), True
+            score, is_open = memory.leaf(node, child, signed(child.score, mover)), True
         elif selective.is_pruned(memory, node):
             node.is_open = True
             memory.show(EventKind.PRUNED, node, child)

@@ -84,8 +84,8 @@ def immediate_win(game: Game[Any], state: Any) -> int | None:
 
 
 def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int:
-    """Hundredths of a goal for the first role; between those of a lost and a won game, unless it only orders.
-    Weights, formula and network need a compiled game."""
+    """Hundredths of a goal for the first role; between those of a lost and a won game. Weights
+    and formula need a compiled game."""
     score = EVEN + signed(estimate.mobility_weight * position.mobility, position.mover)
     try:
         goal = game.goal(position.state, game.roles[0])
@@ -94,16 +94,13 @@ def static_score(game: Game[Any], position: Position, estimate: Estimate) -> int
         pass
     if estimate.function is not None:
         score += round(SCALE * estimate.function(game, position.state)) - EVEN
-    if estimate.weights is not None or estimate.formula is not None or estimate.network is not None:
+    if estimate.weights is not None or estimate.formula is not None:
         held = require_compiled(game).unpack(position.state)
         if estimate.weights is not None:
             score += int(estimate.weights[:-1][held].sum() + estimate.weights[-1])
-        if estimate.network is not None:
-            value = float(estimate.network.evaluate(held[None, :])[0][0, 0])
-            score += round(100 * SCALE * value) - EVEN
         if estimate.formula is not None:
             score += round(SCALE * distance_goal(estimate.formula, held)) - EVEN
-    return score if estimate.is_for_order else min(max(score, estimate.lowest), estimate.highest)
+    return min(max(score, estimate.lowest), estimate.highest)
 
 
 def distance_goal(formula: GoalFormula, state: NDArray[np.bool_]) -> float:

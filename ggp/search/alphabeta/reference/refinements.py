@@ -1,4 +1,4 @@
-"""Which refinements the readable search uses: an option table of the player `alphabeta`."""
+"""Which refinements the readable search uses: an option table of `ggp explain`."""
 
 from __future__ import annotations
 

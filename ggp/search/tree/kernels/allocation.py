@@ -17,7 +17,6 @@ from ggp.lanes.roulette import make_legal_moves
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
     EDGE_BLOCK,
-    MISSING,
     ContextStatistics,
     Float64Array,
     MoveStatistics,
@@ -29,7 +28,7 @@ from ggp.search.tree.kernels.arrays import (
 from ggp.search.tree.kernels.graph import MIN_SLOTS
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast_kernels import no_cases
-from ggp.search.tree.policies.policy import GRAVE, RAVE, Policy
+from ggp.search.tree.policies.policy import RAVE, Policy
 
 HISTORY_TICKS = 1024
 """A power of two. Of longer playouts only the last moves are learned from."""
@@ -42,9 +41,6 @@ BYTES_PER_WEIGHED_MOVE = 12
 
 NODE_SHARE, NODE_SHARE_OF_GRAPH = 0.3, 0.45
 """Share of the memory for nodes; the rest is for edges. In a graph they keep their states."""
-
-TABLE_SHARE = 0.4
-"""Share of the memory for the tables of GRAVE, with that policy."""
 
 
 def memory_of_a_tree(options: MctsOptions) -> int:
@@ -71,23 +67,19 @@ def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) ->
     Memory is used only as the tree grows.
     """
     policy = options.parsed_policy
-    has_rave, has_grave = policy.mixes_in == RAVE, policy.mixes_in == GRAVE
+    has_rave = policy.mixes_in == RAVE
     roles, moves = tables.role_count, tables.move_count
     memory = memory_of_a_tree(options)
     if policy.has_states:
         memory -= past_bytes(tables, options.words)
-    # Bytes of a node, an edge and a table as below; of a node with its share of the hash tables.
+    # Bytes of a node and an edge as below; of a node with its share of the hash tables.
     of_a_node = 4 * (roles + 1) + 4 * 4 + 4 * roles + 4 * 4 + (8 * state_words + 4 * 8 if state_words else 0)
     of_an_edge = 28 + (12 if has_rave else 0)
-    of_a_table = 12 * (moves + 1)
     node_share = NODE_SHARE_OF_GRAPH if state_words else NODE_SHARE
-    table_share = TABLE_SHARE if has_grave else 0.0
     nodes = max(64, int(node_share * memory) // of_a_node)
-    edges = max(int((1 - node_share - table_share) * memory) // of_an_edge, 4 * moves + 64) + EDGE_BLOCK
-    grave_tables = max(1, int(table_share * memory) // of_a_table)
+    edges = max(int((1 - node_share) * memory) // of_an_edge, 4 * moves + 64) + EDGE_BLOCK
     buckets = 1 << max(4, (2 * nodes - 1).bit_length())
     raved = edges if has_rave else 1
-    tabled, of_moves = (nodes, moves) if has_grave else (1, 1)
     return Tree(
         first_edge=np.zeros((nodes, roles + 1), np.int32),
         decider=np.zeros(nodes, np.int32),
@@ -104,13 +96,6 @@ def make_tree(tables: LaneTables, options: MctsOptions, state_words: int = 0) ->
         goal=np.zeros(edges, np.int32),
         rave_visits=np.zeros(raved, np.int32),
         rave_total=np.zeros(raved, np.float64),
-        playouts=np.zeros(tabled, np.int32),
-        table=np.zeros(tabled, np.int32),
-        table_node=np.full(grave_tables, MISSING, np.int32),
-        table_playouts=np.zeros(grave_tables, np.int32),
-        table_visits=np.zeros((grave_tables, of_moves), np.int32),
-        table_total=np.zeros((grave_tables, of_moves), np.float64),
-        free_table=np.zeros(grave_tables, np.int32),
         key=np.zeros(max(1, nodes * state_words), np.uint64),
         slot=np.zeros(max(MIN_SLOTS, buckets) if state_words else 1, np.uint64),
     )
@@ -207,7 +192,6 @@ def make_search_arrays(
         goal_value=goal_value,
         root_log=_root_logs(),
         score=np.zeros(tables.move_count + EDGE_BLOCK, np.float64),
-        option=np.zeros(tables.move_count, np.int32),
         weighed=_make_weighed_moves(tables, has_states),
         first_move=first_move.astype(np.int64),
     )

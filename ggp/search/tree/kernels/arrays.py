@@ -1,7 +1,7 @@
 """The memory of a tree search: plain arrays, one set per tree, in one NamedTuple that the kernels share.
 
 Letters used in every shape: N nodes, E edges, R roles, M moves of all roles, L lanes, G lanes per
-descent at most, D depth of a path at most, H ticks of history, T tables of GRAVE.
+descent at most, D depth of a path at most, H ticks of history.
 
 A *walker* is one descent in flight: up to G lanes that go down the tree together from the root state and
 then play out, each on its own. When its last lane has ended the walker is free again. Without transpositions
@@ -60,8 +60,7 @@ class Settings(NamedTuple):
     leaf_growth: int  # 0: always lanes_per_leaf
     ramp: int  # 0: no limit in flight
     step_limit: int  # joint moves of a playout, then it is cut
-    rave_k: float  # k of RAVE or GRAVE; 0: neither
-    grave_reference: int  # playouts from which a table of GRAVE serves; 0: no GRAVE
+    rave_k: float  # k of RAVE; 0: without
     playout: int  # UNIFORM, GIBBS, PAST or FAST
     learning: int  # NO_MOVES, ALL_MOVES or TREE_MOVES
     temperature: float  # tau of GIBBS and PAST
@@ -96,15 +95,6 @@ class Tree(NamedTuple):
     rave_visits: Int32Array  # [E] playouts that made the move here or later
     rave_total: Float64Array  # [E]
 
-    # Of GRAVE; arrays of length 1 without it.
-    playouts: Int32Array  # [N] playouts through the node
-    table: Int32Array  # [N] the node's table of all moves as first, or MISSING
-    table_node: Int32Array  # [T] whose table it is, or MISSING
-    table_playouts: Int32Array  # [T] playouts that the table has taken in
-    table_visits: Int32Array  # [T, M] those that made the move
-    table_total: Float64Array  # [T, M] with its role's goals
-    free_table: Int32Array  # [T] stack of the free tables
-
     # Of a graph; arrays of length 1 in a tree.
     key: Words  # [N*D] keys of the expanded nodes, in the order of `expanded`
     slot: Words  # [power of two] hash table of `key`; the first counter[SLOTS] are in use
@@ -115,7 +105,6 @@ class Walkers(NamedTuple):
 
     node: Int32Array  # [L] the node whose move is to be chosen; MISSING once out of the tree
     leaf: Int32Array  # [L] the last node reached, or MISSING where that is not in the tree
-    reference: Int32Array  # [L] the table of GRAVE that serves where the walker stands, or MISSING
     depth: Int32Array  # [L] edges of the path
     size: Int32Array  # [L] lanes at the start
     left: Int32Array  # [L] lanes not ended yet
@@ -182,8 +171,7 @@ class SearchArrays(NamedTuple):
     goal: Float64Array  # [R] scratch
     goal_value: Float64Array  # goal of each goal literal
     root_log: Float64Array  # [ROOT_LOGS] root_log[n] = sqrt(ln n), for small n
-    score: Float64Array  # [M + EDGE_BLOCK] scratch of the values that UCT compares, of PAST, FAST and GRAVE
-    option: Int32Array  # [M] scratch of GRAVE
+    score: Float64Array  # [M + EDGE_BLOCK] scratch of the values that UCT compares, of PAST and FAST
     weighed: WeighedMoves  # scratch of PAST
     first_move: Int64Array  # [R+1]
 

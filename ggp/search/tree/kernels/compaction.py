@@ -24,7 +24,6 @@ from ggp.search.tree.kernels.arrays import (
 )
 from ggp.search.tree.kernels.graph import MIN_SLOTS, fill_slots, has_graph, shared_node
 from ggp.search.tree.kernels.tree import find_bucket
-from ggp.search.tree.policies.rave import free_lost_tables, give_table
 
 
 def abandon(arrays: SearchArrays, tree: Tree, walkers: Walkers, usable: int) -> None:
@@ -61,16 +60,6 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     tree.first_edge[ROOT, 0] = MISSING
     tree.parent[ROOT] = MISSING
     tree.proof[ROOT] = UNPROVEN
-    if len(tree.playouts) > 1:  # GRAVE: the last table is the root's, the others are free
-        last = len(tree.free_table) - 1
-        tree.free_table[:] = np.arange(last + 1)
-        counter[c.FREE_TABLES] = last
-        tree.table_node[:] = MISSING
-        tree.table_node[last] = ROOT
-        tree.table[ROOT] = last
-        tree.playouts[ROOT] = 0
-        for of_table in (tree.table_playouts, tree.table_visits, tree.table_total):
-            of_table[last] = 0
 
 
 def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
@@ -217,9 +206,6 @@ def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
     tree.proof[new] = tree.proof[node]
     parent = tree.parent[node]
     tree.parent[new] = number[parent] if parent != MISSING and new != ROOT else MISSING
-    if tree.playouts.shape[0] > 1:
-        tree.playouts[new] = tree.playouts[node]
-        tree.table[new] = tree.table[node]
 
 
 @inlined
@@ -237,8 +223,6 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepSc
             kept += 1
     state_words = tree.key.shape[0] // tree.decider.shape[0] if has_graph(tree) else 0
     edges, expansions = _slide_edges(tree, counter[c.EXPANSIONS], number, state_words)
-    if tree.playouts.shape[0] > 1:
-        free_lost_tables(arrays, tree, number)
     # Hence nothing is overwritten unread.
     _move_node(tree, root, number)
     for node in range(1, nodes):
@@ -270,8 +254,6 @@ def _follow(arrays: SearchArrays, tree: Tree, node: int, scratch: KeepScratch) -
         _keep_subtree(arrays, tree, root, scratch)
         root = ROOT
     counter[c.ROOT_NODE] = root
-    if tree.playouts.shape[0] > 1 and tree.table[root] == MISSING:
-        give_table(arrays, tree, root)
     counter[c.ROOT_VISITS] = 0
     if tree.first_edge[root, 0] != MISSING:
         for e in range(tree.first_edge[root, 0], tree.first_edge[root, 1]):

@@ -8,7 +8,7 @@ LAUNCHES_LEFT                  playouts still to be started
 MIN_IN_FLIGHT                  lanes that may be in flight however few visits the root has
 LANES_BUSY                     lanes of a walker
 DESCENDING                     entries of Walkers.descending
-FREE_WALKERS, FREE_LANES       heights of their stacks; FREE_TABLES: of that of GRAVE's tables
+FREE_WALKERS, FREE_LANES       heights of their stacks
 FINISHED, DESCENTS             playouts that entered the statistics; walkers launched
 DEPTH_SUM, DEEPEST, STEPS      of finished playouts: depth in the tree, and joint moves in all
 REFRESH_IN                     playouts until the weights of moves are recomputed
@@ -17,9 +17,9 @@ REFUSED                        nodes and expansions for which there was no room
 IS_CONSTANT_SUM                1 as long as the goals of two roles summed up to 100 at every end
 """
 
-COUNTERS = 23
+COUNTERS = 22
 NODES, EDGES, EXPANSIONS, SLOTS, ROOT_NODE, ROOT_VISITS = range(6)
 TICK, LAUNCHES_LEFT, MIN_IN_FLIGHT, LANES_BUSY, DESCENDING = range(6, 11)
-FREE_WALKERS, FREE_LANES, FREE_TABLES = range(11, 14)
-FINISHED, DESCENTS, DEPTH_SUM, DEEPEST, STEPS = range(14, 19)
-REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM = range(19, 23)
+FREE_WALKERS, FREE_LANES = range(11, 13)
+FINISHED, DESCENTS, DEPTH_SUM, DEEPEST, STEPS = range(13, 18)
+REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM = range(18, 22)

@@ -39,7 +39,6 @@ from ggp.search.tree.kernels.arrays import (
 )
 from ggp.search.tree.kernels.ends import add_ends_in_tree, add_lanes, end_lanes
 from ggp.search.tree.kernels.tree import add_child, child_of, random_slot, select_edge
-from ggp.search.tree.policies.rave import reference_at
 
 
 @inlined
@@ -61,13 +60,9 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
     depth = np.int64(walkers.depth[walker])
     path_edge = walkers.path_edge[walker, depth]
     lane = np.int64(walkers.lane[walker, 0])
-    reference: Index = np.int64(walkers.reference[walker])
-    if settings.grave_reference > 0:
-        reference = reference_at(tree, settings, node, reference)
-        walkers.reference[walker] = reference
     # Each role has an edge on the path, under way from now on, and its move in all lanes of the walker.
     for role in range(tables.role_count):
-        e = select_edge(search, parts, memory, node, role, reference, lane)
+        e = select_edge(search, parts, memory, node, role, lane)
         path_edge[role] = e
         tree.started[e] += walkers.size[walker]
         add_lanes(search.arrays.value, np.int64(tables.move0) + np.int64(tree.move[e]), walkers, walker)
@@ -153,7 +148,6 @@ def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Ind
     walker = np.int64(walkers.free[counter[c.FREE_WALKERS]])
     walkers.node[walker] = root
     walkers.leaf[walker] = root
-    walkers.reference[walker] = MISSING
     walkers.depth[walker] = 0
     walkers.size[walker] = size
     walkers.left[walker] = size

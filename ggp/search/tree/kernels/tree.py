@@ -206,12 +206,11 @@ def first_highest(value: Float64Array) -> Index:
 
 @stage
 def select_edge(
-    search: SearchMemory, parts: Parts, memory: Index, node: Index, role: Index, reference: Index, lane: Index
+    search: SearchMemory, parts: Parts, memory: Index, node: Index, role: Index, lane: Index
 ) -> Index:
     """UCT: an untried edge, drawn by the weights of the moves; else the first with the highest value.
 
-    reference   the table that GRAVE reads, or MISSING
-    lane        one that is in the state of the node
+    lane   one that is in the state of the node
     """
     tree, arrays, settings = search.tree, search.arrays, search.settings
     first = np.int64(tree.first_edge[node, role])
@@ -228,8 +227,8 @@ def select_edge(
     # From the mean of each edge, over all-moves-as-first means and the bonus, to the goal if it is proven.
     value = arrays.score
     put_means(tree, first, end, value)
-    if parts.mix != NO_ENTRY and (settings.grave_reference == 0 or reference != MISSING):
-        call_entry(parts.mix, memory, first, end, all_visits, reference)
+    if parts.mix != NO_ENTRY:
+        call_entry(parts.mix, memory, first, end, all_visits)
     bonus = settings.exploration * root_of_log(arrays.root_log, all_visits)
     add_bonus(tree, bonus, first, end, value)
     if settings.is_solving != 0:
@@ -298,9 +297,6 @@ def add_child(arrays: SearchArrays, tree: Tree, node: Index, path_edge: NDArray[
     tree.first_edge[child, 0] = MISSING
     tree.proof[child] = UNPROVEN
     tree.parent[child] = node
-    if tree.playouts.shape[0] > 1:
-        tree.playouts[child] = 0
-        tree.table[child] = MISSING
     first = tree.first_edge[node, 0]
     for role in range(path_edge.shape[0]):
         tree.came[child, role] = path_edge[role] - first

@@ -38,8 +38,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
 from ggp.features.cases import Case, find_cases
-from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
-from ggp.features.learning import PIECES, FeatureWeights, learn_weights, weights_by_name
+from ggp.features.learning import PIECES, FeatureWeights, learn_weights
 from ggp.features.recognition import recognize_features
 from ggp.jit.rows import make_rows
 from ggp.lanes.roulette import make_legal_moves
@@ -109,8 +108,6 @@ def can_learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: flo
 
 def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float) -> _Learned | None:
     """Features and weights, remembered per game unless the deadline may have cut them."""
-    if options.weights is not None:
-        return _read(game, options.weights, deadline)
     known = _known.setdefault(game, {})
     key = (options.episodes, options.feature_kind, seed)
     if key in known:
@@ -125,27 +122,6 @@ def _learn(game: CompiledGame, options: MctsOptions, seed: int, deadline: float)
     if time.monotonic() < deadline:
         known[key] = learned
     return learned
-
-
-def _read(game: CompiledGame, path: str, deadline: float) -> _Learned | None:
-    """Weights that `ggp prepare evaluation` wrote for this game; None, with a warning, for another one."""
-    try:
-        named = LinearEvaluation.load(path).features
-    except (OSError, EvaluationFileError) as error:
-        _logger.warning("%s: %s", game.name, error)
-        return None
-    if named is None:
-        _logger.warning("%s: %s contains no features", game.name, path)
-        return None
-    recognized = _recognize(game, named.kind, deadline)
-    weights = None if recognized is None else weights_by_name(game, recognized[0], named)
-    if recognized is None or weights is None:
-        if time.monotonic() > deadline:
-            _logger.warning("%s: no time to recognize the features in %s", game.name, path)
-        else:
-            _logger.warning("%s: the features in %s belong to another game", game.name, path)
-        return None
-    return recognized[0], weights, recognized[2]
 
 
 def _recognize(game: CompiledGame, wanted: str, deadline: float) -> _Recognized | None:

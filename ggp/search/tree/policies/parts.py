@@ -24,7 +24,7 @@ from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane
 from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves, refresh_weights
 from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
 from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, TREE_MOVES, UNIFORM
-from ggp.search.tree.policies.rave import back_up_grave, back_up_rave, mix_in
+from ggp.search.tree.policies.rave import back_up_rave, mix_in
 
 
 @kernel
@@ -140,9 +140,8 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
         learn = entry_point(_LEARN[settings.learning], memory, 0, 0)
         parts = parts._replace(learn=learn, refresh=entry_point(refresh_weights, memory))
     if has_amaf:
-        back_up = back_up_grave if settings.grave_reference > 0 else back_up_rave
-        mix = entry_point(mix_in, memory, 0, 0, 0, 0)
-        parts = parts._replace(learn_amaf=entry_point(back_up, memory, 0, 0), mix=mix)
+        mix = entry_point(mix_in, memory, 0, 0, 0)
+        parts = parts._replace(learn_amaf=entry_point(back_up_rave, memory, 0, 0), mix=mix)
     if settings.playout == PAST:
         parts = parts._replace(learn_context=entry_point(learn_pairs, memory, 0, 0))
     if settings.playout == FAST:

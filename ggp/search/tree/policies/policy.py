@@ -1,14 +1,13 @@
 """Policy: how playouts choose, what they teach, and what the tree mixes in; each is registered here.
 
-A policy is written as parts joined by `+`: one of PLAYOUT_POLICIES and one of TREE_POLICIES.
+A policy is written as parts joined by `+`: one of PLAYOUT_POLICIES, and RAVE.
 
     >>> policy = parse_policy("rave+mast")
     >>> policy.playouts.name, policy.mixes_in, policy.playouts.temperature
     ('mast', 'rave', 10.0)
 
-Everything else that belongs to a policy is in the module of its name (`rave` for GRAVE too, `mast` for
-TO-MAST), and in plain Python in `ggp.search.tree.reference`. CONTRIBUTING.md says what a new
-policy takes.
+Everything else that belongs to a policy is in the module of its name (`mast` for TO-MAST), and in plain
+Python in `ggp.search.tree.reference`. CONTRIBUTING.md says what a new policy takes.
 """
 
 from __future__ import annotations
@@ -52,11 +51,11 @@ PLAYOUT_POLICIES = (
     PlayoutPolicy("past", PAST, ALL_MOVES),
     PlayoutPolicy("fast", FAST, temperature=1.0),
 )
-TREE_POLICIES = RAVE, GRAVE = "rave", "grave"
+RAVE = "rave"
 """What is mixed into the means of the tree; see `ggp.search.tree.policies.rave`."""
 
 _BY_NAME = {each.name: each for each in PLAYOUT_POLICIES}
-POLICY_PARTS = (*_BY_NAME, *TREE_POLICIES)
+POLICY_PARTS = (*_BY_NAME, RAVE)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Policy:
     """A policy put together from its parts; made by `parse_policy`.
 
     name       as it was written
-    mixes_in   one of TREE_POLICIES, or ""
+    mixes_in   RAVE or ""
     """
 
     name: str
@@ -102,8 +101,6 @@ def parse_policy(text: str) -> Policy:
             f"unknown policy {min(unknown)!r}; policies are {', '.join(POLICY_PARTS)}, joined by +"
         )
     playouts = [name for name in _BY_NAME if name in parts]
-    mixed = [name for name in TREE_POLICIES if name in parts]
-    for named in (playouts, mixed):
-        if len(named) > 1:
-            raise PolicyError(f"{' and '.join(named)} cannot be combined")
-    return Policy(text, _BY_NAME[playouts[0] if playouts else "uniform"], mixed[0] if mixed else "")
+    if len(playouts) > 1:
+        raise PolicyError(f"{' and '.join(playouts)} cannot be combined")
+    return Policy(text, _BY_NAME[playouts[0] if playouts else "uniform"], RAVE if RAVE in parts else "")

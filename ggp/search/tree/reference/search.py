@@ -28,18 +28,16 @@ from ggp.game import RANDOM_ROLE, Game, GoalError, Move, NoLegalMoveError, Role
 from ggp.search.budget import Budget
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.options import MctsOptions
-from ggp.search.tree.policies.policy import GRAVE, RAVE
+from ggp.search.tree.policies.policy import RAVE
 from ggp.search.tree.reference.events import EdgeTerms, Listener, Phase, SimulationEvent
 from ggp.search.tree.reference.policies import TWINS, Goals, Moves, Step
 from ggp.search.tree.reference.randomness import LaneRandom, TreeRandom
 from ggp.search.tree.reference.tree import (
     BEST_GOAL,
-    AmafTable,
     MoveIndices,
     Node,
     Path,
     amaf_mean,
-    back_up_grave,
     back_up_rave,
     best_path,
     decider_of,
@@ -49,7 +47,6 @@ from ggp.search.tree.reference.tree import (
     pass_up,
     proven_goal,
     rave_weight,
-    reference_at,
 )
 
 NEUTRAL_GOAL = 50.0
@@ -90,7 +87,7 @@ class Search:
         twin = TWINS[self.options.parsed_policy.playouts.draws]
         self.policy = twin(game, self.options, LaneRandom(seed), self.rng, seed)
         mixed = self.options.parsed_policy.mixes_in
-        self._has_rave, self._has_grave = mixed == RAVE, mixed == GRAVE
+        self._has_rave = mixed == RAVE
         self.root: Node | None = None
         self._opened: dict[Hashable, Node] = {}  # by state, those that a simulation has gone on from
         self.node_count = self.simulation_count = 0
@@ -112,8 +109,6 @@ class Search:
         if root is not None and root.state != state:
             root = next((child for child in root.children.values() if child.state == state), None)
         self.root = root or make_node(self.game, state)
-        if self._has_grave and self.root.amaf is None:
-            self.root.amaf = AmafTable.empty(len(self.game.roles))
         lost = before if before is not self.root else None
         below = list(nodes_below(self.root, lost))
         for node in below:  # where states recur, something may lead back to the root before
@@ -224,8 +219,6 @@ class Search:
         self.policy.learn(steps, tree_depth, goals)
         if self._has_rave:
             back_up_rave(path, steps, goals)
-        if self._has_grave:
-            back_up_grave(path, steps, goals, self.options.grave_reference)
         self._show(Phase.BACK_UP, node, path=path, steps=steps, goals=goals)
 
     def _show(self, phase: Phase, node: Node, **known: Any) -> None:
@@ -236,7 +229,6 @@ class Search:
         """The path taken from the root, and its last node; None if that is not in the tree yet."""
         node = self._require_root()
         path: Path = []
-        amaf: AmafTable | None = None
         while node.goals is None and node.proof is None:
             if self._clock() >= deadline:
                 raise OutOfTimeError
@@ -244,10 +236,8 @@ class Search:
                 node = self._open(path, node)
                 if node.proof is not None:
                     break
-            if self._has_grave:
-                amaf = reference_at(node, amaf, self.options.grave_reference)
             under_way = [taken for passed, taken in path if passed is node]
-            indices = self.select_moves(node, amaf, under_way)
+            indices = self.select_moves(node, under_way)
             path.append((node, indices))
             child = node.children.get(indices)
             if child is None or len(path) == self.options.depth_limit:
@@ -274,12 +264,9 @@ class Search:
                 pass_up(path, node.proof)
         return node
 
-    def select_moves(
-        self, node: Node, amaf: AmafTable | None = None, under_way: Sequence[MoveIndices] = ()
-    ) -> MoveIndices:
+    def select_moves(self, node: Node, under_way: Sequence[MoveIndices] = ()) -> MoveIndices:
         """Per role an untried move, drawn by the policy's weights, else the first with the highest value.
 
-        amaf        the table that GRAVE reads
         under_way   the moves by which this descent has left `node` before, where states recur: they count
                     as visits
         """
@@ -288,10 +275,10 @@ class Search:
             counts = node.visits[role]
             if under_way:
                 counts = [n + sum(taken[role] == m for taken in under_way) for m, n in enumerate(counts)]
-            indices.append(0 if len(moves) == 1 else self._select(node, role, counts, amaf))
+            indices.append(0 if len(moves) == 1 else self._select(node, role, counts))
         return tuple(indices)
 
-    def _select(self, node: Node, role: int, counts: Sequence[int], amaf: AmafTable | None) -> int:
+    def _select(self, node: Node, role: int, counts: Sequence[int]) -> int:
         if role == self.chance_index:
             return self.rng.below(len(counts))
         untried = [m for m, n in enumerate(counts) if n == 0]
@@ -306,17 +293,14 @@ class Search:
             return chosen
         all_visits = sum(counts)
         bonus = self.options.exploration * math.sqrt(math.log(all_visits))
-        has_amaf = self._has_rave or self._has_grave
-        beta = rave_weight(self.options.rave_k, all_visits) if has_amaf else 0.0
-        terms = [self._terms(node, role, m, bonus / math.sqrt(n), beta, amaf) for m, n in enumerate(counts)]
+        beta = rave_weight(self.options.rave_k, all_visits) if self._has_rave else 0.0
+        terms = [self._terms(node, role, m, bonus / math.sqrt(n), beta) for m, n in enumerate(counts)]
         values = [SETTLED if node is self.root and each.proven is not None else each.value for each in terms]
         chosen = values.index(max(values))
         self._show(Phase.SELECT, node, role=role, chosen=chosen, terms=terms)
         return chosen
 
-    def _terms(
-        self, node: Node, role: int, m: int, bonus: float, beta: float, amaf: AmafTable | None
-    ) -> EdgeTerms:
+    def _terms(self, node: Node, role: int, m: int, bonus: float, beta: float) -> EdgeTerms:
         """UCB1 of one move, its all-moves-as-first mean, or its proven goal."""
         if self.is_solving and (goal := proven_goal(node, role, m)) is not None:
             return EdgeTerms(node.visits[role][m], proven=goal)
@@ -325,7 +309,7 @@ class Search:
             mean = totals[m] / visits[m]
         else:
             mean = sum(totals) / sum(visits) if any(visits) else NEUTRAL_GOAL
-        seen = amaf_mean(node, role, m, amaf) if beta > 0.0 else None
+        seen = amaf_mean(node, role, m) if beta > 0.0 else None
         return EdgeTerms(visits[m], mean, bonus, seen, beta)
 
     def expand(self, path: Path) -> Node:

@@ -1,6 +1,6 @@
 """The tree of the plain-Python search: nodes, paths, proofs, and all moves as first.
 
-The last are the twin of `ggp.search.tree.policies.rave`, which explains RAVE and GRAVE.
+The last are the twin of `ggp.search.tree.policies.rave`, which explains RAVE.
 """
 
 from __future__ import annotations
@@ -11,22 +11,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ggp.game import Move
-from ggp.search.tree.reference.policies import Goals, Mean, Moves, Step
+from ggp.search.tree.reference.policies import Goals, Moves, Step
 
 MoveIndices: TypeAlias = tuple[int, ...]
 BEST_GOAL = 100
-
-
-@dataclass(slots=True)
-class AmafTable:
-    """Of GRAVE: per role and move, the mean goal of the simulations, of `playouts`, that made it."""
-
-    means: list[dict[Move, Mean]]
-    playouts: int = 0
-
-    @classmethod
-    def empty(cls, roles: int) -> AmafTable:
-        return cls([{} for _ in range(roles)])
 
 
 @dataclass(slots=True)
@@ -37,7 +25,6 @@ class Node:
     visits     per role and move, how often a simulation took it
     totals     per role and move, the sum of that role's goals in those simulations
     rave_visits, rave_totals    the same of simulations that made the move here or later
-    amaf       all moves as first, of GRAVE
     children   joint move, as one index per role → node; in a graph a node may be the child of several
     behind     per move of the only role with a choice, the goal proven for that role behind it; by index
     goals      terminal states and dead ends only: what each role gets
@@ -52,7 +39,6 @@ class Node:
     totals: list[list[float]] = field(default_factory=list)
     rave_visits: list[list[int]] = field(default_factory=list)
     rave_totals: list[list[float]] = field(default_factory=list)
-    amaf: AmafTable | None = None
     children: dict[MoveIndices, Node] = field(default_factory=dict)
     behind: dict[int, float] = field(default_factory=dict)
     proof: Goals | None = None
@@ -141,16 +127,8 @@ def rave_weight(k: float, visits: int) -> float:
     return math.sqrt(k / (3.0 * visits + k))
 
 
-def reference_at(node: Node, above: AmafTable | None, reference: int) -> AmafTable | None:
-    """The table that serves at `node`: its own if that knows of enough playouts, else the one from above."""
-    return node.amaf if node.amaf is not None and node.amaf.playouts >= reference else above
-
-
-def amaf_mean(node: Node, role: int, m: int, amaf: AmafTable | None) -> float | None:
-    """The all-moves-as-first mean of move `m`: from the table of GRAVE, or RAVE's; None where unknown."""
-    if amaf is not None:
-        mean = amaf.means[role].get(node.moves[role][m])
-        return None if mean is None else mean.value
+def amaf_mean(node: Node, role: int, m: int) -> float | None:
+    """The all-moves-as-first mean of move `m`; None where unknown."""
     visits = node.rave_visits[role][m]
     return node.rave_totals[role][m] / visits if visits > 0 else None
 
@@ -163,19 +141,6 @@ def back_up_rave(path: Path, steps: Sequence[Step], goals: Goals) -> None:
                 if len(moves) > 1 and move in made[role]:
                     node.rave_visits[role][m] += 1
                     node.rave_totals[role][m] += goals[role]
-
-
-def back_up_grave(path: Path, steps: Sequence[Step], goals: Goals, reference: int) -> None:
-    """The same in the tables of the nodes of `path`; a node has one after `reference` visits."""
-    for node, made in _made_below(path, steps):
-        if node.amaf is None:
-            if node.visit_count == reference:
-                node.amaf = AmafTable.empty(len(goals))
-            continue
-        node.amaf.playouts += 1
-        for role, moves in enumerate(made):
-            for move in moves:
-                node.amaf.means[role].setdefault(move, Mean()).add(goals[role])
 
 
 def _made_below(path: Path, steps: Sequence[Step]) -> Iterator[tuple[Node, list[set[Move]]]]:

@@ -5,16 +5,11 @@ import pytest
 from ggp.engines.loading import load
 from ggp.knowledge.folder import kept_file
 from ggp.knowledge.taught import FILE_NAME, TaughtNetwork
-from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
-from ggp.knowledge.trial import Trial
 from ggp.match.player import PlayerSpecError
 from ggp.networks.network import Network
-from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
-from ggp.players.advisors.trial import TrialAdvisor
 from ggp.players.factory import make_player
-from ggp.search.tree.options import MctsOptions
 from ggp.solver.saved_header import rules_digest
-from tests.ggp.players.asking import advisor_of, choose, started
+from tests.ggp.players.asking import choose, started
 
 
 @pytest.fixture
@@ -82,28 +77,3 @@ def test_a_given_file_that_is_no_network_is_a_mistake(tmp_path):
             place.write_text(text)
         with pytest.raises(PlayerSpecError, match=r"net\.json"):
             make_player(f"mcts:net={place}")
-
-
-def test_alphabeta_evaluates_by_a_network(game, given):
-    player = started(f"alphabeta:evaluation=network,net={given},depth=3", game, clock=60)
-    assert advisor_of(player, AlphaBetaAdvisor).evaluation == "network"
-    choose(player)
-    assert player.last_report.deepest == 3
-    without = started("alphabeta:evaluation=network,net=off,depth=3", game, clock=60)
-    assert advisor_of(without, AlphaBetaAdvisor).evaluation == "mobility"
-    with pytest.raises(PlayerSpecError, match=r"none\.json"):
-        make_player("alphabeta:net=none.json")
-
-
-def trial_of(game, network):
-    return TrialAdvisor(MctsOptions(), is_certain=False, network=network)._trial_of(game)
-
-
-def test_trial_matches_begin_again_with_another_network(game):
-    trial = Trial.empty(game)
-    trial.won = 6
-    trial.save(kept_file(game.program, TRIAL_FILE_NAME))
-    assert trial_of(game, "auto").is_won
-    taught(game).save(kept_file(game.program, FILE_NAME), game)
-    assert trial_of(game, "auto") == Trial.empty(game, generation=1)
-    assert trial_of(game, "off").is_won

@@ -203,7 +203,7 @@ def test_the_sequential_test_decides(won, lost, drawn, is_over, is_won):
 @pytest.mark.parametrize(
     "change",
     mostly_slow(
-        [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}, {"generation": -1}],
+        [{"won": -1}, {"won": "6"}, {"rules": None}, {"rules": "other"}, {"format": "x"}, {"moves": -1}],
         3,
     ),
 )

@@ -6,7 +6,7 @@ from functools import lru_cache
 import pytest
 
 from ggp.engines.loading import load
-from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
+from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
 from ggp.search.budget import Budget
 from ggp.solver import solve
 from tests.ggp.search.alphabeta.positions import after, mover_of, random_states
@@ -49,12 +49,6 @@ def test_children_have_the_movers_and_as_many_moves_as_the_rules_give_them(name)
             counts = [len(game.legal_moves(following, role)) for role in game.roles]
             assert search._memory.mobility[child] == max(1, *counts)
             assert max(counts) < 2 or search._memory.mover[child] == counts.index(max(counts))
-
-
-def test_a_score_that_is_for_order_only_leaves_the_horizon_even():
-    game = load("connectfour", "lanes")
-    estimate = Estimate(mobility_weight=100, goal_weight=0, is_for_order=True)
-    assert AlphaBeta(game, estimate, mebibytes=1).search(game.initial_state(), depth=2).goal == 50
 
 
 def test_bound_of_deepening_is_the_depth_asked_for():

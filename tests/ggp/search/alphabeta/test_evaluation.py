@@ -11,14 +11,12 @@ import pytest
 from ggp.engines.loading import load
 from ggp.features.learning import PIECES, FeatureWeights, PlayedGame, learn_from_games
 from ggp.features.recognition import recognize_features
-from ggp.networks.network import Network
 from ggp.search.alphabeta.evaluation import TRIED, find_estimate
 from ggp.search.alphabeta.learning import feature_scores
 from ggp.search.alphabeta.options import EvaluationOptions
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
 from ggp.search.alphabeta.self_play import compare, play_games
 from ggp.search.budget import NO_LIMIT
-from tests.ggp.search.alphabeta.positions import random_states
 
 
 @lru_cache
@@ -145,48 +143,3 @@ def test_simultaneous_games_are_refused():
     game = load("morra", "lanes")
     with pytest.raises(AlphaBetaError):
         find_estimate(game, EvaluationOptions(), np.arange(len(game.terms.fluents), dtype=np.int32)[None])
-
-
-def plain_network(game):
-    """Values a state for the first role by its facts alone, each of a worth of its own."""
-    network = Network.random(game, seed=1)
-    zeros = {name: np.zeros_like(array) for name, array in vars(network).items()}
-    zeros["fluents"][:, 0] = np.random.default_rng(1).random(len(game.terms.fluents)) / 40
-    zeros["hidden"][0, 0] = 1
-    zeros["value"][0, 0] = 4
-    return Network(**zeros)
-
-
-def test_a_network_scores_the_horizon_as_its_twin_does():
-    game, _ = searcher("breakthrough_small")
-    network = plain_network(game)
-    search = AlphaBeta(game, Estimate(goal_weight=0, mobility_weight=0, network=network), mebibytes=1)
-    result = search.search(game.initial_state(), depth=1)
-    states = [game.unpack(state) for state in game.successors(game.initial_state()).states]
-    values, _ = network.evaluate(np.stack(states))
-    assert len(set(values[:, 0].tolist())) > 1
-    assert result.goal == pytest.approx(100 * values[:, 0].max(), abs=0.01)
-
-
-def test_goals_count_more_than_what_a_network_says():
-    game = load("connectfour_4x4", "lanes")
-    plain, taught = (
-        AlphaBeta(game, estimate=estimate, mebibytes=1)
-        for estimate in (Estimate(), Estimate(network=Network.random(game, seed=2)))
-    )
-    for state in random_states(game, 5, seed=1)[1:]:
-        goals = [search.search(state).goal for search in (plain, taught)]
-        assert goals[0] == goals[1]
-
-
-@pytest.mark.slow
-def test_a_network_is_tried_where_there_is_one():
-    game, search = searcher("breakthrough_small")
-    asked = EvaluationOptions("network")
-    name, estimate = find_estimate(game, asked, search.images, Network.random(game, seed=1))
-    assert (name, estimate.mobility_weight, estimate.goal_weight) == ("network", 0, 0)
-    assert estimate.network is not None
-    assert find_estimate(game, asked, search.images)[0] == "mobility"
-    quick = EvaluationOptions(games=1)
-    best, _ = find_estimate(game, quick, search.images, plain_network(game), seed=1, is_timed=False)
-    assert best in (*TRIED, "network")

@@ -1,6 +1,5 @@
 """The readable alpha-beta: against minimax, and node by node against the kernels."""
 
-import time
 from dataclasses import fields, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -10,8 +9,6 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import encode_states
-from ggp.match.player import MatchSetup, PlayerSpecError
-from ggp.players.factory import make_player
 from ggp.search.alphabeta.estimate import EVEN, Estimate
 from ggp.search.alphabeta.events import EventKind
 from ggp.search.alphabeta.goal_distance import goal_formula
@@ -198,8 +195,6 @@ def test_kernels_search_the_same_nodes_in_the_order_of_goal_distances():
     estimate = Estimate(goal_weight=0, mobility_weight=0, formula=goal_formula(game, None))
     states = random_states(game, 2, seed=3)
     compare(game.name, range(1, 6), states, estimate, symmetries=False)
-    for_order = replace(estimate, is_for_order=True)
-    compare(game.name, [UNLIMITED], states[1:], for_order, killers=False, symmetries=False)
 
 
 @pytest.mark.parametrize("name", ["connectfour_4x4", "othello_4x4"])
@@ -424,35 +419,6 @@ def test_other_kinds_of_games_are_refused(name, message):
     game = load(name, "reasoner")
     with pytest.raises(AlphaBetaError, match=message):
         ReferenceSearch(game).search(game.initial_state())
-
-
-def first_report(spec, game):
-    player = make_player(spec)
-    begin = time.monotonic()
-    player.start(MatchSetup("m", game, game.roles[0], 60, 60, 1), begin + 60)
-    player.choose(game.initial_state(), time.monotonic() + 60, None)
-    return player.last_report
-
-
-def test_the_player_searches_by_the_reference_where_it_is_asked_to():
-    game = load("breakthrough_4x4", "lanes")
-    counted = "alphabeta:nodes=60,evaluation=mobility,book=off,endings=off"
-    kernels, reference, reduced = (
-        first_report(counted + options, game)
-        for options in ("", ",reference=on", ",reference=on,late_move_reduction=on")
-    )
-    assert (kernels.mode, reference.mode, reduced.mode) == ("alphabeta", "reference", "reference")
-    assert kernels.moves == reference.moves
-
-
-def test_the_player_searches_games_without_a_circuit_by_the_reference():
-    report = first_report("alphabeta:depth=2,reference=on", load("nim", "reasoner"))
-    assert report.mode == "reference"
-
-
-def test_refinements_need_the_reference():
-    with pytest.raises(PlayerSpecError, match="quiescence needs reference=on"):
-        make_player("alphabeta:quiescence=5")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -114,30 +114,6 @@ def lanes_node(engine, node):
     ]
 
 
-def lanes_amaf(engine, node):
-    """(playouts, {(role, move): (visits, total)}) of a node's table of GRAVE, or None."""
-    tree, first = engine.tree, engine.arrays.first_move
-    if engine.options.parsed_policy.mixes_in != "grave" or (table := int(tree.table[node])) < 0:
-        return None
-    rows = {}
-    for role in range(engine.tables.role_count):
-        for move in range(first[role], first[role + 1]):
-            if visits := int(tree.table_visits[table, move]):
-                rows[role, int(move - first[role])] = visits, float(tree.table_total[table, move])
-    return int(tree.table_playouts[table]), rows
-
-
-def twin_amaf(game, node):
-    if node.amaf is None:
-        return None
-    rows = {
-        (role, game.moves[role].index(move)): (mean.visits, mean.total)
-        for role, means in enumerate(node.amaf.means)
-        for move, mean in means.items()
-    }
-    return node.amaf.playouts, rows
-
-
 def twin_node(game, node):
     columns = zip(node.moves, node.visits, node.totals, node.rave_visits, node.rave_totals, strict=True)
     return [
@@ -158,7 +134,6 @@ def assert_same_tree(lanes: LanesSearch, twin: Search) -> int:
             assert not engine.edges_of(number, 0)
             continue
         assert lanes_node(engine, number) == twin_node(game, node)
-        assert lanes_amaf(engine, number) == twin_amaf(game, node)
         for indices, child in node.children.items():
             moves = tuple(game.moves[r].index(node.moves[r][m]) for r, m in enumerate(indices))
             below = engine.child(number, moves)

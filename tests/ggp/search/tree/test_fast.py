@@ -11,16 +11,13 @@ import ggp
 from ggp.circuit.tables import Phase
 from ggp.features import learning as feature_learning
 from ggp.features.cases import find_cases
-from ggp.features.learning import lambda_returns, learn_weights, weights_by_name
+from ggp.features.learning import lambda_returns, learn_weights
 from ggp.features.recognition import recognize_features
 from ggp.features.recorded_playouts import record_playouts
 from ggp.features.td import td_update
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import seeded_random
 from ggp.lanes.engine import Lanes
-from ggp.match.player import MatchSetup
-from ggp.players.factory import make_player
-from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
 from ggp.search.budget import Budget
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies import fast
@@ -233,35 +230,3 @@ def test_learning_gets_its_share_of_the_clock(monkeypatch, is_searching, seconds
     assert search.simulation_count == 0
     assert granted == [seconds]
     assert search.options.policy == "fast"
-
-
-def test_weights_of_a_file_take_the_place_of_learning(tmp_path, caplog):
-    game = compiled("breakthrough_small")
-    path = tmp_path / "w.json"
-    evaluation = learn_evaluation(game, LearningOptions(games=60, seed=1))
-    evaluation.save(path)
-    model = learn_fast(game, MctsOptions(policy="fast", weights=str(path)), 1)
-    expected = weights_by_name(game, recognize_features(game), evaluation.features)
-    np.testing.assert_array_equal(model.weights.weight, expected.weight)
-    assert model.weights.episodes == 60
-    learned = learn_fast(game, MctsOptions(policy="fast", episodes=64), 1)
-    assert not np.array_equal(learned.weights.weight, model.weights.weight)
-
-    player = make_player(f"mcts:policy=fast,weights={path},simulations=50")
-    player.start(MatchSetup("m", game, game.roles[0], 9, 9, 1), time.monotonic() + 600)
-    assert player.choose(game.initial_state(), time.monotonic() + 600, None) in game.moves[0]
-    player.stop(None)
-
-    other = compiled("connectfour_4x4")
-    assert learn_fast(other, MctsOptions(policy="fast", weights=str(path)), 1) is None
-    assert "belong to another game" in caplog.text
-    late = time.monotonic() - 1.0
-    assert learn_fast(compiled("minichess"), MctsOptions(policy="fast", weights=str(path)), 1, late) is None
-    assert "no time to recognize" in caplog.text
-    for kind in (LanesSearch, Search):
-        search = kind(
-            other, other.roles[0], options=MctsOptions(policy="rave+fast", words=1, weights=str(path))
-        )
-        search.move_to(other.initial_state(), None)
-        assert search.run(Budget(simulations=20)) == 20
-        assert search.report().fallback == "rave+mast"

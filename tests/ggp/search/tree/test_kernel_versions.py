@@ -5,14 +5,13 @@ from numba import typeof
 from ggp.engines.loading import load
 from ggp.jit.rows import in_words
 from ggp.players.factory import make_player
-from ggp.search.tree.policies.policy import POLICY_PARTS, TREE_POLICIES
+from ggp.search.tree.policies.policy import POLICY_PARTS, RAVE
 from ggp.search.tree.search import LanesSearch
 
 COUNTS = (1, 100, 10_000, 32_000, 60_000, 120_000, 10**6)
 POLICIES = [
-    *(part if part not in TREE_POLICIES else f"uniform+{part}" for part in POLICY_PARTS),
+    *(part if part != RAVE else f"uniform+{part}" for part in POLICY_PARTS),
     "rave+past",
-    "grave+fast",
 ]
 
 

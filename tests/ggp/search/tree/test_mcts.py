@@ -185,7 +185,7 @@ def test_solver_proves_nothing_where_both_move_at_once():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"policy": "rave"}, {"policy": "grave"}, {"leaf_growth": 0}],
+    [{}, {"policy": "rave"}, {"leaf_growth": 0}],
     ids=str,
 )
 def test_search_abandons_what_is_in_flight_when_the_match_goes_on(options):
@@ -365,7 +365,6 @@ def test_search_tells_of_its_progress(kind):
         ({"policy": "uniform+mast"}, "cannot be combined"),
         ({"policy": "fast+mast"}, "cannot be combined"),
         ({"features": "nonsense"}, "features must be auto, pieces or cells"),
-        ({"policy": "rave+grave"}, "cannot be combined"),
         ({"words": "3"}, "words must be 1, 2, 4, 8, 16 or 32, not '3'"),
         ({"tau": "hot"}, "tau must be a number"),
     ],
@@ -378,8 +377,8 @@ def test_options_explain_mistakes(given, message):
 def test_options_of_a_counted_search_use_one_thread():
     assert default_options(simulations=100).threads == 1
     assert [default_options(simulations=n).words for n in (100, 32_768, 32_769 + 511, 10**7)] == [1, 1, 2, 8]
-    chosen = parse_options({"policy": "grave+mast", "tau": "5", "grave_ref": "7"}, MctsOptions())
-    assert (chosen.gibbs_temperature, chosen.grave_reference) == (5.0, 7)
+    chosen = parse_options({"policy": "rave+mast", "tau": "5", "k": "7"}, MctsOptions())
+    assert (chosen.gibbs_temperature, chosen.rave_k) == (5.0, 7)
     assert [MctsOptions(policy=policy).gibbs_temperature for policy in ("mast", "fast")] == [10.0, 1.0]
 
 

@@ -14,7 +14,6 @@ from tests.ggp.search.tree.golden import compiled, in_flight
 POLICIES = [
     {"policy": "uniform", "is_graph": True, "is_solving": True},
     {"policy": "mast+rave"},
-    {"policy": "mast+grave", "grave_reference": 5},
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 import ggp
 from ggp.jit.compiling import kernel
 from ggp.jit.unboxed import Unboxed
-from ggp.search.tree.kernels.arrays import MISSING, UNPROVEN
+from ggp.search.tree.kernels.arrays import UNPROVEN
 from ggp.search.tree.kernels.tree import select_edge
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.parts import link_parts
@@ -22,7 +22,7 @@ RAVE_K = 50.0
 def _select_in(search, parts, memory, node, end):
     search.tree.first_edge[node, 0] = 0
     search.tree.first_edge[node, 1] = end
-    return select_edge(search, parts, memory, node, 0, MISSING, 0)
+    return select_edge(search, parts, memory, node, 0, 0)
 
 
 def _value(edge, has_rave, everything, is_root):
