@@ -60,7 +60,7 @@ $(VENV)/.runtime: pyproject.toml
 $(VENV)/.development: pyproject.toml
 	test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "installing ggp, its libraries and the development tools into $(VENV) (once, a few minutes) ..."
-	$(BIN)/pip install -q -e '.[dev,distributed,rl,openspiel,e2e]'
+	$(BIN)/pip install -q -e '.[dev,rl,openspiel,e2e]'
 	touch $@ $(VENV)/.runtime
 
 $(VENV)/.docs: pyproject.toml

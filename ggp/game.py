@@ -171,7 +171,7 @@ def no_state(game: Game[Any]) -> GameError:
 
 
 def engine_of(game: Game[Any]) -> str:
-    """The engine of `game`: "lanes", "reasoner", "prolog"; "other" for a game of your own class."""
+    """The engine of `game`: "lanes", "reasoner"; "other" for a game of your own class."""
     return str(getattr(game, "engine", "other"))
 
 

@@ -10,7 +10,6 @@ after rewriting that keeps the ground program small.
     horizon          lists of what fluents can hold before a match must end
     accumulation     recursion that only passes its result on, derived from its calls
     demand           costly predicates only for arguments that callers can ask for
-    narrowing        the same per argument, by lists of constants
     unfolding        calls replaced by definitions, if that makes splitting cheaper
     splitting        long bodies split by auxiliary predicates
     asp              rules as text for gringo
@@ -39,7 +38,6 @@ from gdl.grounding.gringo import (
 )
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
 from gdl.grounding.horizon import bound_by_horizon
-from gdl.grounding.narrowing import COSTLY, narrow
 from gdl.grounding.simplification import prune, simplify
 from gdl.grounding.splitting import cost, split
 from gdl.grounding.unfolding import unfold
@@ -57,6 +55,9 @@ __all__ = [
     "ground",
     "rewrite",
 ]
+
+COSTLY = 20_000.0
+"""Programs whose rules all have a lower estimated cost are not rewritten, apart from splitting."""
 
 
 def ground(
@@ -119,8 +120,6 @@ def rewrite(program: Program) -> list[Rule]:
         rules = derive_from_calls(rules, estimates)
         estimates = estimate(rules)
         rules = guard(rules, estimates)
-        estimates = estimate(rules)
-        rules = prune(narrow(rules, estimates))
         estimates = estimate(rules)
         rules = prune(unfold(rules, estimates))
         estimates = estimate(rules)

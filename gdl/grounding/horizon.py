@@ -6,7 +6,8 @@ to hold ninety, makes ninety sizes although the match ends after seven steps; wh
 The *clock* is what no move influences: its fluents take one course, which the reasoner follows until rules
 for `terminal` that read nothing else hold. That number of steps bounds how far the constants of every other
 fluent can spread, column by column, through `next`. If a column can hold much fewer constants than it could
-without the bound, a list of them is added to its rules, as in `narrowing`.
+without the bound, a list of them is added to its rules. The list consists of facts,
+so it leaves no trace in the ground program.
 """
 
 from __future__ import annotations
@@ -17,22 +18,30 @@ from dataclasses import replace
 from gdl.dependencies import reachable
 from gdl.errors import ReasoningError
 from gdl.grounding.estimation import Domain, Estimates, Relation, values_of
-from gdl.grounding.narrowing import CLEAR_GAIN, MAX_LISTED, Lists, listed, rules_of
 from gdl.grounding.simplification import is_binder, prune
 from gdl.grounding.splitting import cost
 from gdl.program import Literal, Program, Rule
 from gdl.reasoning.reasoner import Reasoner
-from gdl.terms import Term, Variable, is_ground
+from gdl.terms import Compound, Term, Variable, is_ground
 
 COSTLY = 1e7
 """Programs whose rules have a lower estimated cost in all are left unchanged: most of the time to ground them
 would go into this analysis."""
+
+CLEAR_GAIN = 0.8
+"""A list must have at most this share of the constants that a rule admits by itself."""
+
+MAX_LISTED = 300
+"""Maximum number of constants in a list."""
 
 MAX_STEPS = 500
 """Longest course of a clock that is followed."""
 
 MAX_ROWS = 5000
 """Rows up to which a static relation is joined; of larger ones only the columns count."""
+
+Lists = dict[tuple[Term, ...], str]
+"""Constants → the name of the predicate that lists them."""
 
 _Rows = Mapping[Relation, list[tuple[Term, ...]]]
 
@@ -53,7 +62,8 @@ def bound_by_horizon(rules: Sequence[Rule], estimates: Estimates) -> list[Rule]:
     reached = _spread(heads, _static_rows(rules, estimates), estimates, steps)
     lists: Lists = {}
     bounded = [_bounded(rule, reached, estimates, lists) if rule in heads else rule for rule in rules]
-    return [*rules_of(lists), *(rule for rule in bounded if rule is not None)]
+    facts = (Rule(Compound(name, (term,))) for terms, name in lists.items() for term in terms)
+    return [*facts, *(rule for rule in bounded if rule is not None)]
 
 
 def _longest_match(rules: Sequence[Rule], estimates: Estimates) -> int | None:
@@ -194,7 +204,9 @@ def _bounded(
         if known is not None and len(domain) > CLEAR_GAIN * len(known):
             continue
         if isinstance(term, Variable):
-            guards.append(listed(term, domain, "reached", lists))
+            terms = tuple(sorted(domain, key=str))
+            # with a number after a blank the name differs from all names of a rule sheet
+            guards.append(Literal(Compound(lists.setdefault(terms, f"reached {len(lists)}"), (term,))))
         elif is_ground(term) and term not in domain:
             return None
     return Rule(rule.head, (*rule.body, *guards), rule.span) if guards else rule

@@ -13,7 +13,6 @@ move_reading     what the arguments of moves mean on a board
 notation         moves as players write them, and what is typed back to moves
 picture          board, figures and remaining facts together
 board_svg        the board and what lies on it as a picture
-board_animation  the states of a match as one SVG that plays
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
 scale            what the goals 0 and 100 mean to the author

@@ -70,7 +70,7 @@ def command(
     seconds: float,
     limits: dict[str, int],
     is_json: bool,
-    workers: str | None,
+    workers: int | None,
 ) -> None:
     """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
 
@@ -127,18 +127,12 @@ def _judged_here(files: tuple[str, ...], terms: EvaluationTerms) -> Iterator[Jud
             return
 
 
-def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: str) -> Iterator[JudgedSheet]:
+def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: int) -> Iterator[JudgedSheet]:
     """Evaluate each game in one worker with one thread. Rules are read here; workers need no files."""
-    from concurrent.futures import CancelledError
-
     from ggp.game_evaluation.evaluate import JudgedSheet, failed, judge_file_in
-    from ggp.tournament.pool import WorkersError, open_workers
+    from ggp.tournament.pool import open_workers
 
-    try:
-        pool = open_workers(workers)
-    except WorkersError as error:
-        raise click.UsageError(str(error)) from None
-    with pool:
+    with open_workers(workers) as pool:
         calls = [(file, judge_file_in(pool.submit, file, replace(terms, threads=1))) for file in files]
         for file, call in calls:
             if isinstance(call, JudgedSheet):
@@ -146,12 +140,10 @@ def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: 
                 continue
             try:
                 yield call.result()
-            except CancelledError:
-                yield JudgedSheet(file, None, f"{file}: the workers are gone")
             except KeyboardInterrupt:
                 click.echo("interrupted", err=True)
                 sys.exit(INTERRUPTED)
-            except Exception as error:  # a worker died, or a package is missing there
+            except Exception as error:  # a worker died
                 yield failed(file, error)
 
 

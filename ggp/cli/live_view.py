@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ggp.analysis.figures import Line
-from ggp.analysis.notation import IDLE, WAITS, Notation
+from ggp.analysis.notation import IDLE, WAITS
 from ggp.analysis.picture import Picture, find_picture
 from ggp.cli.tables import one_line, plain_text
 from ggp.game import Fact, Game, hides_information
@@ -27,7 +27,6 @@ from ggp.match.faults import fault_text
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord
 from ggp.match.referee import Moment
-from ggp.search.report import SearchReport, brief_report_text, count_text, line_of_play, report_text
 
 PALETTE = ("red", "yellow", "cyan", "green", "magenta", "blue", "bright_white", "bright_black")
 """Colors for contents that are not named after a color."""
@@ -56,21 +55,17 @@ class MatchView:
     In a terminal the view is redrawn in place. With a person at the keyboard, whose input must not be
     overwritten, states are printed one after the other; without a terminal, one line per step. In games with
     hidden information the state is not shown to a person before the end: the player `human` shows what that
-    person sees and knows. With
-    `is_thinking` it also shows the players' searches: `show_report` accepts their reports from any thread.
-    notation: how moves are written, see `find_picture`.
+    person sees and knows. notation: how moves are written, see `find_picture`.
     """
 
     console: Console
     game: Game[Any]
     _: KW_ONLY
     has_person: bool = False
-    is_thinking: bool = False
     notation: str = "short"
     moment: Moment | None = field(default=None, init=False)
     _texts: list[str] = field(default_factory=list, init=False)
     _facts: tuple[Fact, ...] = field(default=(), init=False)
-    _reports: dict[int, dict[str, Any]] = field(default_factory=dict, init=False)
     _live: Live | None = field(default=None, init=False)
     _state_text: RenderableType | None = field(default_factory=Text, init=False)
     _key_text: Text = field(default_factory=Text, init=False)
@@ -116,9 +111,6 @@ class MatchView:
                 before = self.game.facts(self.moment.state) if self.moment and is_next else None
                 self._state_text = self._see(self.game.facts(moment.state), before, is_over=is_over)
         self.moment = moment
-        if moment.thinking is None and moment.record.steps:
-            reports = enumerate(moment.record.steps[-1].reports)
-            self._reports |= {seat: report for seat, report in reports if report is not None}
         if self._live is not None:
             return
         if moment.is_over:
@@ -129,10 +121,6 @@ class MatchView:
             line = write(moment, self._texts)
             # Lines of a log are not wrapped; those for a person are.
             self.console.print(line, soft_wrap=not (self.has_person and self.console.is_terminal))
-            # Another player's expectations may reveal what only it knows.
-            if self.is_thinking and not self.is_hiding:
-                for line in self._report_lines(moment.record):
-                    self.console.print(line, soft_wrap=True)
             if self.has_person and self._state_text is not None:
                 self.console.print(self._state_text)
 
@@ -142,18 +130,6 @@ class MatchView:
         self._facts = self.game.facts(self.moment.state) if self.moment is not None and is_next else ()
         self._texts = self._picture.notation.joint(moment.joint_move or (), self._facts)
 
-    def _report_lines(self, record: MatchRecord) -> list[Text]:
-        """One line per role that reported on its search for the last move."""
-        reports = record.steps[-1].reports if record.steps else ()
-        return [
-            plain_text(f"       {role}: {report_text(report, self._line(report))}", "dim")
-            for role, report in zip(record.roles, reports, strict=False)
-            if report is not None
-        ]
-
-    def _line(self, report: Mapping[str, Any]) -> list[list[str]]:
-        return self._picture.notation.line(report["line"], self._facts)
-
     def _see(
         self, facts: tuple[Fact, ...], before: tuple[Fact, ...] | None = None, *, is_over: bool = False
     ) -> RenderableType:
@@ -162,10 +138,6 @@ class MatchView:
         if is_live:
             self._key_text = one_line(key_view(self._picture, facts).plain, "dim")
         return state_view(self._picture, facts, before=before, is_over=is_over, has_key=not is_live)
-
-    def show_report(self, seat: int, report: SearchReport) -> None:
-        """Take a report on the current search of a seat, counted from 0 in role order."""
-        self._reports[seat] = report.to_dict()
 
     def render(self) -> RenderableType:
         moment = self.moment
@@ -179,27 +151,10 @@ class MatchView:
         for seat, role in enumerate(record.roles):
             table.add_row(*self._seat_row(moment, seat, role))
         body = Table.grid(padding=(0, 4))
-        body.add_row(self._state_text, self._thoughts(moment) if self.is_thinking else table)
-        parts: list[RenderableType] = [table, Text(""), body] if self.is_thinking else [body]
-        parts += [self._key_text] if self._key_text else []
+        body.add_row(self._state_text, table)
+        parts: list[RenderableType] = [body, self._key_text] if self._key_text else [body]
         title = plain_text(f"{record.game_name}, step {moment.step}", "bold")
         return Panel(Group(*parts), title=title, title_align="left", expand=False)
-
-    def _thoughts(self, moment: Moment) -> RenderableType:
-        """The latest report of every seat, one per row, with as many moves as fit.
-
-        That of the thinking seat is updated as it arrives.
-        """
-        roles = moment.record.roles
-        reports = [(role, self._reports[seat]) for seat, role in enumerate(roles) if seat in self._reports]
-        # Next to the reports: borders, seats, a gap and the key; in each: title, counts, line and a gap.
-        share = (self.console.height - 4 - len(roles)) // max(1, len(reports))
-        views: list[RenderableType] = []
-        for role, report in reports:
-            title = plain_text(f"{role} thinks", f"bold {content_color(role, roles)}")
-            notation = self._picture.notation
-            views += [Text(""), title, report_view(report, notation, min(5, max(1, share - 4)))]
-        return Group(*views[1:])
 
     def _seat_row(self, moment: Moment, seat: int, role: str) -> tuple[Text, ...]:
         """Marker, role, player, last move, clock of one seat."""
@@ -263,22 +218,6 @@ def person_line(moment: Moment, texts: Sequence[str], *, is_hiding: bool = False
         if fault is not None:
             line.append(plain_text(f"  {role} [{fault}]", "bold red"))
     return line
-
-
-def report_view(report: dict[str, Any], notation: Notation, move_limit: int = 5) -> RenderableType:
-    """A search report, from `SearchReport.to_dict`: a line of counts, the best moves, the best line."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column()  # the only one that a narrow terminal cuts
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for move in report["moves"][:move_limit]:
-        expects = f"proven {move['goal']}" if move["goal"] is not None else f"expects {move['mean']:.1f}"
-        visits = f"{count_text(move['visits'])} visits"
-        table.add_row(one_line(notation.of_kif(move["move"])), visits, expects if move["visits"] else "")
-    line = line_of_play(report, notation.line(report["line"], ()))
-    texts = filter(None, (brief_report_text(report), line))
-    lines = [one_line(text, "dim") for text in texts]
-    return Group(lines[0], table, *lines[1:])
 
 
 def state_view(

@@ -25,15 +25,14 @@ COMMANDS = {
     "match": "Play a match on this machine, with you as a player or without.",
     "serve": "Play, watch and write games in the browser.",
     "games": "List the games that are known by name, and describe one.",
-    "show": "Step through a recorded match.",
+    "show": "Show a recorded match step by step.",
     "validate": "Check rule sheets: statically, by random matches, by exploring all states.",
     "format": "Format rule sheets in KIF.",
     "export": "Write a game's circuit for model checkers, logic synthesis and drawing.",
-    "replay": "Check an engine against a reference trace.",
     "bench": "Measure the speed of an engine or of the tree search.",
     "solve": "Solve a game: its value and the best moves.",
     "explain": "Show each step of a search on a tree or in a game: as text, picture or page.",
-    "prepare": "Prepare a game ahead of matches: best options, opening book, evaluation, network.",
+    "prepare": "Prepare a game ahead of matches: opening book, evaluation, network.",
     "tournament": "Play many matches between agents and rate them.",
     "evaluate": "Measure whether a game is balanced, decided by skill, and neither endless nor trivial.",
     "items": "Make and grade questions about games, for programs that read rules.",
@@ -46,8 +45,6 @@ COMMANDS = {
 
 RENAMED = {
     "info": "games info",
-    "features": "games features",
-    "tune": "prepare options",
     "book": "prepare book",
     "learn": "prepare evaluation",
     "teach": "prepare network",
@@ -58,29 +55,32 @@ RENAMED = {
 INSTEAD = {
     "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
+    "tune": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
+    "replay": "`ggp show RECORD` shows a match step by step; the tests compare engines with reference traces",
+    "features": "`ggp explain GAME --by fast` shows pieces or cells with their learned values",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
 """Advice for commands that do not exist."""
 
 REMOVED_OPTIONS = {
+    "assess --regret": "the positions of `--only strategy` have known values",
+    "assess --exploit": "`ggp solve GAME --strategy` prints exact play where information is hidden",
     "solve --coalition": "`ggp explain GAME --by coalition:roles=1+3` searches for a coalition",
     "evaluate --page": "`--json` prints all figures with their intervals",
     "match --repeat": "`ggp tournament` plays many matches",
+    "match --think": "`ggp serve` shows searches as they run, `ggp show RECORD` what each move was based on",
     "match --json": "`--record FILE` writes the match as JSON",
     "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",
     "tournament show --report": "`--html DIR` writes pages with the tables and charts",
     "serve --token-file": "the variable GGP_TOKEN holds the token",
     "games info --draw": "`ggp export GAME --to dot` draws the circuit",
     "games list --json": "a line is printed for each game",
-    "games features --draw": "weights of cells are printed on the board",
-    "games features --json": "`ggp.features` in Python recognizes and learns them",
-    "show --step": "all steps are printed where there is no terminal",
+    "show --step": "a terminal shows all steps in a pager",
+    "validate --fix": "each finding says what to write instead; `ggp format` lays out the file",
     "validate --quiet": "the exit code says whether there are errors",
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",
     "export -o": "the circuit is printed: `ggp export GAME > FILE`",
     "bench --threads": "one thread is measured",
-    "replay --engine": "`ggp.load` in Python takes an engine, `ggp.validation.replay` a game",
-    "prepare options --repetitions": "a sequential test ends each comparison, and Ctrl-C keeps the results",
     "tournament export --columns": "the CSV has all columns",
     "players --json": "all options are printed with `--all`",
     "player --log-level": "2> sends the log to a file",
@@ -164,6 +164,9 @@ def _with_advice(error: click.ClickException) -> click.ClickException:
         if option in REMOVED_OPTIONS:
             text = f"No such option {error.option_name!r}: {REMOVED_OPTIONS[option]}"
             return click.UsageError(text, error.ctx)
+        bound = f"{error.option_name.removeprefix('--')}="
+        if any(bound in (getattr(each, "help", None) or "") for each in error.ctx.command.params):
+            return click.UsageError(f"No such option {error.option_name!r}: give --limit {bound}N", error.ctx)
     return error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import random
 import shlex
 import sys
@@ -69,7 +68,6 @@ GROUNDING_SECONDS = 10.0
 @engine_option
 @limit_option(Limit("steps", Count(1), STEP_LIMIT, "of a match; then it is aborted"), GRACE, MEMORY_OF_OWN)
 @notation_option
-@click.option("--think", is_flag=True, help="Show the progress of the players' searches.")
 def command(
     rules: str,
     players: tuple[str, ...],
@@ -80,7 +78,6 @@ def command(
     engine: str,
     limits: dict[str, int],
     notation: str,
-    think: bool,
 ) -> None:
     """Play the game in FILE on this machine, with one PLAYER per role in the order of the rules.
 
@@ -108,8 +105,8 @@ def command(
         grace_seconds=limits["grace"],
     )
     console = Console(highlight=False)
-    view = MatchView(console, game, has_person="human" in players, is_thinking=think, notation=notation)
-    seats = _seats(game, players, limits["memory"], made, view)
+    view = MatchView(console, game, has_person="human" in players, notation=notation)
+    seats = _seats(game, limits["memory"], made, notation)
     try:
         with view:
             played = play_match(game, seats, terms, watch=view)
@@ -203,16 +200,13 @@ def _require_seats(name: str, roles: tuple[Term, ...], specs: tuple[str, ...]) -
         require_members(spec, name, roles)
 
 
-def _seats(
-    game: Game[Any], specs: tuple[str, ...], mebibytes: int | None, made: list[Player], view: MatchView
-) -> list[Player | None]:
-    """A player for each role, None for chance: `made` those of `specs`; if they show searches, new ones."""
+def _seats(game: Game[Any], mebibytes: int | None, made: list[Player], notation: str) -> list[Player | None]:
+    """A player for each role, None for chance: `made`, and the default for the remaining roles."""
     roles = [number for number, role in enumerate(game.roles) if role != RANDOM_ROLE]
     seats: list[Player | None] = [None] * len(game.roles)
-    for seat, spec, player in zip_longest(roles, specs, [] if view.is_thinking else made):
-        on_report = functools.partial(view.show_report, seat) if view.is_thinking else None
-        player = player or seat_player(spec or DEFAULT_PLAYER, mebibytes=mebibytes, on_report=on_report)
+    for seat, player in zip_longest(roles, made):
+        player = player or seat_player(DEFAULT_PLAYER, mebibytes=mebibytes)
         player.begins_early = True
-        player.notation = view.notation
+        player.notation = notation
         seats[seat] = player
     return seats

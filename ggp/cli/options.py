@@ -15,6 +15,7 @@ from ggp.engines.loading import ENGINES
 from ggp.match.terms import GRACE_SECONDS
 from ggp.players.factory import MIN_MEBIBYTES
 from ggp.protocol.messages import MAX_CLOCK_SECONDS
+from ggp.tournament.pool import MAX_PROCESSES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -111,10 +112,7 @@ class Limit(NamedTuple):
 
 
 def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
-    """`--limit NAME=N,…`: rarely changed bounds of a command in one option; a dict with all of them.
-
-    Scripts may still give each as an option of its own, `--NAME N`, as before; no help lists those.
-    """
+    """`--limit NAME=N,…`: rarely changed bounds of a command in one option; a dict with all of them."""
     kinds = {limit.name: limit.kind for limit in limits}
     defaults = {limit.name: limit.default for limit in limits}
 
@@ -130,7 +128,7 @@ def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
 
     values = ("N" if each.default is None else each.default for each in limits)
     texts = (f"{each.name}={value} ({each.meaning})" for each, value in zip(limits, values, strict=True))
-    option = click.option(
+    return click.option(
         "--limit",
         "limits",
         default="",
@@ -138,22 +136,8 @@ def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
         type=parse,
         metavar="NAME=N,…",
         help=f"Limits, comma-separated: {', '.join(texts)}.",
-        callback=lambda context, _, given: {**defaults, **context.meta.get(__name__, {}), **given},
+        callback=lambda context, _, given: {**defaults, **given},
     )
-
-    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        if value is not None:
-            context.meta.setdefault(__name__, {})[parameter.name] = value
-
-    def decorate(function: _Function) -> _Function:
-        for name, kind in kinds.items():
-            alone = click.option(
-                f"--{name}", type=kind, hidden=True, is_eager=True, expose_value=False, callback=keep
-            )
-            function = alone(function)
-        return option(function)
-
-    return decorate
 
 
 def seed_option(meaning: str) -> Callable[[_Function], _Function]:
@@ -192,9 +176,7 @@ out_option = click.option(
     help="Write to this file, to be named in a player's option.  [default: where players find it]",
 )
 record_option = click.option("--record", type=OutputFile(), help="Write the match record to this JSON file.")
-workers_option = click.option(
-    "--workers", metavar="N|dask://HOST:PORT", help="Use this many local processes, or a Dask cluster."
-)
+workers_option = click.option("--workers", type=Count(1, MAX_PROCESSES), help="Use this many processes.")
 engine_option = click.option(
     "--engine",
     default="auto",

@@ -1,12 +1,9 @@
-"""`ggp show`: step through a recorded match."""
+"""`ggp show`: a recorded match, step by step."""
 
 from __future__ import annotations
 
-import os
-import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
@@ -26,28 +23,15 @@ from ggp.match.replay import Replay, rules_of
 from ggp.protocol.messages import printable
 from ggp.search.report import report_text
 
-KEYS = "→ next   ← back   PgDn/PgUp ten steps   g first   G last   q quit"
-
-MOVES = {
-    **dict.fromkeys(("\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\r", "\n", "n", "j", "l"), 1),
-    **dict.fromkeys(("\x1b[D", "\x1bOD", "\x1b[A", "\x1bOA", "\x7f", "\x08", "b", "p", "k", "h"), -1),
-    "\x1b[6~": 10,
-    "\x1b[5~": -10,
-    **dict.fromkeys(("\x1b[H", "\x1bOH", "\x1b[1~", "g"), -(10**9)),
-    **dict.fromkeys(("\x1b[F", "\x1bOF", "\x1b[4~", "G"), 10**9),
-}
-"""Key, as a terminal sends it → steps forward."""
-QUIT = ("q", "Q", "\x1b", "\x03", "\x04", "")
-
 
 @click.command("show")
 @click.argument("record", metavar="RECORD", type=INPUT_FILE)
 @click.option("--rules", metavar="FILE", help="Rule sheet of the game, if the record does not contain it.")
 @notation_option
 def command(record: Path, rules: str | None, notation: str) -> None:
-    """Step through the match in RECORD, a file that `ggp match --record` or another manager wrote.
+    """Show the match in RECORD step by step, a file that `ggp match --record` or another manager wrote.
 
-    In a terminal, keys lead forward and back; otherwise all steps are printed.
+    A terminal shows it in a pager, `ggp serve` opens it on a board.
     """
     try:
         found = read_record(record)
@@ -60,45 +44,15 @@ def command(record: Path, rules: str | None, notation: str) -> None:
 
 
 def show_replay(replay: ReplayView) -> None:
-    """Show all steps of a match, in a terminal one at a time until a key quits."""
+    """Print all steps of a match, in a terminal through a pager."""
     console = Console(highlight=False)
-    last = len(replay.states) - 1
-    if not (console.is_terminal and sys.stdin.isatty()):
-        for number in range(last + 1):
+    with console.capture() as captured:
+        for number in range(len(replay.states)):
             console.print(replay.frame(number), "")
-        return
-    number = 0
-    with suppress(KeyboardInterrupt), key_presses() as read, console.screen() as screen:
-        while True:
-            screen.update(Group(replay.frame(number), Text(f"\n{KEYS}", style="dim")))
-            for key in read():
-                if key in QUIT:
-                    return
-                number = min(last, max(0, number + MOVES.get(key, 0)))
-
-
-@contextmanager
-def key_presses() -> Iterator[Callable[[], list[str]]]:
-    """Yield a function that waits for at least one key, with echo disabled."""
-    import termios
-    import tty
-
-    keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
-    try:
-        tty.setcbreak(keyboard, termios.TCSADRAIN)
-        yield lambda: split_keys(os.read(keyboard, 64).decode(errors="replace"))
-    finally:
-        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
-
-
-def split_keys(text: str) -> list[str]:
-    r"""Split terminal input into keys; the empty text is the end of input, a key of its own.
-
-    >>> split_keys("\x1b[C\x1b[6~n"), split_keys("")
-    (['\x1b[C', '\x1b[6~', 'n'], [''])
-    """
-    return re.findall(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])|.", text, re.DOTALL) or [text]
+    if console.is_terminal and sys.stdin.isatty():
+        click.echo_via_pager(captured.get(), color=True)
+    else:
+        click.echo(captured.get(), nl=False)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
 from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.plan import Plan
-from ggp.tournament.pool import WorkersError, open_workers
+from ggp.tournament.pool import open_workers
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import Schedule, SelectionError
 from ggp.tournament.store import PROGRAMMING_ERRORS, Run, Store, StoreError
@@ -156,7 +156,7 @@ def run_command(
     store: Path | None,
     run_name: str | None,
     only: tuple[str, ...],
-    workers: str | None,
+    workers: int | None,
     **flags: Any,
 ) -> None:
     """Play a tournament, given by CONFIG (TOML) or by options, or resume the one in STORE.
@@ -207,7 +207,9 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
 @click.argument("store", type=click.Path(path_type=Path, dir_okay=False))
 @_run_option
 @click.option("--agent", metavar="NAME", help="Show the faults and losses of this agent.")
-@click.option("--match", "match_id", metavar="ID", help="Step through this match; --agent shows the IDs.")
+@click.option(
+    "--match", "match_id", metavar="ID", help="Show this match step by step; --agent shows the IDs."
+)
 @click.option(
     "--html",
     "page_folder",
@@ -275,27 +277,23 @@ def export_command(store: Path, output: str, run_name: str | None) -> None:
             write(opened, run, stream)
 
 
-def _play(store: Store, run: Run, only: tuple[str, ...], workers: str | None) -> int:
+def _play(store: Store, run: Run, only: tuple[str, ...], workers: int | None) -> int:
     """Play the remaining matches and show the results; returns the exit code."""
     from ggp.tournament.live import RunView
     from ggp.tournament.report import make_report, terminal_view
 
     console = Console(highlight=False)
-    try:
-        pool = open_workers(workers)
-    except WorkersError as error:
-        raise click.UsageError(str(error)) from None
     resume = f"resume with: ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ExitStack() as afterwards, pool, RunView(console, store, run) as view:
+        with ExitStack() as afterwards, open_workers(workers) as pool, RunView(console) as view:
             runner = Runner(store, run, pool, view.show, only=only)
             afterwards.callback(runner.abandon)  # once the workers are gone
             progress = runner.play()
         code = _print_failures(console, progress)
     except SelectionError as error:
         raise click.UsageError(str(error)) from None
-    except (StoreError, WorkersError) as error:
+    except StoreError as error:
         console.print(f"{error}; stored matches are safe; {resume}", soft_wrap=True, markup=False)
         code = 1
     except KeyboardInterrupt:

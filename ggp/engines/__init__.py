@@ -8,5 +8,4 @@ many_states      what holds in many states of one game, and what joint moves lea
 batches          successors and playouts in batches, and states from facts, of a game of any engine
 single_state     kernels for one state at a time
 reasoner         the interpreted game: exact, slow, the oracle of the others
-prolog           the game under SWI-Prolog
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("ggp")
 
-ENGINES = ("auto", "lanes", "reasoner", "prolog")
+ENGINES = ("auto", "lanes", "reasoner")
 
 
 class RulesNotFoundError(GdlError):
@@ -156,9 +156,8 @@ def load(
 ) -> Game[Any]:
     """Load the game of a file, a game's name or rule text.
 
-    engine      "lanes": the rules as a circuit, fast; "reasoner": an interpreter, slow; "prolog": the same
-                rules under SWI-Prolog, if it is installed; "auto": lanes, or the reasoner if the circuit
-                cannot be built, with a warning of the logger `ggp`
+    engine      "lanes": the rules as a circuit, fast; "reasoner": an interpreter, slow; "auto": lanes,
+                or the reasoner if the circuit cannot be built, with a warning of the logger `ggp`
     limits      limits on the cost of compiling for lanes
     use_cache   whether compiled games are kept in the user's cache folder
     quick       play on the circuit as built, which is there much sooner, while a thread simplifies it;
@@ -201,10 +200,6 @@ def make_game(
     progress: Progress | None = None,
 ) -> Game[Any]:
     """The game of a program; arguments and errors as in `load`."""
-    if engine == "prolog":
-        from ggp.engines.prolog import PrologGame
-
-        return PrologGame(program, name)
     if engine in ("auto", "lanes"):
         from ggp.circuit.circuit import CircuitError
         from ggp.engines.compilation import compile_game

@@ -9,5 +9,4 @@ td                     one update of temporal differences after the other, to re
 learning               weights of features from playouts and games, by lambda-returns
 evaluation             a linear evaluation of states, and its file
 linear_form            a linear evaluation written by hand
-report                 what was recognized and learned, in the words of the rules
 """

@@ -48,7 +48,7 @@ class Row:
             advisor.prepare(game)
 
     def tuned(self, game: Game[Any]) -> str:
-        """Options that `ggp prepare options` chose for the game, as reports show them; mostly empty."""
+        """Options of the shipped table for the game, as reports show them; mostly empty."""
         return ""
 
 

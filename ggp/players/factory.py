@@ -70,7 +70,7 @@ MIN_MEBIBYTES = 1024
 """Minimum memory of a process that plays compiled games: 512 MiB are too few for numba and its libraries."""
 
 TUNED_OPTIONS = {"policy", "c"}
-"""Any of these disables the tuned options of `ggp prepare options`."""
+"""Any of these disables the tuned options of the shipped table."""
 
 _ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
 
@@ -119,9 +119,7 @@ def make_player(
         raise PlayerSpecError(f"player {spec!r}: {error}") from None
 
 
-def seat_player(
-    spec: str, *, mebibytes: int | None = None, on_report: Callable[[SearchReport], None] | None = None
-) -> Player:
+def seat_player(spec: str, *, mebibytes: int | None = None) -> Player:
     """`make_player` for a seat in a match that must survive the failures of players.
 
     A user-defined player runs in a separate process, with at most `mebibytes` of memory: see
@@ -129,7 +127,7 @@ def seat_player(
     match.
     """
     if not is_own_player(spec):
-        return make_player(spec, on_report=on_report)
+        return make_player(spec)
     from ggp.players.own_seat import MEBIBYTES, OwnSeat
 
     return OwnSeat(spec, MEBIBYTES if mebibytes is None else mebibytes)

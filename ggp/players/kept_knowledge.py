@@ -20,8 +20,6 @@ from ggp.knowledge.folder import (
 )
 from ggp.knowledge.trial import FILE_NAME as TRIAL_FILE_NAME
 from ggp.knowledge.trial import Trial
-from ggp.knowledge.tuned import FILE_NAME as TUNED_FILE_NAME
-from ggp.knowledge.tuned import TunedOptions, Tuning, shipped_options
 from ggp.players.options import AUTO, OFF
 from ggp.search.option_table import OptionError
 
@@ -78,16 +76,6 @@ def open_book(game: Game[Any], option: str, *, is_counted: bool) -> Book | None:
     if book is not None:
         _logger.info("%s: opening book with %d positions", game.name, len(book.moves))
     return book
-
-
-def tuned_options(game: Game[Any]) -> TunedOptions | None:
-    """The options that `ggp prepare options` found for this game, here or before the release.
-
-    They may be the default; None if the game was never tuned.
-    """
-    load, consequence = lambda path: Tuning.load(path, game.program), "playing with default options"
-    tuning = open_kept(game, AUTO, TUNED_FILE_NAME, load, consequence)
-    return shipped_options(game.program) if tuning is None else tuning.best
 
 
 def kept_trial(game: Game[Any]) -> Trial | None:

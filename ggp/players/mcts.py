@@ -13,12 +13,11 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from ggp.game import RANDOM_ROLE, Game, hides_information, is_compiled
-from ggp.knowledge.tuned import TunedOptions, shipped_policies
+from ggp.knowledge.tuned import TunedOptions, shipped_options, shipped_policies
 from ggp.players.advised import AdvisedPlayer, Row, Traits
 from ggp.players.advisors.advisor import Advisor
 from ggp.players.advisors.book import BookAdvisor
 from ggp.players.advisors.tree import TreeAdvisor
-from ggp.players.kept_knowledge import tuned_options
 from ggp.players.options import MctsPlayerOptions
 from ggp.search.report import SearchReport
 from ggp.search.tree.options import MctsOptions, default_options
@@ -215,7 +214,7 @@ class MctsRow(Row):
 
     def _tuned_options(self, game: Game[Any]) -> TunedOptions | None:
         """The tuned options of the game, if these options leave the choice open."""
-        found = tuned_options(game) if self._may_tune else None
+        found = shipped_options(game.program) if self._may_tune else None
         return None if found == TunedOptions() else found
 
     def _options_for(self, game: Game[Any]) -> MctsOptions:

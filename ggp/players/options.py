@@ -98,8 +98,8 @@ class MctsPlayerOptions:
     alphabeta: str = choice(
         "alphabeta",
         "auto",
-        "Let alpha-beta choose the moves of two roles: on, off, or auto: where it wins matches against the"
-        " tree, in `ggp prepare options` or in start clocks. Never in counted searches; auto: nor with a"
+        "Let alpha-beta choose the moves of two roles: on, off, or auto: where it won matches against the"
+        " tree, before the release or in start clocks. Never in counted searches; auto: nor with a"
         " policy or C.",
         ALPHABETA_USES,
     )
@@ -118,9 +118,8 @@ class MctsPlayerOptions:
     is_tuned: bool = switch(
         "tuned",
         True,
-        "Use the options that `ggp prepare options` found for the game, on this machine or before the"
-        " release, and let alpha-beta play trial matches; not with a given policy or C, nor in counted"
-        " searches.",
+        "Use the options that won the game before the release, and let alpha-beta play trial matches; not"
+        " with a given policy or C, nor in counted searches.",
     )
 
 

@@ -89,7 +89,7 @@ class SearchReport:
     best_line                      joint moves along the most visited edges of one tree
     goal                           proven goal of the searching role, or None
     fallback                       the policy that stands in for the one asked for, or ""
-    tuned                          options that `ggp prepare options` chose for the game, or ""
+    tuned                          options of the shipped table for the game, or ""
 
     >>> import ggp
     >>> ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
@@ -209,25 +209,6 @@ def report_text(report: dict[str, Any], line: Sequence[Sequence[str]] | None = N
         parts.append("tree full")
     if report["line"]:
         parts.append(line_of_play(report, line))
-    return ", ".join(parts)
-
-
-def brief_report_text(report: dict[str, Any]) -> str:
-    """A report in about 50 characters for a narrow view: expectation, effort, depth.
-
-    >>> import ggp
-    >>> report = ggp.search_state(ggp.load("nim", engine="reasoner"), simulations=50)
-    >>> brief_report_text(report.to_dict())
-    'expects ..., 50 playouts, .../s, depth ...'
-    """
-    parts = _prospect(report)
-    if report["playouts"]:
-        rate = count_text(report["playouts_per_second"])
-        parts.append(f"{count_text(report['playouts'])} playouts, {rate}/s")
-    else:
-        parts.append(str(report["mode"]))
-    if report["deepest"]:
-        parts.append(f"depth {report['mean_depth']:.1f}")
     return ", ".join(parts)
 
 

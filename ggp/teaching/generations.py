@@ -4,7 +4,7 @@ The first samples come from searches with playouts, so that the network begins w
 then on the best network so far plays, with playouts for half of each result (as AlphaGo mixed them, Silver et
 al. 2016): without them learning drifts. A generation becomes the best if it wins the majority of its matches
 against the best before it. At the end the best plays against playouts alone at equal time, with and without
-playouts of its own, to find how it is used best. Whether `mcts` uses it: `ggp.tournament.tuning`.
+playouts of its own, to find how it is used best. Whether `mcts` uses it: `ggp.tournament.network_gate`.
 """
 
 from __future__ import annotations

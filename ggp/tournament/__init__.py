@@ -5,7 +5,7 @@ plan                    the tournament as data: agents, games, conditions, stopp
 config                  TOML file or command-line options → plan
 schedule                plan → matches to play, every assignment of roles equally often
 play                    one match, in a worker
-pool                    workers: local processes, or a Dask cluster
+pool                    worker processes
 pool_process            a local worker
 store                   finished matches in SQLite
 stopping                stopping rules of a pairing: SPRT, or width of the interval
@@ -16,6 +16,6 @@ tables                  results → tables as data
 report                  tables → terminal
 agent_report            one agent, match by match
 live                    progress of a run in the terminal
-tuning                  the best options of mcts for one game, and whether a trained network helps it
+network_gate            whether mcts plays better with a trained network
 export                  CSV and JSON Lines
 """

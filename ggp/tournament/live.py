@@ -1,59 +1,34 @@
-"""Progress of a run: a table that is redrawn in a terminal, else occasional lines."""
+"""Progress of a run: a line that is redrawn in a terminal, else occasional lines."""
 
 from __future__ import annotations
 
 import time
-from typing import Self
+from contextlib import ExitStack
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.text import Text
+from rich.console import Console
 
-from ggp.tournament import tables
-from ggp.tournament.report import PAIRS_SHOWN, count_text, make_report, rich_table
+from ggp.tournament.report import count_text
 from ggp.tournament.runner import Progress
-from ggp.tournament.store import Run, Store
 
-REFRESH_SECONDS = 2.0
 LINE_SECONDS = 15.0
 """Time between two lines without a terminal."""
 
-SHARE = 10
-"""Minimum time between two drawings, as a multiple of the time of drawing."""
 
-
-class RunView:
+class RunView(ExitStack):
     """Shows the progress of a run; pass `show` to the runner, inside a `with` block."""
 
-    def __init__(self, console: Console, store: Store, run: Run) -> None:
-        self.console, self.store, self.run = console, store, run
-        self._live: Live | None = None
-        self._next = 0.0
-
-    def __enter__(self) -> Self:
-        if self.console.is_terminal:
-            self._live = Live(console=self.console, auto_refresh=False, transient=True)
-            self._live.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.console, self._next = console, 0.0
+        self._status = self.enter_context(console.status("")) if console.is_terminal else None
 
     def show(self, progress: Progress) -> None:
-        """Show the progress if the last update was long enough ago."""
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + (LINE_SECONDS if self._live is None else REFRESH_SECONDS)
-        line = progress_line(progress)
-        if self._live is None:
-            self.console.print(line, soft_wrap=True)
-        else:
-            self._live.update(standings(self.store, self.run, line), refresh=True)
-            # Summarizing many matches takes time, and playing has priority.
-            spent = time.monotonic() - now
-            self._next = max(self._next, now + SHARE * spent)
+        """Show the progress, without a terminal if the last line was long enough ago."""
+        if self._status is not None:
+            self._status.update(progress_line(progress))
+        elif (now := time.monotonic()) >= self._next:
+            self._next = now + LINE_SECONDS
+            self.console.print(progress_line(progress), soft_wrap=True)
 
 
 def progress_line(progress: Progress) -> str:
@@ -79,18 +54,3 @@ def duration_text(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
-
-
-def standings(store: Store, run: Run, line: str) -> RenderableType:
-    """The current win rates below `line`."""
-    results = make_report(store, run).results
-    parts: list[RenderableType] = [Text(f"{run.name}: {line}", style="bold")]
-    for condition in run.plan.conditions:
-        is_long = len(results.met(condition.name)) > PAIRS_SHOWN
-        of_pairs = tables.brief_crosstable if is_long else tables.win_rates
-        table = of_pairs(results, condition.name).upright()
-        if not table.rows:
-            table = tables.mean_goals(results, condition.name).upright()
-        if table.rows:
-            parts.append(rich_table(table))
-    return Group(*parts)

@@ -1,30 +1,24 @@
-"""Worker pools with the interface of `concurrent.futures`: `submit(function, *arguments) -> Future`.
+"""A pool of processes with the interface of `concurrent.futures`: `submit(function, *arguments) -> Future`.
 
-`ProcessWorkers` is a pool of local processes that survives the death of its workers (killed, out of memory):
-a new process repeats the interrupted call, whereas the standard pool breaks. `DaskWorkers` are the workers of
-an existing Dask cluster.
+It survives the death of its workers (killed, out of memory): a new process repeats the interrupted call,
+whereas the standard pool breaks.
 """
 
 from __future__ import annotations
 
 import base64
 import contextlib
-import logging
 import os
 import pickle
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ggp.processes.child import Child, ChildGoneError
 
 Result = TypeVar("Result")
-
-_logger = logging.getLogger("ggp")
-CONNECT_SECONDS = 10.0
-"""How long to wait for a Dask scheduler to answer."""
 
 ATTEMPTS = 3
 """Number of attempts before a call is blamed for the death of its workers."""
@@ -50,40 +44,9 @@ class WorkerDiedError(RuntimeError):
     """A call killed its worker `ATTEMPTS` times."""
 
 
-class WorkersError(Exception):
-    """No workers: wrong address, no reply from there, or a missing package."""
-
-
-class Workers(Protocol):
-    """A pool of workers; leaving the `with` block drops unfinished calls.
-
-    Futures cancelled before that indicate that the workers are gone.
-    """
-
-    def size(self) -> int:
-        """The current number of simultaneous calls."""
-        ...
-
-    def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
-        """Call `function(*arguments)` (all picklable) in a worker, possibly more than once."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-
-def open_workers(text: str | None) -> Workers:
-    """Open workers: a number of processes, `dask://host:port`, or None for all cores. Raises WorkersError."""
-    if text is None:
-        return ProcessWorkers(usable_cores())
-    if text.startswith("dask://"):
-        return DaskWorkers(text)
-    if text.isascii() and text.isdigit() and text.strip("0"):
-        if len(text) > 9 or int(text) > MAX_PROCESSES:
-            raise WorkersError(f"at most {MAX_PROCESSES} worker processes are allowed, not {text[:20]}")
-        return ProcessWorkers(int(text))
-    raise WorkersError(f"workers: expected a number of processes or dask://host:port, not {text!r}")
+def open_workers(count: int | None) -> ProcessWorkers:
+    """Open this many worker processes, or one for each core."""
+    return ProcessWorkers(usable_cores() if count is None else count)
 
 
 def usable_cores() -> int:
@@ -193,44 +156,3 @@ def to_text(value: Any) -> str:
 def from_text(text: str) -> Any:
     """The inverse of `to_text`."""
     return pickle.loads(base64.b64decode(text))
-
-
-class DaskWorkers:
-    """The workers of a Dask cluster, on which this package must be installed."""
-
-    def __init__(self, address: str) -> None:
-        """Connect to `dask://host:port`. Raises WorkersError."""
-        try:
-            import distributed
-        except ImportError:
-            raise WorkersError("dask:// needs an extra: pip install 'ggp-lanes[distributed]'") from None
-        try:
-            client: Any = distributed.Client
-            self._client = client(address.replace("dask://", "tcp://", 1), timeout=CONNECT_SECONDS)
-        except (OSError, ValueError) as error:
-            raise WorkersError(f"no Dask scheduler at {address}: {error}") from None
-        # With `pure`, calls with equal arguments would be a single call. The scheduler repeats calls of dead
-        # workers itself.
-        self._executor = self._client.get_executor(pure=False)
-
-    def size(self) -> int:
-        """The current number of cores. Raises WorkersError if the scheduler is gone."""
-        try:
-            cores: int = sum(self._client.ncores().values())
-        except OSError as error:
-            raise WorkersError(f"the Dask scheduler is gone: {error}") from None
-        return max(1, cores)
-
-    def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
-        future: Future[Result] = self._executor.submit(function, *arguments)
-        return future
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        try:
-            self._executor.shutdown(wait=False)
-            self._client.close()
-        except Exception as trouble:  # of several types, if the scheduler is gone
-            _logger.info("could not drop the unfinished calls of the Dask cluster: %s", trouble)

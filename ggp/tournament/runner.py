@@ -13,7 +13,7 @@ from typing import Any
 from ggp.tournament.agent_code import code_digest
 from ggp.tournament.plan import code_change
 from ggp.tournament.play import MatchResult, UnplayableError, abort_tasks, play_task
-from ggp.tournament.pool import Workers, WorkersError
+from ggp.tournament.pool import ProcessWorkers
 from ggp.tournament.schedule import Cell, CellKey, MatchTask, Schedule
 from ggp.tournament.stopping import Decision, Stopping
 from ggp.tournament.store import Run, SettingsChangedError, Store
@@ -96,7 +96,7 @@ class Runner:
         self,
         store: Store,
         run: Run,
-        workers: Workers,
+        workers: ProcessWorkers,
         listen: Listener = lambda _: None,
         *,
         only: Collection[str] = (),
@@ -116,10 +116,7 @@ class Runner:
         self._failed_in_a_row: Counter[Obstacle] = Counter()
 
     def play(self) -> Progress:
-        """Play all remaining matches.
-
-        Raises StoreError, also if files of an agent have changed, and WorkersError.
-        """
+        """Play all remaining matches. Raises StoreError, also if files of an agent have changed."""
         left = ((cell, task) for cell, task in self.schedule.tasks() if task.id not in self.finished)
         while True:
             self._fill(left)
@@ -166,8 +163,6 @@ class Runner:
         return self.workers.submit(play_task, task)
 
     def _finish(self, future: Future[Any]) -> None:
-        if future.cancelled():
-            raise WorkersError("the workers are gone: their scheduler does not reply")
         task = self._running.pop(future)
         error = future.exception()
         if error is None:

@@ -10,5 +10,4 @@ proof_walks       kernels for two of these: the longest match, and what a role c
 lane_states       the states of compiled games, enumerated by kernels
 object_states     the states of any game as Python objects
 output            reports as text, JSON or GitHub annotations; codes and their explanations
-replay            `ggp replay`: an engine against a reference trace
 """

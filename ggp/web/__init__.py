@@ -12,12 +12,11 @@ match_process     the process of one match: requests in, events out
 shown_match       one match: played here, or a record
 catalog           bundled games for the front page: short titles, families, scenes
 seats             checks who may take a seat
-settlement        clocks of persons, resignations and draws
+settlement        resignations
 changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_process     the searches of a match, in a process of lower priority
 agent_thread      these searches
-openings          results of random games after the moves of a position
 best_play         best play from a position whose value is proven
 exploration       positions beside a match: past ones, and lines of other moves
 explained         the page of a small search from a position
@@ -28,8 +27,7 @@ board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
 kept_matches      matches on disk, for their addresses
 published         a tournament as static pages
-ending            why a match ended as it did, in words
-reasons           the sentence for what decided, by the shape of the facts that support the goal
+ending            why a match ended as it did: the facts that decide, and a sentence
 conclusion        who wins with best play, in words
 sheet_process     findings, format and first state of a rule sheet
 static            pages, one ES module and one stylesheet each

@@ -24,10 +24,9 @@ from ggp.game import Game, GameError, Move, Role, hides_information
 from ggp.match.player import MatchSetup, Player, PlayerError, Report
 from ggp.players.factory import make_player
 from ggp.protocol.client import RemotePlayer
-from ggp.search.report import JSON_CHARACTERS, JSON_MOVES, MoveReport, SearchReport
+from ggp.search.report import JSON_CHARACTERS, MoveReport, SearchReport
 from ggp.web.best_play import BestPlay, best_play
 from ggp.web.match_history import MatchHistory
-from ggp.web.openings import Results, prepare_results, results
 
 _SLICE_SECONDS = 0.4
 """Length of the slices of an analysis, which can end between two slices."""
@@ -35,9 +34,8 @@ _BEST_PLAY_SECONDS = 3.0
 """Time for the line of a proven position."""
 _PROVEN_MOVES = 60
 """Maximum number of moves listed for a proven position."""
-_RESULTS_SECONDS = 0.3
-"""Time for the results of random games, in an analysis of at least `_LONG_SECONDS`: no hint and no review."""
 _LONG_SECONDS = 2.0
+"""An analysis of at least this length shows best play where it is proven; a hint and a review do not."""
 _START_SECONDS = 1.0
 """Start clock of a player, compiling excluded."""
 _REMOTE_START_SECONDS = 10.0
@@ -111,7 +109,6 @@ class AgentThread:
         self._observed: dict[Role, int] = {}
         self._task: Task | None = None
         self._is_starting = False
-        self._results: Results = {}
         self._best_play = BestPlay()
         self._tried: tuple[MoveReport, ...] = ()
         self._match_id = f"web.{seed}.{time.time_ns()}"
@@ -187,30 +184,17 @@ class AgentThread:
 
     def _choose(self, task: Task, player: Player, state: Hashable, deadline: float) -> Move:
         joint_move = task.moves[-1] if task.moves else None
-        self._results, is_long = {}, task.seconds >= _LONG_SECONDS
         self._best_play, self._tried = BestPlay(), ()
         if not task.is_analysis:
             return player.choose(state, deadline, joint_move)
         while task.generation == self.generation and self._tasks.empty() and time.monotonic() < deadline:
             player.choose(state, min(deadline, time.monotonic() + _SLICE_SECONDS), joint_move)
             joint_move = None
-            is_long = is_long and self._add_results(task, state, player.last_report)
             if isinstance(player.last_report, SearchReport) and player.last_report.goal is not None:
                 self._find_best_play(task, player, state, player.last_report)
                 break  # certain: no longer search finds more
         best: Move = player.best_move  # type: ignore[attr-defined]
         return best
-
-    def _add_results(self, task: Task, state: Hashable, report: Report | None) -> bool:
-        """Play random games after moves of a report without results; return whether that is worthwhile."""
-        if not isinstance(report, SearchReport) or self._game is None:
-            return False
-        moves = [each.move for each in report.moves[:JSON_MOVES] if str(each.move) not in self._results]
-        if not moves:
-            return True
-        new = results(self._game, state, task.role, moves, time.monotonic() + _RESULTS_SECONDS)
-        self._results = {**self._results, **new}
-        return bool(new)
 
     def _find_best_play(self, task: Task, player: Player, state: Hashable, report: SearchReport) -> None:
         """Find the line of a position whose value is proven, if the kernels of proofs are there."""
@@ -221,8 +205,8 @@ class AgentThread:
             self._best_play = best_play(self._game, state, task.role, _BEST_PLAY_SECONDS, stop)
 
     def _described(self, report: Report) -> dict[str, Any]:
-        """A report as data, with the results of random games and the best play as far as they are known."""
-        found = {**report.to_dict(), "results": self._results}
+        """A report as data, with the best play as far as it is known."""
+        found = report.to_dict()
         line = [list(map(str, row)) for row in self._best_play.line]
         if line and sum(len(text) for row in line for text in row) <= JSON_CHARACTERS:
             found["line"] = line
@@ -260,8 +244,6 @@ class AgentThread:
             finally:
                 self._is_starting = False
             self._players[key] = player
-            if task.is_analysis:
-                prepare_results(self._game)
         return self._players[key]
 
     def _pass_on(self, report: SearchReport) -> None:

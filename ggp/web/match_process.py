@@ -4,11 +4,11 @@ Requests name a method of `ShownMatch` and its arguments:
 
     prepare                                  load rules that will probably be opened
     open, replay                             of them the first, answered with what does not change
-    show, view, explore, record, animation   what the page shows, also as files
+    show, view, explore, record              what the page shows, also as files
     progress                                 what `open` needs to resume the match
     position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here
-    resign, offer, decline                   how persons end it, see `settlement`
+    resign                                   how persons end it, see `settlement`
 
 Searches load the rules on the fastest engine in a process of lower priority (`agent_process`). Events:
 `state` with what has changed, `phase` when a search gets ready or begins, `think` while it runs, `review` for
@@ -31,7 +31,7 @@ from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
     *("prepare", "open", "replay", "show", "view", "explore", "position"),
-    *("record", "animation", "progress", "resign", "offer", "decline"),
+    *("record", "progress", "resign"),
     *("play", "undo", "think", "rest", "review", "abort"),
 )
 MISTAKES = (GdlError, GameError, PlayerError, RecordError)

@@ -2,8 +2,7 @@
 
 POST /api/matches opens a match: of a `game` or of `rules`, with `seats` and `seconds`; or of a `record`. The
 events of a match are server-sent: the whole state first, then what has changed (`ggp.web.changes`). Programs
-send the token with each request, as `Authorization: Bearer TOKEN`; for them are
-/api/sheet/{validate,evaluate,picture}.
+send the token with each request, as `Authorization: Bearer TOKEN`.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
 status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
@@ -53,7 +52,7 @@ _SWEEP_SECONDS = 30.0
 _KEEP_SECONDS = 0.5
 """Time from a change of a match to its file."""
 _FAREWELL_SECONDS = 2.0
-"""Time for a match to hand over its clocks when the server ends."""
+"""Time for a match to hand over its last moves when the server ends."""
 _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
@@ -81,26 +80,20 @@ _SHEET_REQUESTS: Mapping[str, float | None] = {
     "format": None,
     "prove": 60.0,
     "conclude": 60.0,
-    "validate": None,
-    "evaluate": 180.0,
-    "picture": _PICTURE_SECONDS,
     "scene": _PICTURE_SECONDS,
 }
-"""Requests about a sheet → time limit in seconds, for evaluations with compiling; None: the default."""
+"""Requests about a sheet → time limit in seconds; None: the default."""
 
 _MATCH_REQUESTS: Mapping[str, Mapping[str, type]] = {
     "view": {"step": int},
     "explore": {"step": int, "line": list},
     "play": {"step": int, "role": str, "move": str},
     "resign": {"role": str},
-    "offer": {"role": str},
-    "decline": {},
     "undo": {},
     "think": {"seconds": float, "step": int, "line": list},
     "rest": {},
     "review": {},
     "record": {},
-    "animation": {},
 }
 """Requests of a page about a match → fields with their types."""
 
@@ -177,9 +170,7 @@ class WebServer:
         yield
         task.cancel()
         matches = self.sessions.all_matches()
-        await asyncio.gather(
-            *(self._keep(match, _FAREWELL_SECONDS) for match in matches)
-        )  # with their clocks
+        await asyncio.gather(*(self._keep(match, _FAREWELL_SECONDS) for match in matches))
         await self.sessions.close()
 
     @web.middleware
@@ -539,12 +530,7 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
         rules = _field(await _json(request), "rules", str)
-        if do == "evaluate":
-            return web.json_response(await self.sessions.evaluate(rules, seconds))
-        found = await self.sessions.ask_sheets(self._session(request), do, rules, seconds)
-        if do == "picture":
-            return web.Response(text=found, content_type="image/svg+xml")
-        return web.json_response(found)
+        return web.json_response(await self.sessions.ask_sheets(self._session(request), do, rules, seconds))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Send the events of a match until the page is gone; `known`: the digest of the state that it has."""
@@ -742,10 +728,7 @@ def _opening(data: dict[str, Any], rules: str, name: str) -> dict[str, Any]:
     if not all(isinstance(seat, str) and len(seat) <= 200 for seat in seats):
         raise web.HTTPBadRequest(text="seats are texts")
     seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
-    arguments = {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
-    if data.get("clock_seconds") is not None:
-        arguments["clock_seconds"] = _field(data, "clock_seconds", float)
-    return arguments
+    return {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
 
 
 def _revival(text: str) -> tuple[str, dict[str, Any]]:

@@ -166,7 +166,6 @@ class Sessions:
         self.limits = limits
         self._clock = clock
         self._sessions: dict[str, Session] = {}
-        self._evaluating = asyncio.Lock()
         self._beginning = asyncio.Lock()
         self._waiting: Child | None = None
 
@@ -269,18 +268,6 @@ class Sessions:
             if process.child is None or process.child.is_gone:
                 process.child = Child(SHEET_MODULE, str(self.limits.sheet_mebibytes), process.role)
             return await process.child.answer(process.child.ask(do, rules=rules, **arguments), seconds)
-
-    async def evaluate(self, rules: str, seconds: float) -> Any:
-        """Evaluate a sheet in a separate process, one at a time. Raises ChildError.
-
-        The process uses all cores, and the kernels of the search need more memory than a sheet.
-        """
-        async with self._evaluating:
-            child = Child(SHEET_MODULE, str(self.limits.mebibytes))
-            try:
-                return await child.answer(child.ask("evaluate", rules=rules), seconds)
-            finally:
-                await child.aclose()
 
     async def end_idle(self) -> None:
         now = self._clock()

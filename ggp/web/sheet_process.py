@@ -7,13 +7,10 @@ conclude  rules       who wins with best play, in words, with a match that shows
 picture   rules       the initial state as an SVG document
 scene     rules moves a position in the middle of a match
 explain   rules …     the page of a search, see `explained`
-validate  rules       findings as `ggp validate --format json` gives them, with what a repair needs
-evaluate  rules       figures of self-play: balance, depth and so on
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
@@ -34,7 +31,7 @@ from ggp.analysis.svg import svg_document, svg_text
 from ggp.engines.loading import load
 from ggp.game import GameError
 from ggp.processes.child_end import Parent, serve
-from ggp.validation.output import SheetReport, to_json
+from ggp.validation.output import SheetReport
 from ggp.validation.sheet import validate
 from ggp.web.catalog import short_title
 from ggp.web.conclusion import conclude
@@ -140,15 +137,6 @@ def scene(rules: str, moves: list[list[str]] | None = None) -> dict[str, Any]:
     return {"board": view["board"], "lines": view["lines"], "facts": view["facts"][:_PICTURE_LINES]}
 
 
-def judge(rules: str) -> dict[str, Any]:
-    """Figures of a game, as `ggp evaluate --json` gives them."""
-    from ggp.engines.batches import require_compiled
-    from ggp.game_evaluation.evaluate import EvaluationTerms, evaluate
-
-    game = require_compiled(load(rules + "\n", engine="lanes", name="sheet"))
-    return evaluate(game, EvaluationTerms(simulations=64, matches=64, seconds=20.0)).to_dict()
-
-
 class _Proofs:
     """Proofs and explanations of one process: an explanation says what has been proven of its sheet."""
 
@@ -175,8 +163,6 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "picture": picture,
     "scene": scene,
     "explain": _PROOFS.explain,
-    "validate": lambda rules: json.loads(to_json([validate(rules + "\n")])),
-    "evaluate": judge,
 }
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from gdl.program import arguments_of
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
-from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.figures import words_of
 from ggp.analysis.picture import Picture, find_picture
 from ggp.analysis.sheet_comment import read_comment
@@ -43,12 +42,10 @@ from ggp.web.match_view import (
 )
 from ggp.web.percepts import find_public, find_reports, percept_view, reported_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
-from ggp.web.settlement import CLOCK_SECONDS, Settlement
+from ggp.web.settlement import Settlement
 
 _MOVE_SECONDS = (0.1, 600.0)
 _ANALYSIS_SECONDS = 60.0
-_ANIMATED_STEPS = 1000
-"""Maximum number of steps of an animation."""
 _CERTAIN_POSITIONS = 1000
 """Maximum number of positions of which a proof is remembered."""
 _SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
@@ -109,13 +106,11 @@ class ShownMatch:
         seats: list[str],
         seconds: float,
         seed: int,
-        clock_seconds: float | None = None,
         progress: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Load the rules and seat the players, `person` or as `make_player` reads them, in role order.
 
         seconds         of agents for a move
-        clock_seconds   of each person for the whole match; None: no clocks
         progress        of a match that was kept, see `progress`; None: a new one
         """
         for seat in seats:
@@ -134,14 +129,11 @@ class ShownMatch:
         least, most = _MOVE_SECONDS
         if not least <= seconds <= most:
             raise RequestError(f"a move takes {least:g} to {most:g} seconds")
-        least, most = CLOCK_SECONDS
-        if clock_seconds is not None and not least <= clock_seconds <= most:
-            raise RequestError(f"a clock has {least:g} to {most:g} seconds")
         given = iter(seats)
         self._seats = tuple("chance" if role == RANDOM_ROLE else next(given) for role in game.roles)
         self._seconds, self._is_open = seconds, True
         persons = self._persons()
-        self._settlement = Settlement(game.roles, persons, clock_seconds)
+        self._settlement = Settlement(game.roles, persons)
         if persons and hides_information(game):
             self._viewer = persons[0]
         self._rng = random.Random(seed)
@@ -171,7 +163,7 @@ class ShownMatch:
             self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
 
     def progress(self) -> dict[str, Any]:
-        """What `open` needs to resume a match that is played here: moves, clocks and agreements."""
+        """What `open` needs to resume a match that is played here: moves and verdict."""
         history, persons = self.history, self._persons()
         chosen = {str(role): str(move) for role, move in history.committed.items() if role in persons}
         return {
@@ -324,7 +316,6 @@ class ShownMatch:
             ],
             "can_undo": self._undo_count() > 0,
             "book": None if hides_information(history.game) else self._exploration.book_entry(history),
-            **self._settlement.view(),
             "review": None if self._review is None else self._review.view(goals),
         }
 
@@ -389,16 +380,6 @@ class ShownMatch:
             record.complete(goals)
         return record.to_json()
 
-    def animation(self) -> str:
-        """The match as an SVG document that plays by itself."""
-        self._require_seen("the animation")
-        steps, board = len(self.history.steps), self._picture.board
-        if board is None:
-            raise RequestError("this game has no board to draw")
-        if steps > _ANIMATED_STEPS:
-            raise RequestError(f"the match has more than {_ANIMATED_STEPS:,} steps")
-        return animated_svg(board, [self.history.facts(step) for step in range(steps + 1)])
-
     # --- played -----------------------------------------------------------------------------------
 
     def _is_choosing_at_once(self) -> bool:
@@ -423,8 +404,6 @@ class ShownMatch:
         if move not in legal:
             raise RequestError(f"{move} is not legal here")
         history.commit(person, legal[move])
-        if self._settlement.offered not in (None, role):
-            self._settlement.decline()
         self._agents.generation += not self._asked
         self._is_changed = True
 
@@ -442,17 +421,6 @@ class ShownMatch:
         self._require_running()
         self._settlement.resign(role)
         self._begin_step()
-
-    def offer(self, role: str) -> None:
-        """Offer the other persons a draw, or accept it."""
-        self._require_running()
-        self._settlement.offer(role)
-        self._is_changed = True
-
-    def decline(self) -> None:
-        """Refuse the draw that is offered, or withdraw it."""
-        self._settlement.decline()
-        self._is_changed = True
 
     def _require_running(self) -> None:
         if self._is_replay or self._is_over:
@@ -496,7 +464,6 @@ class ShownMatch:
             return None
         if self._shown:
             self._agents.start()  # after the first board, which its imports would delay
-        seconds = self._run_clocks()
         if self._is_replay or self._fault or self._is_over:
             self._show_change()
             self._stop_players()
@@ -512,17 +479,8 @@ class ShownMatch:
             self._begin_step()
             return 0.0
         self._ask_agents()
-        seconds = self._run_clocks()
         self._show_change()
-        return seconds
-
-    def _run_clocks(self) -> float | None:
-        """Let the clocks of the persons run who have to choose; see `Settlement.run_clocks`."""
-        chosen, is_over = self.history.committed, self._fault or self._is_over
-        choosing = [role for role in self._persons() if not is_over and role not in chosen]
-        seconds = self._settlement.run_clocks(choosing)
-        self._is_changed |= bool(self._settlement.verdict) and not self._shown.get("is_over", False)
-        return seconds
+        return None
 
     def _stop_players(self) -> None:
         """Send players over HTTP the last step, once."""

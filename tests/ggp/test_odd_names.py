@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 import ggp
-from ggp.analysis.board_animation import animated_svg
 from ggp.analysis.picture import find_picture
 from ggp.env.gambit import write_efg
 from ggp.notebook import html_table
@@ -57,7 +56,6 @@ def test_svg_is_xml_with_the_name_in_it(name):
     for text in (
         picture(GAME.format(name)),
         board_markup(board, facts, facts),
-        animated_svg(board, [facts, facts]),
     ):
         ElementTree.fromstring(text)
     root = ElementTree.fromstring(board_markup(board, facts, facts))

@@ -2,7 +2,6 @@
 
 list       the games, or those that mention a word
 info       title, roles, kind and size of a game
-features   board features and their weights
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ command = LazyGroup(
     lines={
         "list": "List the games, or those whose name, title or kind contains every WORD.",
         "info": "Show title, roles, kind and size of a game.",
-        "features": "Show the board features of a game and their learned weights.",
     },
     default="list",
 )

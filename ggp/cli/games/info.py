@@ -99,12 +99,12 @@ def _print_circuit(console: Console, compiled: CompiledCircuit) -> None:
 
 def _kept_lines(game: Game[Any]) -> list[str]:
     """Stored knowledge that players use: book, tuned options and trial matches."""
-    from ggp.knowledge.tuned import TunedOptions
-    from ggp.players.kept_knowledge import kept_trial, open_book, tuned_options
+    from ggp.knowledge.tuned import TunedOptions, shipped_options
+    from ggp.players.kept_knowledge import kept_trial, open_book
     from ggp.players.options import AUTO
     from ggp.validation.properties import counted
 
-    book, tuned = open_book(game, AUTO, is_counted=False), tuned_options(game)
+    book, tuned = open_book(game, AUTO, is_counted=False), shipped_options(game.program)
     lines = [] if book is None else [f"opening book of {counted(len(book.moves), 'position')}"]
     if tuned not in (None, TunedOptions()):
         lines.append(f"mcts is tuned to {tuned}")

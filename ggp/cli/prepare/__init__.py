@@ -1,6 +1,5 @@
 """`ggp prepare`: prepare one game ahead of its matches; the results are stored where players find them.
 
-options      the options of mcts that win the game
 book         an opening book
 evaluation   a linear evaluation, by self-play
 network      a network, by matches with itself
@@ -22,13 +21,15 @@ command = LazyGroup(
 
     Ctrl-C ends the work: the results so far are kept, and the same command resumes.""",
     package=__name__,
+    hints={
+        "options": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
+        "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
+    },
     lines={
-        "options": "Find the options of the tree search that are best for a game.",
         "book": "Build an opening book by long searches of the first plies.",
         "evaluation": "Train a linear evaluation by self-play.",
         "network": "Train a network by matches with itself.",
     },
-    hints={"endings": "`ggp solve GAME --save FILE` writes a table of all positions"},
 )
 
 

@@ -35,7 +35,7 @@ KEPT = "the best network so far is kept"
     help="Time for training, one generation at least.",
 )
 @workers_option
-def command(file: str, minutes: float, workers: str | None) -> None:
+def command(file: str, minutes: float, workers: int | None) -> None:
     """Train a network for the game in FILE by self-play of its search.
 
     Each generation plays 512 matches, learns from all recent ones and plays against the best before it. With
@@ -56,12 +56,12 @@ def command(file: str, minutes: float, workers: str | None) -> None:
     from ggp.knowledge.taught import FILE_NAME
     from ggp.teaching.generations import Teaching, TeachingOptions
     from ggp.teaching.teacher import TeacherMissingError, import_torch
-    from ggp.tournament.pool import WorkerDiedError, WorkersError, open_workers
-    from ggp.tournament.tuning import TuningError
+    from ggp.tournament.network_gate import GateError
+    from ggp.tournament.pool import WorkerDiedError, open_workers
 
     place = kept_place(game, FILE_NAME)
     options = TeachingOptions(seconds=60 * minutes)
-    mistakes = GameError, KnowledgeFileError, TeacherMissingError, TuningError, WorkerDiedError, WorkersError
+    mistakes = GameError, KnowledgeFileError, TeacherMissingError, GateError, WorkerDiedError
     try:
         with reported_as(game.name, *mistakes):
             import_torch()
@@ -133,7 +133,7 @@ def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
 
 def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[TaughtNetwork, bool]:
     """Play matches by the clock; return the network with its score, and whether Ctrl-C ended them."""
-    from ggp.tournament.tuning import gate_scores, judged
+    from ggp.tournament.network_gate import gate_scores, judged
 
     scores: list[float] = []
     beginning = f"{game.name}: by the clock, with the network against without"

@@ -1,7 +1,7 @@
 """Alpha-beta within `mcts`: decide whether it replaces the tree in a match.
 
-Which of the two is stronger depends on the game (results/alphabeta.md). What `ggp prepare options` found
-is used; else both play trial matches in the start clock, counted from match to match until they are decided.
+Which of the two is stronger depends on the game (results/alphabeta.md). What the shipped table has is used;
+else both play trial matches in the start clock, counted from match to match until they are decided.
 """
 
 from __future__ import annotations

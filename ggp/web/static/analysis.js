@@ -34,18 +34,6 @@ export function effort(report) {
   return count ? `${count.toLocaleString("en")} game${count === 1 ? "" : "s"} simulated` : "";
 }
 
-/** Random games after a move that the first player won, drew and lost, as a bar. */
-function resultBar(counts, about) {
-  if (!counts) return "";
-  const [first, second] = players(about), [won, drawn, lost] = counts.map((count) => count.toLocaleString("en"));
-  const text = second ? `of random games ${first} wins ${won}, draws ${drawn}, loses ${lost}` : `random games: ${won} with 100, ${drawn} between, ${lost} with 0`;
-  const bar = element("span", { class: "results", role: "img", "aria-label": text, title: capital(text) }, ...["won", "drawn", "lost"].map((kind) => element("span", { class: kind })));
-  [...bar.children].forEach((part, index) => { part.style.flexGrow = counts[index]; });
-  bar.style.setProperty("--first", colorOf(first, about.roles));
-  bar.style.setProperty("--second", colorOf(second, about.roles));
-  return bar;
-}
-
 /** Fills the table of openings: what the search found, and the move of the book; `hint` stands in an empty one; `count`: of legal moves; `open(move)` goes on to a move, `point(move)`: listeners. */
 export function showTable({ event, about, book, hint, count = 0, open, point }) {
   const known = event?.report.moves ?? [];
@@ -56,12 +44,12 @@ export function showTable({ event, about, book, hint, count = 0, open, point }) 
     const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move), ...point(move.move) }, move.text);
     const mark = move.move === book?.move ? element("span", { class: "book", role: "img", "aria-label": "book move", title: `The opening book plays it, from a search of ${book.seconds.toFixed(0)} s` }, "★") : "";
     return element("tr", {}, element("td", {}, name, mark), element("td", { title: goal === null ? move.visits.toLocaleString("en") : "" }, goal === null ? SHORT.format(move.visits) : ""),
-      element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text), element("td", {}, resultBar(event?.report.results?.[move.move], about)));
+      element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text)));
   });
   const left = moves.length ? count - moves.length : 0;
-  if (left > 0) rows.push(element("tr", {}, element("td", { colspan: 4, class: "faint" }, `${left} other move${left === 1 ? "" : "s"}: ${event?.report.goal === 0 ? "all lose" : event?.report.goal == null ? "tried less" : "not looked at"}`)));
-  if (hint && !moves.length) rows.push(element("tr", {}, element("td", { colspan: 4, class: "faint" }, hint)));
-  while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td"), element("td"), element("td")));
+  if (left > 0) rows.push(element("tr", {}, element("td", { colspan: 3, class: "faint" }, `${left} other move${left === 1 ? "" : "s"}: ${event?.report.goal === 0 ? "all lose" : event?.report.goal == null ? "tried less" : "not looked at"}`)));
+  if (hint && !moves.length) rows.push(element("tr", {}, element("td", { colspan: 3, class: "faint" }, hint)));
+  while (rows.length < ROWS) rows.push(element("tr", {}, element("td", {}, "\u00a0"), element("td"), element("td")));
   find("candidates").replaceChildren(...rows);
 }
 

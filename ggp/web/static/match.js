@@ -565,7 +565,7 @@ function receive(event) {
     find("steps").hidden = about.is_blind;
     whyNot("undo", !event.can_undo && (about.is_blind ? "taking back would reveal what is hidden" : about.has_remote_players ? "a player elsewhere cannot take moves back" : "there is no move of yours to take back"));
     whyNot("hint", about.is_hidden ? "some of the state is hidden: a hint would show it" : !event.person && "it is not your move");
-    for (const name of ["save", "save-svg", "save-animation"]) whyNot(name, about.is_blind && "some of the state is hidden from you");
+    for (const name of ["save", "save-svg"]) whyNot(name, about.is_blind && "some of the state is hidden from you");
     const linked = isFirst ? Number(location.hash.slice(1)) || live.step : live.step;
     if (wasLive) { shown = null; showPosition(event); } else showProgress();
     if (linked !== live.step) goTo(linked);
@@ -746,10 +746,6 @@ find("step").addEventListener("input", (event) => goTo(Number(event.target.value
 find("save").addEventListener("click", async () => {
   const text = await ask("record");
   if (text) save(text, "application/json", `${about.name}.json`);
-});
-find("save-animation").addEventListener("click", async () => {
-  const text = await ask("animation");
-  if (text) save(text, "image/svg+xml", `${about.name}-match.svg`);
 });
 find("save-svg").addEventListener("click", () => {
   const text = boardFile();

@@ -78,10 +78,9 @@ async function start(game) {
     return options ? `${kind}:${options}` : kind;
   });
   const source = game.isOwn ? { rules: game.rules } : { game: game.name };
-  const clock = find("clock").value && seats.includes("person") ? { clock_seconds: Number(find("clock").value) } : {};
   find("start").disabled = true;
   try {
-    const { id } = await request("/api/matches", { ...source, ...clock, seats, seconds: Number(find("seconds").value) });
+    const { id } = await request("/api/matches", { ...source, seats, seconds: Number(find("seconds").value) });
     location.href = `/match/${id}`;
   } catch (error) {
     find("setup-error").textContent = error.message;

@@ -7,7 +7,6 @@ import pytest
 
 import gdl.grounding
 import gdl.grounding.demand as demand
-import gdl.grounding.narrowing as narrowing
 import gdl.grounding.splitting as splitting
 import gdl.grounding.unfolding as unfolding
 from gdl.grounding import ground, rewrite
@@ -27,9 +26,9 @@ def eager(monkeypatch):
     """Apply every possible split and unfolding, profitable or not."""
     monkeypatch.setattr(splitting, "WORTHWHILE_COST", 0.0)
     monkeypatch.setattr(demand, "MIN_ARITY", 1)
-    for module in (gdl.grounding, demand, narrowing, unfolding):
+    for module in (gdl.grounding, demand, unfolding):
         monkeypatch.setattr(module, "COSTLY", -1.0)
-    for module in (splitting, narrowing, unfolding):
+    for module in (splitting, unfolding):
         monkeypatch.setattr(module, "CLEAR_GAIN", 1e9)
 
 
@@ -119,7 +118,6 @@ def test_split_leaves_cheap_rules_alone():
 def test_guard_grounds_only_what_callers_ask_for(monkeypatch):
     monkeypatch.setattr(gdl.grounding, "COSTLY", 0.0)
     monkeypatch.setattr(unfolding, "CLEAR_GAIN", 0.0)
-    monkeypatch.setattr(narrowing, "COSTLY", 1e12)
     numbers = " ".join(f"(n {number})" for number in range(20))
     text = f"""
         (role robot) {numbers} (init (lit 0)) (init (at 1 2 3)) (init (at 3 3 4))

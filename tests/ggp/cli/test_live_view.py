@@ -4,7 +4,6 @@ import io
 import re
 from dataclasses import replace
 
-import pytest
 from rich.console import Console
 
 from gdl.syntax.parser import parse, parse_term
@@ -15,11 +14,7 @@ from ggp.match.faults import Illegal, Late
 from ggp.match.referee import Moment, play_match
 from ggp.match.terms import MatchTerms
 from ggp.players.human import HumanPlayer
-from ggp.players.mcts import mcts_player
-from ggp.players.options import MctsPlayerOptions
 from ggp.players.simple import LegalPlayer, RandomPlayer
-from ggp.search.budget import Budget
-from ggp.search.tree.reference.search import Search
 from tests.ggp.fakes import Nim
 
 
@@ -135,31 +130,6 @@ def test_result_view_shows_goals_and_faults_without_markup():
     assert [cell.strip() for cell in left.split("│")[1:5]] == ["left", "legal", "0", "1"]
 
 
-def test_view_prints_search_reports():
-    console = Console(file=io.StringIO(), width=200)
-    watch(console, Nim(9), [mcts_player(MctsPlayerOptions(simulations=30)), LegalPlayer()], is_thinking=True)
-    lines = console.file.getvalue().splitlines()
-    place = next(i for i, line in enumerate(lines) if line.startswith("   1"))
-    assert lines[place + 1].lstrip().startswith("left: reference, 30 playouts (")
-    assert not any("right:" in line for line in lines)
-
-
-def test_live_panel_shows_the_search_while_it_runs():
-    game = Nim(6)
-    record = played(game)
-    view = MatchView(Console(file=io.StringIO(), width=160), game, is_thinking=True)
-    view.moment = Moment(record, game, (5, 1), 1, None, thinking=game.roles[1], deadline=float("inf"))
-    assert "thinks" not in printed(view.render(), width=160)
-    search = Search(game, game.roles[1])
-    search.move_to((5, 1), None)
-    search.run(Budget(simulations=25))
-    view.show_report(1, search.report())
-    text = printed(view.render(), width=160)
-    assert "right thinks" in text
-    assert "25 playouts" in text
-    assert re.search(r"take 1 +\d+ visits +expects", text)
-
-
 def test_person_sees_moves_in_words_and_who_won():
     console = Console(file=io.StringIO(), width=100)
     person = HumanPlayer(ask=lambda prompt: "1", show=lambda line: None)
@@ -179,24 +149,3 @@ def test_person_sees_only_percepts_of_hidden_information():
     assert any(re.fullmatch(r"first sees: card (jack|queen|king)", line) for line in lines)
     end = next(i for i, line in enumerate(lines) if "second call" in line or "holds" in line)
     assert not any("deal" in line or ("second" in line and "card" in line) for line in lines[:end])
-
-
-@pytest.mark.parametrize("name", ["skirmish", "connectfour", "amazons"])
-def test_thinking_fits_into_80_by_24(name):
-    game = load(name, engine="reasoner")
-    console = terminal(80, height=24)
-    record = played(game, step_limit=2)
-    view = MatchView(console, game, is_thinking=True)
-    move, line = "(move 7 1 7 2 7 3)", [["(move 7 1 7 2 7 3)", "noop"]] * 8
-    report = {"mode": "lanes", "playouts": 1_234_567, "playouts_per_second": 654_321, "mean_depth": 12.3}
-    report |= {"deepest": 40, "goal": None, "expectation": 55.5, "line": line}
-    report["moves"] = [{"move": move, "visits": 10**6, "mean": 55.5, "goal": None}] * 8
-    with view:
-        view(Moment(record, game, game.initial_state(), 0, None))
-        view._reports = {0: report, 1: report}
-        lines = printed(view.render(), width=80, height=24).rstrip("\n").split("\n")
-    assert len(lines) <= 24
-    assert all(len(line) <= 80 for line in lines)
-    text = "\n".join(lines)
-    assert text.count("expects 55.5") >= 4
-    assert all(f"{role} thinks" in text and f"{role}  " in text for role in record.roles)

@@ -17,7 +17,6 @@ from ggp.match.faults import Late, Unreachable
 from ggp.match.player import PlayerFaultError
 from ggp.match.record import read_record
 from ggp.players.simple import LegalPlayer
-from ggp.validation.replay import text_hash
 from tests.conftest import ROOT
 from tests.ggp.cli.conftest import all_commands, ended, imported_by, run_python
 from tests.ggp.fakes import Nim
@@ -46,7 +45,7 @@ def test_every_option_has_help_that_makes_sense_alone(name, command):
             assert len(text.split()) > 1, f"ggp {name} {option.opts[0]}: {text!r}"
 
 
-MAX_COMMANDS, MAX_OPTIONS = 19, 116
+MAX_COMMANDS, MAX_OPTIONS = 18, 106
 
 
 def test_the_command_line_stays_small():
@@ -57,11 +56,12 @@ def test_the_command_line_stays_small():
     assert sum(isinstance(each, click.Option) and not each.hidden for each in options) <= MAX_OPTIONS
 
 
-@pytest.mark.parametrize("given", [["--steps=2"], ["--steps", "9", "--limit", "steps=2"]])
-def test_a_limit_may_be_an_option_of_its_own(ggp, given):
-    code, out, _ = ggp("match", "nim", "random", "random", *given)
+def test_a_limit_ends_a_match(ggp):
+    code, out, _ = ggp("match", "nim", "random", "random", "--limit", "steps=2")
     assert code == 1
     assert "2 steps, aborted" in out
+    code, _, err = ggp("match", "nim", "--steps", "2")
+    assert (code, "'--steps': give --limit steps=N" in err) == (2, True)
 
 
 @pytest.mark.parametrize(("old", "new"), cli.RENAMED.items())
@@ -115,7 +115,6 @@ bench tictactoe --policy best
 solve nosuch
 prepare evaluation nosuch --out x.json
 prepare evaluation tictactoe --out no/such/folder.json
-games features nosuch
 games info nosuch
 assess nosuch
 assess alphabeta:depth=deep
@@ -196,7 +195,8 @@ nothing | No such command
 mtach tictactoe | No such command 'mtach'. Did you mean match?
 play tictactoe | No such command 'play': `ggp match GAME human` plays in the terminal
 game | No such command 'game': `ggp games` lists the games
-tune nim | error: 'tune' is now 'ggp prepare options'
+tune nim | `ggp tournament --agents mcts mcts:policy=mast
+prepare options nim | `ggp tournament --agents mcts mcts:policy=mast
 prepare books | No such command 'books'. Did you mean book?
 games inof | No such command 'inof'. Did you mean info?
 items nim | error: 'items nim' is now 'ggp items make nim'
@@ -215,13 +215,11 @@ player --page | No such option '--page': the log has what the search expects
 match tictactoe --repeat 2 | No such option '--repeat': `ggp tournament` plays many matches
 tournament export a.sqlite --columns game | No such option '--columns': the CSV has all columns
 export tictactoe -o x.aig | `ggp export GAME > FILE`
-prepare options nim --repetitions 9 | Ctrl-C keeps the results
 match tictactoe mcts:search=lanes --engine reasoner | no search on lanes
 match tictactoe solving:search=lanes --engine reasoner | no search on lanes
 match tictactoe random --play-clock 1e300 | at most a week
 match tictactoe mcts:ponder=1 | ponder must be on or off
 match tictactoe mcts:head_start=no | head_start must be on or off
-replay tictactoe no-such-trace.gz | does not exist
 bench tictactoe --policy mast --engine reasoner | on lanes
 validate nosuchgame | no such file or game
 match no/such.kif | no/such.kif: no such file.
@@ -285,7 +283,7 @@ def test_errors_in_rules_are_located(ggp, tmp_path, text, code_of_rule):
     assert code_of_rule in out
 
 
-@pytest.mark.parametrize("command", [["solve"], ["match", "--engine", "lanes"], ["games", "features"]])
+@pytest.mark.parametrize("command", [["solve"], ["match", "--engine", "lanes"], ["export"]])
 def test_rules_without_a_circuit_are_reported_in_one_line(ggp, tmp_path, monkeypatch, command):
     monkeypatch.setattr("ggp.circuit.construction.GATE_INPUT_LIMIT", 3)
     sheet = tmp_path / "large.kif"
@@ -327,14 +325,6 @@ def test_match_plays_shows_and_records(ggp, tmp_path):
     assert f"{len(record.moves)} steps" in out
     assert record.rules == Path("games/tictactoe.kif").read_text()
     assert record.reports[0][0]["playouts"] == 60
-
-
-def test_match_shows_search_reports(ggp):
-    arguments = ("match", "tictactoe", "mcts:simulations=60,search=reference", "random", "--seed", 5)
-    code, out, _ = ggp(*arguments, "--think")
-    assert code == 0
-    assert "x: reference, 60 playouts (" in out
-    assert "reference" not in ggp(*arguments)[1]
 
 
 def test_match_with_a_seed_is_reproducible(ggp, tmp_path):
@@ -455,33 +445,6 @@ def test_interrupted_bench_prints_what_it_has_measured(ggp, monkeypatch):
     assert "interrupted" in err
 
 
-def test_replay_exit_codes(ggp, tmp_path):
-    sheet = tmp_path / "one.kif"
-    sheet.write_text(
-        "(role a) (init start) (<= terminal (not (true start))) (legal a go) (goal a 100)"
-        " (<= (next end) (does a go))"
-    )
-    rows = [
-        {"t": "header", "game": "one", "roles": ["a"]},
-        {"t": "step", "p": 0, "s": 0, "n": 1, "h": text_hash(["start"]), "term": False, "move": ["go"]},
-        {"t": "step", "p": 0, "s": 1, "n": 1, "h": text_hash(["end"]), "term": True, "goals": {"a": 100}},
-    ]
-    trace = tmp_path / "one.jsonl"
-    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert ggp("replay", sheet, trace)[0] == 0
-    rows[-1]["goals"] = {"a": 0}
-    trace.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    code, out, _ = ggp("replay", sheet, trace)
-    assert code == 1
-    assert "goal of a" in out
-    trace.write_text("{}")
-    assert ggp("replay", sheet, trace)[0] == 2
-    trace.write_text(json.dumps(rows[0]) + "\n(role a)\n")
-    code, _, err = ggp("replay", sheet, trace)
-    assert code == 2
-    assert f"{trace}:2: not a trace" in err
-
-
 def test_learning_from_faulty_rules_is_reported_in_one_line(ggp, tmp_path):
     sheet = tmp_path / "goalless.kif"
     sheet.write_text("(role a) (init p) (legal a go) (legal a stay) (next q) (<= terminal (true q))")
@@ -498,16 +461,6 @@ def test_properties_without_evidence_are_not_reported(ggp, tmp_path):
     assert "refuted  every match ends" in out
     assert "exactly one goal" not in out
     assert "the longest match" not in out
-
-
-@pytest.mark.parametrize(
-    "name", ["ticTacToe", "connectFour", pytest.param("gt_two_thirds_4p", marks=pytest.mark.slow), "hanoi"]
-)
-def test_replay_follows_the_reference_traces(ggp, corpus_dir, name):
-    sheet = corpus_dir / "open" / "games" / f"{name}.kif"
-    trace = corpus_dir / "open" / "traces" / f"{name}.jsonl.gz"
-    code, out, _ = ggp("replay", sheet, trace)
-    assert code == 0, out
 
 
 NAN = """

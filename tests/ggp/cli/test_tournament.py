@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 from ggp.cli.main import app
-from ggp.tournament.pool import WorkersError
 from ggp.tournament.store import Store, StoreError
 from tests.ggp.tournament.plans import ONE_SHOT
 
@@ -188,7 +187,7 @@ PLAY --set seed | expected KEY=VALUE
 PLAY --set luck=1 | unknown key 'luck'
 resume t.sqlite | error: 'tournament resume' is now 'ggp tournament run'
 PLAY --repetitions 0 | at least 1
-PLAY --workers none | number of processes
+PLAY --workers none | 'none' is not a whole number
 PLAY --workers 1 --only chess | no condition, game or agent 'chess'
 PLAY --play-clock nan | more than 0
 PLAY --set start_clock=inf | at most a week
@@ -266,19 +265,6 @@ def test_write_errors_of_the_store_include_how_to_resume(ggp, monkeypatch):
     assert "resume with: ggp tournament run tournament.sqlite --run small" in output
     assert "4 of 6 matches" in output
     assert ggp("run", "tournament.sqlite", "--workers", "1")[0] == 0
-
-
-def test_lost_workers_are_reported_with_how_to_resume(ggp, monkeypatch):
-    def fail(self):
-        raise WorkersError("the Dask scheduler is gone")
-
-    monkeypatch.setattr("ggp.tournament.pool.ProcessWorkers.size", fail)
-    code, output = ggp(*PLAYED)
-    assert code == 1
-    assert "the Dask scheduler is gone; stored matches are safe; resume with: ggp tournament" in output
-    assert "0 of 4 matches" in output
-    _, output = ggp(*PLAYED, "--store", "[old] results.sqlite", "--run", "a b")
-    assert "resume with: ggp tournament run '[old] results.sqlite' --run 'a b'" in output
 
 
 def test_read_errors_of_the_store_are_reported(ggp, monkeypatch):

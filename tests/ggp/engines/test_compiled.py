@@ -19,10 +19,10 @@ from ggp.engines.compiled import NO_GOAL, CompiledGame
 from ggp.engines.loading import load
 from ggp.engines.reasoner import InterpretedGame
 from ggp.game import Game, GoalError, NoLegalMoveError
-from ggp.validation.replay import replay
 from tests.conftest import ROOT, mostly_slow
 from tests.ggp.percept_games import COIN
 from tests.oracles.random_programs import random_rules
+from tests.oracles.reference_traces import replay
 from tests.oracles.rows_game import RowsGame
 
 SHEETS = ("tictactoe", "nim", "rockpaperscissors", "goofspiel", "kuhn_poker", "maze", "othello_4x4")

@@ -5,10 +5,9 @@ import random
 import pytest
 
 from ggp import load
-from ggp.engines.prolog import missing_prolog
 from tests.conftest import mostly_slow
 
-ENGINES = ["lanes", "reasoner"] + ([] if missing_prolog() else ["prolog"])
+ENGINES = ["lanes", "reasoner"]
 
 RULES = """
 (<= (legal ?role (take ?n)) (true (control ?role)) (amount ?n) (true (heap ?m)) (less ?n ?m))

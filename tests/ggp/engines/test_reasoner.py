@@ -9,8 +9,8 @@ from gdl.syntax.parser import parse_term
 from gdl.terms import Symbol
 from ggp import Game, GameError, GoalError, IllegalMoveError, NoLegalMoveError, load
 from ggp.engines.loading import RulesNotFoundError
-from ggp.validation.replay import replay
 from tests.conftest import find_corpus, mostly_slow
+from tests.oracles.reference_traces import replay
 
 CORPUS = find_corpus()
 SHEETS = sorted(sheet.stem for sheet in (CORPUS / "open" / "games").glob("*.kif")) if CORPUS else []

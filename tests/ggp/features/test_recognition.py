@@ -1,16 +1,12 @@
 """Recognizing what lies on a board and what moves do there; three-valued evaluation; recorded playouts."""
 
-import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import ggp
-from ggp.cli.main import app
-from ggp.features import report as feature_report
 from ggp.features.board_features import NOTHING
-from ggp.features.learning import learn_weights
 from ggp.features.possibilities import Question, possible
 from ggp.features.recognition import recognize_features
 from ggp.features.recorded_playouts import NO_ROLE, record_playouts
@@ -151,50 +147,3 @@ def test_sheets_of_others_are_recognized(corpus_dir, name, families):
     game = ggp.load(str(corpus_dir / "open" / "games" / f"{name}.kif"), engine="lanes")
     features = recognize_features(game)
     assert arguments(features) == {(r, move): found for move, found in families.items() for r in (0, 1)}
-
-
-@pytest.fixture
-def features_command(capsys):
-    """`ggp games features`: its exit code, output and errors."""
-
-    def run(*arguments):
-        code = app.main(["games", "features", *map(str, arguments)], standalone_mode=False)
-        return code, *capsys.readouterr()
-
-    return run
-
-
-def test_features_command_shows_cells(features_command):
-    code, printed, _ = features_command("breakthrough_small")
-    assert code == 0
-    assert "board of 5 × 5 cells" in printed
-    for role in ("white", "black"):
-        board = printed.partition(f"a piece of {role}\n")[2].splitlines()[:6]
-        assert [len(re.findall(r"-?\d+", line)) for line in board] == [6, 6, 6, 6, 6, 5]
-
-
-def test_features_command_shows_pieces(features_command):
-    code, printed, _ = features_command("checkers")
-    assert code == 0
-    assert "board of 8 × 8 cells, cell\n" in printed
-    rows = re.findall(r"(\w+_(?:king|man)) +\w+ +(-?[\d.]+)", printed)
-    of_white = {name: float(weight) for name, weight in rows}
-    assert of_white["white_king"] > of_white["white_man"] > 0 > of_white["black_man"] > of_white["black_king"]
-    moves = re.findall(r"(\w+) +\(move \?1 \?2 \?3 \?4\) +\?1 \?2 +\?3 \?4 +170 +(\d+)", printed)
-    assert moves == [("white", "72"), ("black", "72")]
-
-
-def test_features_command_reports_that_there_was_no_time(monkeypatch, features_command):
-    def learn_nothing(*arguments, **options):
-        return learn_weights(*arguments, **(options | {"deadline": 0.0}))
-
-    monkeypatch.setattr(feature_report, "learn_weights", learn_nothing)
-    code, printed, _ = features_command("breakthrough_small")
-    assert code == 1
-    assert "no time to learn" in printed
-
-
-def test_features_command_reports_that_there_is_nothing(features_command):
-    code, _, errors = features_command("nim")
-    assert code == 1
-    assert "no board" in errors

@@ -224,24 +224,12 @@ def test_the_same_seed_gives_the_same_figures():
 FEW = ["--limit", "simulations=16,matches=16,playouts=32", "--json"]
 
 
-@pytest.fixture(params=["processes", "dask"])
-def workers(request):
-    """The value of --workers."""
-    if request.param == "processes":
-        yield "2"
-        return
-    distributed = pytest.importorskip("distributed", reason="Dask workers need the extra `distributed`")
-    one = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
-    with distributed.LocalCluster(**one) as cluster:
-        yield cluster.scheduler_address.replace("tcp://", "dask://")
-
-
 @pytest.mark.slow
-def test_workers_judge_as_this_process_does(workers):
+def test_workers_judge_as_this_process_does():
     arguments = ["nim", "nosuch", "tictactoe", *FEW]
     lines = [
         [json.loads(line) for line in CliRunner().invoke(command, [*arguments, *more]).stdout.splitlines()]
-        for more in ([], ["--workers", workers])
+        for more in ([], ["--workers", "2"])
     ]
     for one, other in zip(*lines, strict=True):
         assert one.pop("seconds", 0) >= 0 <= other.pop("seconds", 0)

@@ -124,7 +124,7 @@ def shown_to_a_person(name, seed, answers):
     """Everything on the terminal of a person until the match is over, and the states of the match."""
     with TemporaryDirectory() as folder:
         others, file = [] if name == "monty_hall" else [SEARCHING], f"{folder}/record.json"
-        command = ["match", name, "human", *others, "--engine", "reasoner", "--seed", str(seed), "--think"]
+        command = ["match", name, "human", *others, "--engine", "reasoner", "--seed", str(seed)]
         result = CliRunner().invoke(app, [*command, "--record", file], input="\n".join(answers) + "\n")
         record = read_record(file)
     assert record.is_completed, result.output

@@ -9,8 +9,6 @@ import pytest
 
 from gdl.grounding import ground
 from gdl.syntax.parser import parse
-from ggp.engines.loading import load
-from ggp.engines.prolog import missing_prolog
 from ggp.files import PACKAGE
 from ggp.jit.second_process import compiled_beside
 from ggp.processes.child import Child
@@ -90,12 +88,6 @@ def test_second_process(trap, tmp_path):
     with compiled_beside("queue", folder=tmp_path, cores=2):  # of the standard library: it does nothing
         pass
     assert list(tmp_path.glob("queue-*.done"))
-
-
-@pytest.mark.skipif(missing_prolog() is not None, reason=str(missing_prolog()))
-@without_path
-def test_prolog(trap):
-    assert load("nim", engine="prolog").roles
 
 
 @also_relative

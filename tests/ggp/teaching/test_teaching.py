@@ -213,7 +213,7 @@ def test_a_pool_that_fails_ends_teaching(game):
 @pytest.mark.slow
 def test_processes_play_as_this_one_does(game):
     plan = PlayPlan(20, 20, 5)
-    with open_workers("1") as workers:
+    with open_workers(1) as workers:
         ahead = MatchesAhead(game, workers)
         for network in (None, Network.random(game, seed=1)):
             ahead.begin(network, plan)

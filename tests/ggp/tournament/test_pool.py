@@ -5,9 +5,11 @@ import signal
 import threading
 from concurrent.futures import wait
 
+import click
 import pytest
 
-from ggp.tournament.pool import BLAS_THREADS, ProcessWorkers, WorkerDiedError, WorkersError, open_workers
+from ggp.cli.options import Count
+from ggp.tournament.pool import BLAS_THREADS, MAX_PROCESSES, ProcessWorkers, WorkerDiedError, open_workers
 from tests.ggp.tournament.worker_calls import add, die, fail, slow_process_id, variables
 
 
@@ -80,9 +82,12 @@ def test_no_more_processes_than_calls_are_started():
         assert threading.active_count() <= before + 2 * 3  # each with a supervisor and the threads of a child
 
 
+WORKERS = Count(1, MAX_PROCESSES)
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "many", "dask:/x", "²", "513", "9" * 5000])
-def test_workers_are_given_by_number_or_address(text):
-    with pytest.raises(WorkersError):
-        open_workers(text)
-    assert open_workers("3").size() == 3
+def test_workers_are_given_by_number(text):
+    with pytest.raises(click.BadParameter):
+        WORKERS.convert(text, None, None)
+    assert open_workers(WORKERS.convert("3", None, None)).size() == 3
     assert open_workers(None).size() >= 1

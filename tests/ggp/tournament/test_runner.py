@@ -12,7 +12,7 @@ import pytest
 
 from ggp.tournament.plan import Until
 from ggp.tournament.play import UnplayableError, play_task, wire_id
-from ggp.tournament.pool import ProcessWorkers, WorkersError
+from ggp.tournament.pool import ProcessWorkers
 from ggp.tournament.report import make_report
 from ggp.tournament.runner import FAILURE_LIMIT, Runner
 from ggp.tournament.schedule import Schedule
@@ -100,22 +100,6 @@ def test_an_unplayable_match_remains_open(store, tmp_path):
     assert (progress.stored, len(progress.failures)) == (4, 2)
     assert "out of disk" in next(iter(progress.failures.values()))
     assert Runner(store, run, Inline(first_agent_wins)).play().stored == 6
-
-
-def test_lost_workers_end_the_run(store, tmp_path):
-    class Gone(Inline):
-        def submit(self, function, task):
-            future = super().submit(function, task)
-            if len(self.tasks) > 2:
-                future = Future()
-                future.cancel()
-                future.set_running_or_notify_cancel()
-            return future
-
-    run = store.begin(small_plan(tmp_path))
-    with pytest.raises(WorkersError, match="the workers are gone"):
-        Runner(store, run, Gone(first_agent_wins)).play()
-    assert store.match_count(run) == 2
 
 
 @pytest.mark.parametrize(

@@ -250,15 +250,13 @@ def test_openings_are_explored_down_a_line_and_back(page, address):
     rows = page.locator("#candidates tr:has(button)")
     expect(rows).to_have_text([re.compile("2★1.2K55 %")])  # what the book knows, before any search
     page.click("#think")
-    expect(page.locator("#candidates .results")).to_have_count(4, timeout=WAIT_MS)
-    games = re.findall(r"\d[\d,]*", page.locator("#candidates .results").first.get_attribute("title"))
-    assert sum(int(each.replace(",", "")) for each in games) == 1024
+    expect(rows).to_have_count(4, timeout=WAIT_MS)
     expect(page.locator("#candidates .book")).to_have_count(1)
     rows.filter(has=page.locator(".book")).locator("button").hover()
     expect(page.locator("#state .arrow polygon")).to_have_count(1)
     rows.filter(has=page.locator(".book")).locator("button").click()
     expect(page.locator("#path button")).to_have_text(["‹ back", "2"])
-    expect(page.locator("#candidates .results").first).to_be_visible(timeout=WAIT_MS)
+    expect(rows).to_have_count(4, timeout=WAIT_MS)
     rows.first.locator("button").click()
     expect(page.locator("#path button")).to_have_count(3)
     page.click("#path button >> nth=0")
@@ -273,7 +271,7 @@ def test_what_decides_is_marked_and_the_result_names_every_role(page, address):
     click_cells(page, "0,0", "1,0", "0,1", "1,1", "0,2")
     expect(page.locator("#state .won")).to_have_count(3)
     expect(page.locator("#status")).to_have_text("X wins")
-    expect(page.locator("#how")).to_have_text("X has three in a row: a1, a2, a3.")
+    expect(page.locator("#how")).to_have_text("What decides is marked on the board.")
     expect(page.locator("#goals")).to_have_text("x 100o 0")
     expect(page.locator("#choice")).to_contain_text("The match is over")
     expect(page.locator("#moves")).to_contain_text("Step back")  # no empty box
@@ -330,7 +328,7 @@ def test_hidden_games_are_played_by_clicks_and_turned_over_at_the_end(page, addr
     expect(page.locator("#goals")).to_contain_text(re.compile(r"\d"))
     expect(page.locator(seen)).to_have_count(all_seen)
     expect(page.locator("#log button").nth(1)).to_be_visible()
-    said = r"joined .* sides" if name == "dark_hex_3x3" else r"^(You|Second) .*Turned over: .*\."
+    said = "marked on the board" if name == "dark_hex_3x3" else "^Decided by: "
     expect(page.locator("#how")).to_have_text(re.compile(said))
     expect(page.locator("#state details[open]")).to_have_count(0)
 

@@ -215,7 +215,7 @@ def test_long_and_odd_names_are_shown_as_text_and_fit(page, address, width):
         ("L" * 300, "🐧", "לבן"),
     ):
         sheet = f"; {title}\n{rules.replace('white', white).replace('black', black)}"
-        body = {"rules": sheet, "seats": ["person", "person"], "clock_seconds": 300}
+        body = {"rules": sheet, "seats": ["person", "person"]}
         opened = page.request.post(f"{address}/api/matches", data=body, headers={"Origin": address})
         page.goto(f"{address}/match/{opened.json()['id']}")
         expect(page.locator("#status")).to_have_text(f"{white}, it is your move")
@@ -743,38 +743,23 @@ def test_search_suggests_titles_and_sizes_are_together(page, address):
 
 def test_persons_resign_and_play_again_with_sides_swapped(page, address):
     open_game(page, address, "tictactoe", ["person", "legal"])
-    expect(page.locator("#draw")).to_be_disabled()
-    expect(page.locator("#draw")).to_have_accessible_description(re.compile("^Only another person"))
-    why, box = page.locator("#why-draw"), page.locator("#state").bounding_box()
+    undo, why, box = (page.locator(each) for each in ("#undo", "#why-undo", "#state"))
+    before = box.bounding_box()
+    expect(undo).to_be_disabled()
+    expect(undo).to_have_accessible_description(re.compile("."))
     expect(why).to_be_hidden()
     page.keyboard.press("Tab")
-    page.locator("#draw").focus()  # by keyboard
+    undo.focus()  # by keyboard
     expect(why).to_be_visible()
-    page.locator("#undo").focus()
-    expect(page.locator("#why-undo")).to_be_visible()
-    page.locator("#draw").click(force=True)
+    page.locator("#resign").focus()
+    undo.click(force=True)
     expect(why).to_be_visible()
-    assert (page.locator("#state").bounding_box(), page.locator("#offer").inner_text()) == (box, "")
+    assert box.bounding_box() == before
     page.click("#resign")
     page.click("#resign")
     expect(page.locator("#status")).to_have_text("You lose: x resigns: o wins")
     page.click("#swap")
     expect(page.locator("#seats")).to_contain_text("o: you")
-
-
-def test_draw_is_offered_to_the_other_person_and_clocks_run(page, address):
-    page.fill("#words", "tictactoe")
-    page.click('[data-game="tictactoe"]')
-    page.locator("#seats select").nth(1).select_option("person")
-    page.select_option("#clock", "180")
-    page.click("#start")
-    page.wait_for_url("**/match/*")
-    expect(page.locator("#clocks .running")).to_contain_text("x 2:5")
-    page.click("#draw")
-    expect(page.locator("#offer")).to_have_text("X offers a draw.")
-    page.click('[data-cell="0,0"]')
-    page.click("#draw")
-    expect(page.locator("#status")).to_have_text("Draw agreed")
 
 
 def test_level_is_chosen_and_address_of_a_match_is_shared(browser, page, address):
@@ -847,7 +832,7 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
     context = browser.new_context()
     page, other = context.new_page(), context.new_page()
     ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
-    persons = '{"game": "tictactoe", "seats": ["person", "person"], "clock_seconds": 300}'
+    persons = '{"game": "tictactoe", "seats": ["person", "person"]}'
     with serving(port, data=tmp_path) as address:
         page.goto(f"{address}/?token={TOKEN}")
         seated = f"{address}/match/{page.evaluate(ask, persons)['id']}"
@@ -867,11 +852,8 @@ def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
         cut = "[...document.querySelectorAll('#going li > *')].filter((e) => e.scrollWidth > e.clientWidth)"
         assert other.evaluate(f"{cut}.length") == 0
         expect(other.locator("#going li", has_text="x: you")).to_contain_text("2 steps, your move")
-        other.click(
-            f'#going [href="{seated.removeprefix(address)}"]'
-        )  # this browser keeps the seat, and the clock what was left of it
+        other.click(f'#going [href="{seated.removeprefix(address)}"]')  # this browser keeps the seat
         expect(other.locator("#status")).to_have_text("O thinking …", timeout=WAIT_MS)
-        expect(other.locator("#clocks")).to_contain_text("x 4:5")
         expect(page.locator("#problem")).to_be_empty(timeout=WAIT_MS)
         page.locator("#moves button").first.click()
         expect(step_of(page)).to_have_text("4 of 4", timeout=WAIT_MS)

@@ -8,12 +8,11 @@ import time
 import pytest
 
 import ggp
-from ggp.engines.loading import find_own_rules
 from ggp.web.agent_process import AgentProcess
 from ggp.web.changes import merged
 from ggp.web.sessions import SessionLimits
 from ggp.web.sheet_process import check
-from tests.ggp.web.test_server import BEARER, log_in, opened, post, with_server
+from tests.ggp.web.test_server import log_in, opened, post, with_server
 
 pytestmark = pytest.mark.slow
 
@@ -98,23 +97,6 @@ async def test_endless_sheet_is_stopped_and_the_next_one_is_checked(client, serv
     assert (status, reply["roles"], reply["has_errors"]) == (200, ["x"], False)
     status, reply = await post(client, "/api/sheet/format", {"rules": SIMPLE})
     assert (status, reply.count("(role x)")) == (200, 1)
-
-
-@with_server(is_logged_in=False, answer_seconds=30.0)
-async def test_programs_get_findings_figures_and_pictures(client, server):
-    async def ask(do, rules):
-        return await client.post(f"/api/sheet/{do}", json={"rules": rules}, headers=BEARER)
-
-    nim = find_own_rules("nim").read_text(encoding="utf-8")
-    findings = await (await ask("validate", "(role x) (legal x wait")).json()
-    assert findings["sheets"][0]["diagnostics"][0]["edits"][0]["newText"] == ")"
-    figures = await (await ask("evaluate", nim)).json()
-    assert {"name", "value", "low", "high"} <= figures["figures"][0].keys()
-    assert {each["name"]: each["value"] for each in figures["figures"]}["balance"] == 0.0
-    refused = await ask("evaluate", "(role x")
-    assert (refused.status, "GDL101" in (await refused.json())["error"]) == (400, True)
-    picture = await ask("picture", nim)
-    assert (picture.content_type, "<svg" in await picture.text()) == ("image/svg+xml", True)
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,17 @@ from gdl.terms import Symbol
 from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.jit import second_process
+from ggp.knowledge import tuned
 from ggp.knowledge.folder import KnowledgeFileError, kept_file
 from ggp.knowledge.trial import FILE_NAME, MAX_MATCHES, Trial
-from ggp.knowledge.tuned import TunedOptions, Tuning
+from ggp.knowledge.tuned import TunedOptions
 from ggp.players.advisors import trial as trial_advisor
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.advisors.trial import TrialMatches
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.tree.options import MctsOptions
+from ggp.solver.saved_header import rules_digest
 from tests.conftest import mostly_slow
 from tests.ggp.players.asking import after_first_move, choose, started
 
@@ -86,16 +88,16 @@ def test_alphabeta_ponders_behind_the_own_move_where_it_chooses(game, monkeypatc
 
 
 @pytest.mark.slow
-def test_alphabeta_chooses_where_it_was_tuned_or_has_won_its_trial(game):
+def test_alphabeta_chooses_where_it_was_tuned_or_has_won_its_trial(game, monkeypatch):
     keep_trial(game, won=6)
     assert mode_of_first_move("mcts", game) == "alphabeta"
     for options in ("alphabeta=off", "c=30", "tuned=off", "proof=off", "simulations=20"):
         assert mode_of_first_move(f"mcts:{options}", game) == "lanes", options
     keep_trial(game, won=6, lost=2)
     assert mode_of_first_move("mcts", game) == "lanes"
-    tuning = Tuning.empty(game, 900, 5)
-    tuning.best = TunedOptions(has_alphabeta=True)
-    tuning.save(kept_file(game.program, "tuned.json"))
+    monkeypatch.setattr(
+        tuned, "shipped_table", lambda: {rules_digest(game.program): TunedOptions(has_alphabeta=True)}
+    )
     assert mode_of_first_move("mcts", game) == "alphabeta"
 
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from ggp.validation.replay import TraceError, explain, replay, text_hash
 from tests.ggp.fakes import Matrix, Nim, Stuck
+from tests.oracles.reference_traces import TraceError, explain, replay, text_hash
 
 
 def rows_of(game, *, choose=lambda moves, step: moves[0], full_steps=2):
