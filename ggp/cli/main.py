@@ -164,9 +164,6 @@ def _with_advice(error: click.ClickException) -> click.ClickException:
         if option in REMOVED_OPTIONS:
             text = f"No such option {error.option_name!r}: {REMOVED_OPTIONS[option]}"
             return click.UsageError(text, error.ctx)
-        bound = f"{error.option_name.removeprefix('--')}="
-        if any(bound in (getattr(each, "help", None) or "") for each in error.ctx.command.params):
-            return click.UsageError(f"No such option {error.option_name!r}: give --limit {bound}N", error.ctx)
     return error
 
 

@@ -112,7 +112,10 @@ class Limit(NamedTuple):
 
 
 def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
-    """`--limit NAME=N,…`: rarely changed bounds of a command in one option; a dict with all of them."""
+    """`--limit NAME=N,…`: rarely changed bounds of a command in one option; a dict with all of them.
+
+    Scripts may still give each as an option of its own, `--NAME N`, as before; no help lists those.
+    """
     kinds = {limit.name: limit.kind for limit in limits}
     defaults = {limit.name: limit.default for limit in limits}
 
@@ -128,7 +131,7 @@ def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
 
     values = ("N" if each.default is None else each.default for each in limits)
     texts = (f"{each.name}={value} ({each.meaning})" for each, value in zip(limits, values, strict=True))
-    return click.option(
+    option = click.option(
         "--limit",
         "limits",
         default="",
@@ -136,8 +139,22 @@ def limit_option(*limits: Limit) -> Callable[[_Function], _Function]:
         type=parse,
         metavar="NAME=N,…",
         help=f"Limits, comma-separated: {', '.join(texts)}.",
-        callback=lambda context, _, given: {**defaults, **given},
+        callback=lambda context, _, given: {**defaults, **context.meta.get(__name__, {}), **given},
     )
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value is not None:
+            context.meta.setdefault(__name__, {})[parameter.name] = value
+
+    def decorate(function: _Function) -> _Function:
+        for name, kind in kinds.items():
+            alone = click.option(
+                f"--{name}", type=kind, hidden=True, is_eager=True, expose_value=False, callback=keep
+            )
+            function = alone(function)
+        return option(function)
+
+    return decorate
 
 
 def seed_option(meaning: str) -> Callable[[_Function], _Function]:
