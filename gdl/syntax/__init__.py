@@ -3,6 +3,7 @@
 foreign_notation  what other languages, web pages and chat answers put into sheets, recognized before parsing
 foreign_text      of it, what surrounds the rules, and characters that only look right
 foreign_in_kif    of it, habits in KIF: calls, commas, arrows, operators, comments, prose
+foreign_in_infix  of it, habits in infix form
 brackets        checks before parsing: parentheses, nesting, control characters
 kif.lark        grammar of the prefix form
 infix.lark      grammar of the infix form

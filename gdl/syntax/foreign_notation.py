@@ -10,8 +10,9 @@ import re
 from itertools import islice
 
 from gdl.errors import Diagnostic
+from gdl.syntax.foreign_in_infix import foreign_in_infix
 from gdl.syntax.foreign_in_kif import foreign_in_kif
-from gdl.syntax.foreign_text import MAX_PLACES, around_rules, diagnostics_of, odd_characters
+from gdl.syntax.foreign_text import MAX_PLACES, Foreign, around_rules, diagnostics_of, odd_characters
 
 _REMARKS = re.compile(r"^[ \t]*(?:#|//|--\s|%|;)[^\n]*|/\*.*?\*/|^[ \t]*:-[^\n]*", re.MULTILINE | re.DOTALL)
 _LIST_LINE = re.compile(r"^[ \t]*\(|\(\s*<=", re.MULTILINE)
@@ -26,8 +27,8 @@ def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
 
     >>> foreign_notation("(role robot) (init (at 1))", is_infix=False)
     []
-    >>> print(foreign_notation("# up\\n(role p)", is_infix=None)[0].message)
-    '#' does not begin a comment in KIF: write ';'
+    >>> print(foreign_notation("# up\\nrole(p)", is_infix=None)[0].message)
+    '#' does not begin a comment in infix form: write '%'
     """
     around = list(islice(around_rules(text), MAX_PLACES))
     if around:
@@ -37,7 +38,10 @@ def foreign_notation(text: str, *, is_infix: bool | None) -> list[Diagnostic]:
     odd = list(islice(odd_characters(text, is_infix=is_infix), MAX_PLACES))
     if odd:
         return diagnostics_of(text, odd)
-    return [] if is_infix else diagnostics_of(text, foreign_in_kif(text))
+    places: list[Foreign] = (
+        list(islice(foreign_in_infix(text), MAX_PLACES)) if is_infix else foreign_in_kif(text)
+    )
+    return diagnostics_of(text, places)
 
 
 def has_infix_lines(text: str) -> bool:

@@ -31,7 +31,7 @@ def kif_error(error: UnexpectedInput) -> Diagnostic:
 def infix_error(error: UnexpectedInput) -> Diagnostic:
     """The diagnostic for an error in an infix text. Without a span if the text ends too early."""
     token = getattr(error, "token", None)
-    code, message = "GDL112", f"unexpected '{token}': write rules as head :- atom & ~atom, comments after %"
+    code, message = "GDL112", f"unexpected '{token}': write rules as head :- atom & ~atom"
     if token is None:
         text = getattr(error, "char", "?")
         message = f"unexpected character '{text}': quote names that are not plain words, like 'map+'"

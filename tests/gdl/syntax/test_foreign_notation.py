@@ -119,15 +119,49 @@ def test_habits_in_kif(old, new, expected):
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
+        ("~true", "not true", "GDL120 'not' is written '~' in infix form: ~true(place(3))"),
+        ("~true", "\\+ true", "'\\+' is written '~' in infix form: ~true(place(3))"),
+        ("~true", "!true", "'!' is written '~' in infix form: ~true(place(3))"),
+        ("~true", "¬true", "'¬' is written '~' in infix form: ~true(place(3))"),
+        ("above(From,To).", "above(From,To) & From \\= To.", "'\\=' is written distinct(From,To)"),
+        ("above(From,To).", "above(From,To) & From != To.", "'!=' is written distinct(From,To)"),
+        ("above(From,To).", "To = From.", "GDL has no '=': use one variable for both, or ~distinct(To,From)"),
+        ("above(From,To).", "To is From + 1.", "ask for succ(From,To)"),
+        ("above(From,To).", "From < To.", "ask for less(From,To)"),
+        (":-", "<=", "rules are written with ':-', not with '<=': head :- body (and 4 more places)"),
+        (":-", "<-", "rules are written with ':-', not with '<-'"),
+        (":-", "←", "rules are written with ':-', not with '←'"),
+        ("To", "?to", "?to is a variable of KIF: in infix form variables begin with a capital letter: To"),
+        (" & ", " && ", "'&&' is written '&' in infix form"),
+        (" & ", " and ", "'and' is written '&' in infix form"),
+        (" & ", ", ", "',' only separates arguments: '&' joins the atoms of a body"),
+        ("~true(place(3))", "(true(place(1)) ; true(place(2)))", "';' begins a comment in infix form: write '|' for 'or'"),
+        ("role(hiker).", "// climbing (to 3\nrole(hiker).", "GDL119 '//' does not begin a comment in infix form: write '%'"),
+        ("role(hiker).", "# climbing\nrole(hiker).", "GDL119 '#' does not begin a comment in infix form: write '%'"),
+        ("role(hiker).", "role(Hiker).", "GDL121 Hiker is a variable, because it begins with a capital letter: write role(hiker)"),
+        ("role(hiker).", "Role(hiker).", "names of relations and functions begin with a lower-case letter: role(...)"),
+        ("role(hiker).", 'role("hiker").', '"hiker" is not a name'),
         ("role(hiker).", "role(‘hiker’).", "U+2018 (left single quotation mark), is not '"),
+        ("role(hiker).", ":- dynamic place/1.\nrole(hiker).", "is a directive of Prolog"),
+        ("above(1,2).", "above([1,2]).", "GDL has no lists"),
+        ("role(hiker).", "role(hiker).\nclimb(X) :: place(Y) ==> place(X)", "operations of Stanford's Gamemaster (2018 and later) are another language"),
         ("role(hiker).", "```prolog\nrole(hiker).", "GDL117 '```' is a fence of Markdown"),
         ("(", "（", "U+FF08 (fullwidth left parenthesis), is not ("),
         (":-", ":–", "U+2013 (en dash), is not -"),
         ("&", "&amp;", "'&amp;' is HTML for &"),
+        ("~true", "NOT true", "'NOT' is written '~' in infix form: ~true(place(3))"),
+        ("~true(place(3))", "\\+ (true(place(3)))", "'\\+' is written '~' in infix form: ~true(place(3))"),
+        ("~true(place(3))", "naf(true(place(3)))", "'naf' is written '~' in infix form: ~true(place(3))"),
+        (" & ", " AND ", "'AND' is written '&' in infix form"),
+        (":-", "-->", "'-->' is not part of the language: write rules as head :- body (and 4 more places)"),
+        ("above(From,To).", "To = From + 1.", "ask for succ(From,To)"),
+        ("above(From,To).", "above(From,To) & !\n", "GDL has no cut"),
+        ("role(hiker).", "ROLE(hiker).", "names of relations and functions begin with a lower-case letter: role(...)"),
+        ("role(hiker).", "<!-- climbing = up -->\nrole(hiker).", "GDL119 '<!--' does not begin a comment in infix form: write '%'"),
         ("true(", "true˜(", "GDL118 ˜, U+02DC (small tilde), is not ~"),
     ],
 )  # fmt: skip
-def test_odd_characters_in_infix(old, new, expected):
+def test_habits_in_infix(old, new, expected):
     assert old in INFIX
     assert expected in messages(INFIX.replace(old, new))[0]
 
@@ -136,6 +170,10 @@ def test_odd_characters_in_infix(old, new, expected):
 def test_messages_are_one_finding(text):
     (message,) = messages(text)
     assert message.startswith("GDL117")
+
+
+def test_a_remark_hides_the_rest_of_its_line():
+    assert len(messages("#const n = 3.\n" + INFIX)) == 1
 
 
 def test_a_fact_without_parentheses_leaves_infix_form_as_it_is():
