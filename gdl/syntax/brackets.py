@@ -48,6 +48,10 @@ class Lines:
         """The offset at which 1-based `line` begins. The end of the text if there are fewer lines."""
         return self._starts[line - 1] if line <= len(self._starts) else self._length
 
+    def offsets(self, span: Span) -> tuple[int, int]:
+        """The offsets at which a span begins and ends."""
+        return self.start(span.line) + span.column - 1, self.start(span.end_line) + span.end_column - 1
+
     def _place(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1

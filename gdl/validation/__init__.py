@@ -12,6 +12,8 @@ broken restrictions of the language that still leave the game playable, and warn
     consequences   findings that only follow from an error elsewhere
     wording        messages in the notation of the sheet
     selection      which findings are reported: codes selected, comments that silence
+    fixes          the mechanical corrections of the text
+    repairs        what a program needs to mend a sheet, guesses included
 """
 
 from gdl.validation.all_checks import MAX_FINDINGS, check, require_valid, validate

@@ -76,7 +76,6 @@ REMOVED_OPTIONS = {
     "games info --draw": "`ggp export GAME --to dot` draws the circuit",
     "games list --json": "a line is printed for each game",
     "show --step": "a terminal shows all steps in a pager",
-    "validate --fix": "each finding says what to write instead; `ggp format` lays out the file",
     "validate --quiet": "the exit code says whether there are errors",
     "export --out": "the circuit is printed: `ggp export GAME > FILE`",
     "export -o": "the circuit is printed: `ggp export GAME > FILE`",

@@ -28,7 +28,7 @@ from ggp.validation.output import (
 )
 from ggp.validation.properties import PlayLimits, ProofLimits
 from ggp.validation.sheet import Request, examine
-from ggp.validation.sheet_files import sheet_names
+from ggp.validation.sheet_files import STANDARD_INPUT, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 MANY_FILES = 10
@@ -95,6 +95,7 @@ def _selection(text: str) -> Selection:
     help="Report only these codes, or prefixes of codes such as GDL3, or ALL, comma-separated; with a minus"
     " before it, do not report the code. The longer of two prefixes decides.",
 )
+@click.option("--fix", "is_fixing", is_flag=True, help="Correct mechanical findings in the files.")
 @click.option(
     "--explain",
     metavar="CODE",
@@ -113,6 +114,7 @@ def command(
     limits: dict[str, int],
     record: Path | None,
     selection: Selection,
+    is_fixing: bool,
 ) -> None:
     """Check each FILE and report errors and warnings with their location.
 
@@ -126,11 +128,14 @@ def command(
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
     if record is not None and not (play or prove):
         raise click.UsageError("--record needs --play or --prove")
+    if is_fixing and STANDARD_INPUT in names:
+        raise click.UsageError("--fix changes files and cannot be used with standard input")
     request = Request(
         play=PlayLimits(limits["playouts"], step_limit=limits["steps"], seconds=seconds) if play else None,
         prove=ProofLimits(limits["states"], seconds) if prove else None,
         record=record,
         selection=selection,
+        is_fixing=is_fixing,
     )
     reports = []
     is_slow = play or prove or len(names) >= MANY_FILES

@@ -14,6 +14,8 @@ from gdl.program import Source
 from gdl.terms import Span
 from gdl.validation import CODES as STATIC_CODES
 from gdl.validation.codes import EXPLANATIONS as STATIC_EXPLANATIONS
+from gdl.validation.fixes import FIXES
+from gdl.validation.repairs import Repair, repairs
 from gdl.validation.selection import OFF_BY_DEFAULT
 from ggp.match.record import program_version
 from ggp.notebook import html_table
@@ -44,7 +46,7 @@ EXPLANATIONS: Mapping[str, str] = {
 }
 """Code → one paragraph: what is wrong, or what to write instead."""
 
-MARKS = (("off by default", OFF_BY_DEFAULT), ("by playing", DYNAMIC_CODES))
+MARKS = (("off by default", OFF_BY_DEFAULT), ("fixable", frozenset(FIXES)), ("by playing", DYNAMIC_CODES))
 """Marks in the list of all codes."""
 
 LINE_LENGTH = 100
@@ -58,6 +60,7 @@ class SheetReport:
     name         the path as given, `-` for standard input
     unreadable   why the sheet could not be read; empty if it could
     note         why something requested was not done
+    fixed        number of corrections made to the file
 
     >>> import ggp
     >>> report = ggp.validate("(role x) (<= (legal x ?m) (not (true ?m)))")
@@ -72,6 +75,7 @@ class SheetReport:
     properties: list[Property] = field(default_factory=list)
     unreadable: str = ""
     note: str = ""
+    fixed: int = 0
 
     def __str__(self) -> str:
         return text_of(self)
@@ -118,15 +122,15 @@ def _verdict(report: SheetReport) -> str:
     errors, warnings = report.count(Severity.ERROR), report.count(Severity.WARNING)
     parts = [counted(errors, "error") if errors else "no errors"]
     parts += [counted(warnings, "warning")] if errors or warnings else []
-    return ", ".join(parts)
+    return ", ".join([*parts, *([f"{report.fixed} fixed"] if report.fixed else [])])
 
 
 def statistics_of(reports: Sequence[SheetReport]) -> str:
-    """The number of findings of each code, most frequent first."""
+    """The number of findings of each code, most frequent first; `*` marks codes that can be fixed."""
     counts = Counter(diagnostic.code for report in reports for diagnostic in report.diagnostics)
     sheets = Counter(code for report in reports for code in {d.code for d in report.diagnostics})
     return "\n".join(
-        f"{count:>6}  {code}  {CODES[code]}"
+        f"{count:>6}  {code} {'*' if code in FIXES else ' '} {CODES[code]}"
         + (f" (in {counted(sheets[code], 'sheet')})" if len(reports) > 1 else "")
         for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     )
@@ -166,13 +170,15 @@ def summary_of(reports: Sequence[SheetReport]) -> str:
 
 
 def to_json(reports: Sequence[SheetReport]) -> str:
-    """All reports as one JSON document."""
+    """All reports as one JSON document, with what a program needs to repair the sheets."""
     sheets = [
         {
             "file": report.name,
             "rules": report.rule_count,
-            **{key: value for key in ("unreadable", "note") if (value := getattr(report, key))},
-            "diagnostics": list(map(_diagnostic_data, report.diagnostics)),
+            **{key: value for key in ("unreadable", "note", "fixed") if (value := getattr(report, key))},
+            "diagnostics": list(
+                map(_diagnostic_data, report.diagnostics, repairs(report.source, report.diagnostics))
+            ),
             "properties": [fact.to_dict() for fact in report.properties],
         }
         for report in reports
@@ -186,12 +192,16 @@ def to_json(reports: Sequence[SheetReport]) -> str:
     return json.dumps(data, ensure_ascii=False, indent=1)
 
 
-def _diagnostic_data(diagnostic: Diagnostic) -> dict[str, Any]:
+def _diagnostic_data(diagnostic: Diagnostic, repair: Repair) -> dict[str, Any]:
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,
         "message": diagnostic.message,
         **_span_data(diagnostic.span),
+        "text": repair.text,
+        "expected": list(repair.expected),
+        "edits": [{**_span_data(span), "newText": new} for span, new in repair.edits],
+        "keepsMeaning": repair.keeps_meaning,
         "related": [{"message": each.message, **_span_data(each.span)} for each in diagnostic.related],
     }
 

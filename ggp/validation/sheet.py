@@ -15,8 +15,10 @@ from gdl.syntax.parser import decode, parse
 from gdl.validation import Selection, check
 from gdl.validation import validate as diagnose
 from gdl.validation.all_checks import reading_order
+from gdl.validation.fixes import FixError, fix
 from gdl.validation.selection import silenced, silences
 from ggp.engines.loading import is_rule_text
+from ggp.files import write_text
 from ggp.game import Game
 from ggp.match.record import write_record
 from ggp.validation.output import SheetReport
@@ -40,12 +42,16 @@ HINDRANCES = frozenset({"GDL401", "GDL402", "GDL403"})
 
 @dataclass(frozen=True)
 class Request:
-    """What to do with a sheet; `play` and `prove` are None unless requested."""
+    """What to do with a sheet; `play` and `prove` are None unless requested.
+
+    is_fixing   replace the file by one with mechanical corrections
+    """
 
     play: PlayLimits | None = None
     prove: ProofLimits | None = None
     record: Path | None = None
     selection: Selection = field(default_factory=Selection)
+    is_fixing: bool = False
     progress: Callable[[str], None] = field(default=lambda text: None)
 
 
@@ -53,11 +59,36 @@ def examine(name: str, request: Request) -> SheetReport:
     """Read and check a sheet; play and prove if requested. Never raises for bad input."""
     try:
         data, label = read_bytes(name)
+        if request.is_fixing:
+            data, fixed, note = _fixed(data, label, request)
     except RulesNotFoundError as error:
         return SheetReport(name, unreadable=str(error))
     except OSError as error:
         return SheetReport(name, unreadable=f"{name}: {error.strerror or error}")
-    return _examine_bytes(data, label, request)
+    report = _examine_bytes(data, label, request)
+    if request.is_fixing:
+        report.fixed, report.note = fixed, "; ".join(filter(None, (note, report.note)))
+    return report
+
+
+def _fixed(data: bytes, label: str, request: Request) -> tuple[bytes, int, str]:
+    """Correct a file: (new content, number of corrections, why there can be none). Raises OSError."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data, 0, "not fixed: not in UTF-8"
+    try:
+        program = parse(text, name=label)
+    except GdlSyntaxError:
+        return data, 0, ""
+    try:
+        corrected, count = fix(program, request.selection, text)
+    except FixError:
+        return data, 0, "not fixed: the corrections would change the rules"
+    if count:
+        write_text(Path(label), corrected)
+        data = corrected.encode()
+    return data, count, ""
 
 
 def validate(

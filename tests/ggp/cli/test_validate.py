@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from gdl.syntax.formatting import FormattingError, format_kif
+from gdl.validation.fixes import FIXES, Edit
 from ggp.cli.main import app
 from ggp.validation.sheet import examine
 from tests.ggp.cli.conftest import ended, imported_by
@@ -78,7 +79,7 @@ def test_explain(run):
     assert run("validate", "--explain", "GDL999").exit_code == 2
     result = run("validate", "--explain", "all")
     assert result.exit_code == 0
-    assert "GDL304  warning  variable that occurs only once (off by default)\n" in result.stdout
+    assert "GDL304  warning  variable that occurs only once (off by default, fixable)\n" in result.stdout
     assert "GDL401  error    match that does not end (by playing)\n" in result.stdout
 
 
@@ -105,12 +106,36 @@ def test_comment_silences_faults_found_by_playing(run, tmp_path):
     assert "error GDL401" not in run("validate", "--select", "-GDL4", *options, stdin=endless).stdout
 
 
+def test_fix_corrects_files(run, tmp_path):
+    write(tmp_path, sheet=FINE + "(legal r m) ; twice\n(<= (next b)) ; a fact\n(<= (next c) (true b))\n")
+    path = tmp_path / "sheet.kif"
+    path.chmod(0o640)
+    result = run("validate", "--fix", "sheet.kif")
+    assert result.exit_code == 0
+    assert "2 fixed" in result.stdout
+    assert path.read_text() == FINE + "; twice\n(next b) ; a fact\n(<= (next c) (true b))\n"
+    assert os.stat(path).st_mode & 0o777 == 0o640
+    assert "fixed" not in run("validate", "--fix", "sheet.kif").stdout
+    assert run("validate", "--fix", "-", stdin=FINE).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"(role r", b"(role \xff) (<= (p))", b"(role r) (<= (p)) (<= q (not q))", b"role(r).\np :- q."],
+)
+def test_fix_leaves_broken_and_infix_sheets_unchanged(run, tmp_path, content):
+    path = tmp_path / "odd.kif"
+    path.write_bytes(content)
+    run("validate", "--fix", "odd.kif")
+    assert path.read_bytes() == content
+
+
 def test_statistics_and_annotations(run, tmp_path):
     write(tmp_path, fine=FINE, warned=WARNED + "(<= (spare 1))\n")
     result = run("validate", "--format", "statistics", ".")
     assert result.stdout == (
-        "     2  GDL307  relation that nothing needs (in 1 sheet)\n"
-        "     1  GDL312  rule without a body (in 1 sheet)\n"
+        "     2  GDL307   relation that nothing needs (in 1 sheet)\n"
+        "     1  GDL312 * rule without a body (in 1 sheet)\n"
     )
     assert run("validate", "--format", "statistics", "fine.kif").stdout == ""
     assert run("validate", "--format", "github", "fine.kif").stdout == ""
@@ -143,13 +168,43 @@ def test_format_from_standard_input(run):
     assert result.stdout_bytes == b"(role r)\r\n"
 
 
-def test_format_keeps_line_ends_and_mark(run, tmp_path):
+def test_fix_and_format_keep_line_ends_and_mark(run, tmp_path):
     path = tmp_path / "sheet.kif"
-    for before, between in (("", "\r\n"), ("\ufeff", "\r\n"), ("", "\r")):
+    for before, between, after in (("", "\r\n", "\r\n"), ("\ufeff", "\r\n", "\r\n"), ("", "\r", "\r")):
         text = before + FINE.replace("\n", between)
+        path.write_bytes((text + "(<= (next \u00fc))" + after).encode())
+        assert "1 fixed" in run("validate", "--fix", "sheet.kif").stdout
+        assert path.read_bytes().decode() == text + "(next \u00fc)" + after
+        assert run("format", "--check", "sheet.kif").exit_code == 0
         path.write_bytes(text.replace("(role r)", "(role  r)").encode())
         assert run("format", "sheet.kif").exit_code == 0
         assert path.read_bytes().decode() == text
+
+
+def test_fix_separates_names_that_would_touch(run, tmp_path):
+    glued = FINE.replace(
+        "\n(goal r 100)", "\n(<= w(won))\n(init won)(<= won(true a))\n(<= (goal r 100)(not(w)))"
+    )
+    write(tmp_path, glued=glued, other=WARNED + "(unused 1)\n")
+    result = run("validate", "--fix", "glued.kif", "other.kif")
+    assert result.exit_code == 0
+    assert "(<= w won)" in (tmp_path / "glued.kif").read_text()
+    assert (tmp_path / "other.kif").read_text() == WARNED
+
+
+def test_a_correction_that_would_change_the_rules_costs_no_other_file(run, tmp_path, monkeypatch):
+    def wrong(program):
+        yield from (
+            (rule.span, [Edit(0, 8, "(role s)")]) for rule in program.rules if rule.predicate[0] == "unused"
+        )
+
+    monkeypatch.setitem(FIXES, "GDL309", wrong)
+    write(tmp_path, first=WARNED, second=FINE + "(<= (next b))\n(<= (next c) (true b))\n")
+    result = run("validate", "--fix", "first.kif", "second.kif")
+    assert result.exit_code == 0
+    assert "not fixed: the corrections would change the rules" in result.stdout
+    assert (tmp_path / "first.kif").read_text() == WARNED
+    assert "\n(next b)\n" in (tmp_path / "second.kif").read_text()
 
 
 def test_a_layout_that_would_change_the_rules_costs_no_other_file(run, tmp_path, monkeypatch):
@@ -193,7 +248,9 @@ def test_json_reports_every_sheet_whatever_is_wrong_with_one(run, tmp_path, monk
     sheets = json.loads(result.stdout)["sheets"]
     assert len(sheets) == len(names)
     assert ["unreadable" in sheet for sheet in sheets] == [True, False, False, False, True, False, False]
-    assert [each["code"] for each in sheets[1]["diagnostics"]] == ["GDL101"]
+    assert sheets[1]["diagnostics"][0]["edits"] == [
+        {"line": 1, "column": 8, "endLine": 1, "endColumn": 8, "newText": ")"}
+    ]
 
     def fail(name, request, really=examine):
         if name == "open.kif":

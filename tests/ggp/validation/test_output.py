@@ -29,6 +29,14 @@ def test_json_contains_locations_and_related_locations(reports):
     assert data["sheets"][-1]["unreadable"] == "gone.kif: no such file"
 
 
+def test_json_carries_what_a_repair_needs(reports):
+    data = json.loads(to_json(reports))
+    (sheet,) = (sheet for sheet in data["sheets"] if sheet["file"].endswith("unknown_fact.kif"))
+    first = sheet["diagnostics"][0]
+    assert (first["text"], first["expected"], first["keepsMeaning"]) == ("(lihgt off)", [], False)
+    assert first["edits"] == [{"line": 18, "column": 12, "endLine": 18, "endColumn": 17, "newText": "light"}]
+
+
 def test_github_annotations_are_escaped():
     diagnostics = [
         Diagnostic("GDL101", Severity.ERROR, "100%\nsure", Span(2, 3, 2, 9)),
