@@ -92,6 +92,7 @@ class Asker:
         self.make_player, self.terms, self.clock = make_player, terms, clock
         self.faults = Faults()
         self.move_count = 0
+        self._games: dict[str, Game[Any]] = {}
 
     def ask(self, position: Position) -> Answer:
         """Get the player's answer to one position. Raises what loading the game raises."""
@@ -105,6 +106,13 @@ class Asker:
             asks = range(MIXTURE_ASKS if isinstance(position, Mixture) else 1)
             moves = [self.move_in(place, game, game.initial_state(), number) for number in asks]
         return Answer(position, tuple(moves), goal, self.clock() - begin)
+
+    def game_of(self, path: str) -> Game[Any]:
+        """The game of a rule sheet, loaded and prepared by the player once. Raises what loading raises."""
+        if path not in self._games:
+            self._games[path] = load(path, self.terms.engine)
+            self.make_player().prepare(self._games[path])
+        return self._games[path]
 
     def move_in(self, place: Place, game: Game[Any], state: Hashable, number: int = 0) -> str | None:
         """The player's move in a state, in a separate match; None after a fault."""

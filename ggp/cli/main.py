@@ -63,8 +63,6 @@ INSTEAD = {
 """Advice for commands that do not exist."""
 
 REMOVED_OPTIONS = {
-    "assess --regret": "the positions of `--only strategy` have known values",
-    "assess --exploit": "`ggp solve GAME --strategy` prints exact play where information is hidden",
     "solve --coalition": "`ggp explain GAME --by coalition:roles=1+3` searches for a coalition",
     "evaluate --page": "`--json` prints all figures with their intervals",
     "match --repeat": "`ggp tournament` plays many matches",

@@ -56,6 +56,23 @@ def test_what_cannot_be_done_is_one_line(ggp, arguments, message):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["human", "--exploit", "kuhn_poker"], "unknown player 'human'"),
+        (["nobody", "--exploit", "kuhn_poker"], "unknown player 'nobody'"),
+        (["legal", "--exploit", "tictactoe"], "--exploit is for games with hidden information"),
+        (["legal", "--exploit", "monty_hall"], "--exploit is for games of two roles"),
+        (["legal", "--exploit", "kuhn_poker", "--regret"], "--exploit cannot be combined"),
+    ],
+)
+def test_what_cannot_be_exploited_is_one_line(ggp, arguments, message):
+    code, _, err = ggp("assess", *arguments)
+    assert code != 0
+    assert message in err
+    assert "Traceback" not in err
+
+
 def test_games_without_percepts_can_be_solved_as_sequence_forms(ggp):
     code, out, _ = ggp("solve", "morra", "--method", "cfr", "--accuracy", "1e-7")
     assert code == 0
@@ -70,3 +87,14 @@ def test_a_result_that_is_not_accurate_says_so():
     assert simplest_fraction(found, 25.0) is None
     accurate = solve_hidden(load("kuhn_poker", "lanes"), options=CfrOptions(1e-8))
     assert simplest_fraction(accurate, 25.0) == Fraction(-1, 18)
+
+
+def test_against_a_player_says_what_best_responses_leave_it(ggp):
+    code, out, err = ggp("assess", "legal", "--exploit", "kuhn_poker", "--count", "1")
+    assert code == 0, err
+    assert out.splitlines()[0] == "kuhn_poker: legal is exploitable by 8.33333 goals"
+    assert "as second it earns 41.6667 against a best response; the value is 51.3889" in out
+    data = json.loads(ggp("assess", "legal", "--exploit", "kuhn_poker", "--count", "1", "--json")[1])
+    assert data["exploitability"] == pytest.approx(25 / 3)
+    assert data["answers"] == data["information_sets"] == 9
+    assert data["faults"] == []
