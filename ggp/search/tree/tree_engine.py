@@ -44,7 +44,7 @@ from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast_kernels import FeatureCases
 from ggp.search.tree.policies.parts import link_parts
-from ggp.search.tree.policies.policy import GRAVE
+from ggp.search.tree.policies.policy import GRAVE, UNIFORM
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
@@ -103,6 +103,8 @@ class TreeEngine:
         policy = options.parsed_policy
         lane_tables, roles = game.lane_tables, game.terms.roles
         game.native.begin(options.words)
+        if policy.playouts.draws == UNIFORM:
+            game.native_playouts.begin(options.words)
         self.tables = lane_tables
         self.options = options
         self._first_move = game.tables.first_move
@@ -249,6 +251,7 @@ class TreeEngine:
         arrays = self.arrays
         abandon(arrays, self.tree, self.memory.walkers, self.usable_lanes)
         words_of(arrays.value)[1 : 1 + len(arrays.root)] = arrays.root[:, None]
+        words_of(arrays.scratch)[len(arrays.scratch) - len(arrays.root) :] = arrays.root[:, None]
         arrays.counter[c.REFUSED] = 0
 
     def compact(self) -> None:

@@ -15,11 +15,13 @@ REFRESH_IN                     playouts until the weights of moves are recompute
 NEXT_CUT                       tick before which no playout can reach its limit
 REFUSED                        nodes and expansions for which there was no room
 IS_CONSTANT_SUM                1 as long as the goals of two roles summed up to 100 at every end
+LEAF_ROW                       0 if moves have rows in this tick; else their numbers have planes of `scratch`,
+                               and leaves of legal ones rows from this one on, if roles take turns
 """
 
-COUNTERS = 23
+COUNTERS = 24
 NODES, EDGES, EXPANSIONS, SLOTS, ROOT_NODE, ROOT_VISITS = range(6)
 TICK, LAUNCHES_LEFT, MIN_IN_FLIGHT, LANES_BUSY, DESCENDING = range(6, 11)
 FREE_WALKERS, FREE_LANES, FREE_TABLES = range(11, 14)
 FINISHED, DESCENTS, DEPTH_SUM, DEEPEST, STEPS = range(14, 19)
-REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM = range(19, 23)
+REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM, LEAF_ROW = range(19, 24)
