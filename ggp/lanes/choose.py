@@ -101,9 +101,9 @@ def choice_planes(tables: LaneTables) -> int:
 
 
 def choice_scratch_rows(tables: LaneTables) -> int:
-    """Number of scratch rows that `choose` needs."""
+    """Number of scratch rows that `choose` needs, as much for leaves of machine code and their counts."""
     blocks = len(tables.slot_literal) // 4 + 1
-    return (tables.role_count + 3) * choice_planes(tables) + 4 * blocks
+    return (tables.role_count + 3) * choice_planes(tables) + 8 * blocks
 
 
 def make_scratch(tables: LaneTables, words: int) -> Rows:
@@ -558,7 +558,8 @@ def is_fused(tables: LaneTables, value: Rows) -> bool:
 def settle_and_count(tables: LaneTables, value: Rows, scratch: Rows) -> None:
     """Settle LEGAL and GOAL in registers, and count moves; only if `is_fused`, as the following functions.
 
-    Then what the game's end depends on has its rows; legal moves have theirs, or leaves if roles take turns.
+    Then what the game's end depends on has its rows, and so have legal moves or, with several literals of
+    `Turns`, their leaves.
     """
     call_on_rows(tables.schedule.native[BEFORE_DRAW_CODE, native_column(value)], value, scratch)
 

@@ -326,8 +326,11 @@ def _choose_in_turns(
     """One tree for all roles; return the first free scratch row, and its leaves."""
     end, turns, leaves = rows.end, layout.turns, _leaves_in_turns(layout)
     if is_fused:
-        leaves = [leaf._replace(row=row) for row, leaf in enumerate(leaves, end)]
-        end += len(leaves)
+        of_all = len(turns.literal) > 1
+        placed = [i for i, leaf in enumerate(leaves) if of_all or leaf.is_shared]
+        for row, i in enumerate(placed, end):
+            leaves[i] = leaves[i]._replace(row=row)
+        end += len(placed)
     tree = _Tree(leaves, end)
     total = tree.count(counting, 0, len(leaves))
     can_move = some = _merged(counting, total)

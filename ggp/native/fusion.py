@@ -1,6 +1,6 @@
 """fusion: a whole tick of random playouts as two parts, between which numbers are drawn.
 
-    BEFORE_DRAW   LEGAL, GOAL, COUNT     of legal moves only leaves have rows, if roles share a tree of them
+    BEFORE_DRAW   LEGAL, GOAL, COUNT     of legal moves only leaves have rows, if several roles share a tree
     AFTER_DRAW    SELECT, NEXT, advance  moves stay in registers; the next states overwrite the states
 
 Operations of one part that read a row written by another one take its value instead. They are put in an order
@@ -44,7 +44,10 @@ def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operat
     """Settle LEGAL and GOAL and count."""
     selecting = {row for source in choice.selecting.source for row in source if row >= 0}
     rows = choice.rows
-    legal = {leaf.row for leaf in choice.leaves} or set(layout.row_of[tables.legal >> 1].tolist())
+    if len(layout.turns.literal) > 1:
+        legal = {leaf.row for leaf in choice.leaves}
+    else:
+        legal = set(layout.row_of[tables.legal >> 1].tolist())
     counted = {*range(rows.limit, rows.limit + len(layout.first_slot) * layout.planes)}
     counted |= {*range(rows.has_move, rows.lanes)}
     kept = legal | selecting | counted | _rows_read_later(tables, layout)
@@ -64,7 +67,7 @@ def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operat
     fused.append(goal)
     alone = Operations()
     for leaf in choice.leaves:
-        if not leaf.is_shared:
+        if not leaf.is_shared and leaf.row != NO_ROW:
             alone.keep(literal_value(leaf.moves[0].literal), leaf.row)
     fused.append(alone)
     first = len(fused.operations.table)

@@ -18,8 +18,8 @@ class Part(IntEnum):
 
     LEGAL .. SEES    the phases of a circuit
     COUNT, SELECT    the two halves of choosing moves, before and after numbers are drawn
-    BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept: leaves of moves,
-                     see `Turns`, or legal moves
+    BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept: legal moves or,
+                     if there are several literals of `Turns`, leaves
     AFTER_DRAW       SELECT and NEXT in one, and the next states in place
     """
 

@@ -44,7 +44,7 @@ from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.fast_kernels import FeatureCases
 from ggp.search.tree.policies.parts import link_parts
-from ggp.search.tree.policies.policy import GRAVE, UNIFORM
+from ggp.search.tree.policies.policy import GRAVE
 
 ENDLESS = 2**60
 """More playouts than any search makes."""
@@ -103,7 +103,7 @@ class TreeEngine:
         policy = options.parsed_policy
         lane_tables, roles = game.lane_tables, game.terms.roles
         game.native.begin(options.words)
-        if policy.playouts.draws == UNIFORM:
+        if not policy.has_statistics:
             game.native_playouts.begin(options.words)
         self.tables = lane_tables
         self.options = options

@@ -16,7 +16,7 @@ NEXT_CUT                       tick before which no playout can reach its limit
 REFUSED                        nodes and expansions for which there was no room
 IS_CONSTANT_SUM                1 as long as the goals of two roles summed up to 100 at every end
 LEAF_ROW                       0 if moves have rows in this tick; else their numbers have planes of `scratch`,
-                               and leaves of legal ones rows from this one on, if roles take turns
+                               and leaves of legal ones rows from this one on, with several literals of Turns
 """
 
 COUNTERS = 24

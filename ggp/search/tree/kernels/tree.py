@@ -66,7 +66,7 @@ def list_legal(tables: LaneTables, arrays: SearchArrays, role: Index, lane: Inde
     """
     option, turns, leaf_row = arrays.option, tables.turns, arrays.counter[c.LEAF_ROW]
     count = 0
-    if leaf_row == 0 or turns.literal.shape[0] == 0:
+    if leaf_row == 0 or turns.literal.shape[0] <= 1:
         first_slot, first_move = np.int64(tables.first_slot[role]), arrays.first_move[role]
         for i in range(arrays.first_move[role + 1] - first_move):
             option[count] = first_move + i
