@@ -95,7 +95,7 @@ class CompiledGame:
     tables, terms   their circuit, from `ggp.circuit.tables`
     words     width of the rows, see `ggp.lanes.engine`
     native    its machine code; searches `begin` it
-    native_playouts    that of whole ticks; `ggp.playouts` begins it
+    native_playouts    that of whole ticks; `ggp.playouts` and uniform searches begin it
     exclusive   known groups of fluents of which at most one holds in any reachable state
     """
 

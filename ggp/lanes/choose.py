@@ -101,9 +101,15 @@ def choice_planes(tables: LaneTables) -> int:
 
 
 def choice_scratch_rows(tables: LaneTables) -> int:
-    """Number of scratch rows that `choose` needs."""
+    """Number of scratch rows that `choose` needs, as much for leaves of machine code and their counts."""
     blocks = len(tables.slot_literal) // 4 + 1
-    return (tables.role_count + 3) * choice_planes(tables) + 4 * blocks
+    return (tables.role_count + 3) * choice_planes(tables) + 8 * blocks
+
+
+def make_scratch(tables: LaneTables, words: int) -> Rows:
+    """Scratch rows for `choose`, then for machine code: the lanes that restart, and the fluents of the state
+    they restart from."""
+    return make_rows(choice_scratch_rows(tables) + 1 + tables.fluent_count, words)
 
 
 def native_layout(tables: LaneTables) -> Layout:
@@ -541,34 +547,51 @@ def choose_moves(
 
 @inlined
 def is_fused(tables: LaneTables, value: Rows) -> bool:
-    """Whether machine code does what lies before and after the draw of all moves: see `draw_all`."""
+    """Whether machine code does what lies before and after the draw of all moves."""
     native = tables.schedule.native
     width = native_column(value)
     has_code = native[BEFORE_DRAW_CODE, width] != 0 and native[AFTER_DRAW_CODE, width] != 0
     return bool(has_code and take_turns(tables, value) == (tables.turns.literal.shape[0] > 0))
 
 
-@stage
-def draw_all(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows) -> Row:
-    """Settle LEGAL and GOAL in registers and draw a move of every role; return the lanes stuck.
+@inlined
+def settle_and_count(tables: LaneTables, value: Rows, scratch: Rows) -> None:
+    """Settle LEGAL and GOAL in registers, and count moves; only if `is_fused`, as the following functions.
 
-    Only if `is_fused`. Then what the game's end depends on has its rows, legal and selected moves have none.
+    Then what the game's end depends on has its rows, and so have legal moves or, with several literals of
+    `Turns`, their leaves.
     """
-    everywhere = fill(value, ALL_ONES)
     call_on_rows(tables.schedule.native[BEFORE_DRAW_CODE, native_column(value)], value, scratch)
+
+
+@stage
+def draw_all(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, random: Rows, lanes: Row) -> Row:
+    """Draw the number of a move of every role in `lanes`, 0 in others; return those of `lanes` stuck."""
     if tables.turns.literal.shape[0] > 0:
-        stuck = _draw_in_turn(tables, scratch, planes, random, everywhere)
+        stuck = _draw_in_turn(tables, scratch, planes, random, lanes)
     else:
         stuck = fill(value, np.uint64(0))
         for role in range(tables.role_count):
-            stuck = stuck | ~load(scratch, (tables.role_count + 3) * planes + role)
-        _draw_by_role(tables, value, scratch, planes, random, everywhere)
-    store(scratch, (tables.role_count + 3) * planes + tables.role_count, ~stuck)
+            stuck = stuck | (lanes & ~load(scratch, (tables.role_count + 3) * planes + role))
+        _draw_by_role(tables, value, scratch, planes, random, lanes)
     return stuck
 
 
 @inlined
-def advance_all(tables: LaneTables, value: Rows, scratch: Rows, restarted: Row) -> None:
-    """Make the moves of `draw_all`; the lanes `restarted` take the state in the last rows of `scratch`."""
+def drawn_row(tables: LaneTables, planes: Index, role: Index) -> Index:
+    """The first row of `scratch` with the number that `draw_all` has drawn for a role."""
+    return (tables.role_count if tables.turns.literal.shape[0] > 0 else role) * planes
+
+
+@inlined
+def leaf_row(tables: LaneTables, planes: Index) -> Index:
+    """The row of `scratch` with the lanes in which leaf 0 of `Turns` is legal, that of leaf 1 next to it."""
+    return (tables.role_count + 3) * planes + tables.role_count + 1
+
+
+@inlined
+def advance_all(tables: LaneTables, value: Rows, scratch: Rows, planes: Index, restarted: Row) -> None:
+    """Make the moves drawn; the lanes `restarted` take the state in the last rows of `scratch`."""
+    store(scratch, (tables.role_count + 3) * planes + tables.role_count, ~restarted)
     store(scratch, scratch.shape[0] - 1 - tables.fluent_count, restarted)
     call_on_rows(tables.schedule.native[AFTER_DRAW_CODE, native_column(value)], value, scratch)

@@ -37,7 +37,7 @@ from ggp.jit.rows import (
     word_count,
     words_of,
 )
-from ggp.lanes.choose import advance_all, choice_scratch_rows, draw_all, is_fused, seeded_random
+from ggp.lanes.choose import advance_all, draw_all, is_fused, make_scratch, seeded_random, settle_and_count
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import advance_or_restart, move_at_random, settle_choices
 
@@ -51,7 +51,7 @@ class PlayoutArrays(NamedTuple):
     """The memory of one engine. W words per row everywhere.
 
     value       K+1 rows: the circuit in all lanes
-    scratch     rows for `choose`, then for machine code: a row of the lanes that restart, and those of `root`
+    scratch     of `make_scratch`; its last rows are those of `root`
     saved       rows for fluents whose next value cannot be written in place
     random      2 rows
     root        uint64[F]: all ones if the fluent holds in the root state, else 0
@@ -81,7 +81,7 @@ def make_arrays(tables: LaneTables, words: int, seed: int, stream: int = 0) -> P
     words_of(value)[0] = ALL_ONES
     return PlayoutArrays(
         value=value,
-        scratch=make_rows(choice_scratch_rows(tables) + 1 + tables.fluent_count, words),
+        scratch=make_scratch(tables, words),
         saved=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
         root=np.zeros(tables.fluent_count, np.uint64),
@@ -284,13 +284,15 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
     for _ in range(ticks):
         fused = is_fused(tables, value)
         if fused:
-            stuck = draw_all(tables, value, arrays.scratch, planes, arrays.random)
+            settle_and_count(tables, value, arrays.scratch)
+            everywhere = fill(value, ALL_ONES)
+            stuck = draw_all(tables, value, arrays.scratch, planes, arrays.random, everywhere)
         else:
             stuck = move_at_random(tables, value, arrays.scratch, planes, arrays.random)
         terminal = literal(value, np.int64(tables.terminal))
         restarted = _end_playouts(tables, arrays, terminal, stuck, step_limit, not fused)
         if fused:
-            advance_all(tables, value, arrays.scratch, restarted)
+            advance_all(tables, value, arrays.scratch, planes, restarted)
         else:
             advance_or_restart(tables, value, arrays.saved, arrays.root, restarted)
         counter[TICKS] += 1

@@ -10,11 +10,12 @@ one literal holds; whether one does is looked up in each tick (`ggp.lanes.choose
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.tables import FALSE_LITERAL, TRUE_LITERAL, CircuitTables, Int32Array
+from ggp.circuit.tables import TRUE_LITERAL, CircuitTables, Int32Array
 from ggp.jit.compiling import kernel
 from ggp.native.parts import NO_MOVE, NO_TURNS, Turns
 
@@ -87,7 +88,8 @@ def _turns(tables: CircuitTables, clock: list[int], *, is_exact: bool) -> Turns 
         cases.append([x ^ 1 for x in clock])
     legal = np.array([_truth(tables, case, tables.legal) for case in cases])
     owner = np.full(len(cases), tables.role_count)
-    of_move, waiting = np.full(len(tables.legal), FALSE_LITERAL, np.int32), []
+    leaf_moves: list[list[int]] = [[] for _ in clock]
+    waiting = []
     for role, (first, end) in enumerate(zip(tables.first_move[:-1], tables.first_move[1:], strict=True)):
         is_possible = legal[:, first:end] != 0
         waits = (is_possible.sum(axis=1) == 1) & (legal[:, first:end] == 1).any(axis=1)
@@ -102,8 +104,8 @@ def _turns(tables: CircuitTables, clock: list[int], *, is_exact: bool) -> Turns 
         owner[has_turn] = role
         waiting.append(int(first) + moves.pop() if moves else NO_MOVE)
         for case in has_turn[has_turn < len(clock)].tolist():
-            of_move[first:end][is_possible[case]] = clock[case]
-    others = np.setdiff1d(np.flatnonzero(of_move == FALSE_LITERAL), waiting)
+            leaf_moves[case] = (first + np.flatnonzero(is_possible[case])).tolist()
+    others = np.setdiff1d(np.arange(len(tables.legal)), [*chain(*leaf_moves), *waiting])
     is_owned = owner[: len(clock)] < tables.role_count
     if (
         others.size
@@ -116,7 +118,8 @@ def _turns(tables: CircuitTables, clock: list[int], *, is_exact: bool) -> Turns 
         literal=np.array(clock, np.int32)[order],
         first=np.searchsorted(owner[order], np.arange(tables.role_count + 1)).astype(np.int32),
         is_exact=int(is_exact),
-        of_move=of_move,
+        leaf_move=np.array([move for case in order for move in leaf_moves[case]], np.int32),
+        first_leaf=np.cumsum([0, *(len(leaf_moves[case]) for case in order)]).astype(np.int32),
         waiting=np.array(waiting, np.int32),
     )
 

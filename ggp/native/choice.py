@@ -18,16 +18,17 @@ in it, so a leaf is legal where any of its moves is. The moves of the roles that
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
-from ggp.circuit.tables import FALSE_LITERAL, TRUE_LITERAL
+from ggp.circuit.tables import TRUE_LITERAL
 from ggp.native.operations import NO_ROW, Operations, Value, literal_value
 from ggp.native.parts import NO_MOVE, Layout
 from ggp.native.schedule import SCRATCH, Schedule, ScheduleError, pack_operations
 
 RECOUNTED = 3
 """Counts of subtrees with at most this many leaves are not kept but made again."""
-TRUE, FALSE = TRUE_LITERAL, FALSE_LITERAL
+TRUE = TRUE_LITERAL
 
 
 def moves_of_role(layout: Layout, role: int) -> list[tuple[int, int]]:
@@ -307,17 +308,16 @@ def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations,
 
 def _leaves_in_turns(layout: Layout) -> list[Leaf]:
     """The leaves of the tree of all roles: leaf i is the i-th move under each literal of `Turns`."""
-    turns, leaves = layout.turns, list[Leaf]()
-    places = dict.fromkeys(turns.literal.tolist(), 0)
+    turns = layout.turns
+    first: list[int] = turns.first_leaf.tolist()
+    numbers: list[int] = turns.leaf_move.tolist()
     moves = [move for role in range(len(turns.waiting)) for move in moves_of_role(layout, role)]
     waiting = {*turns.waiting.tolist()}
-    for number, (move, turn) in enumerate(zip(moves, turns.of_move.tolist(), strict=True)):
-        if turn != FALSE:
-            if places[turn] == len(leaves):
-                leaves.append(Leaf([]))
-            leaves[places[turn]].moves.append(LeafMove(*move, turn, number in waiting))
-            places[turn] += 1
-    return leaves
+    under = [
+        [LeafMove(*moves[m], turn, m in waiting) for m in numbers[begin:end]]
+        for turn, begin, end in zip(turns.literal.tolist(), first, first[1:], strict=False)
+    ]
+    return [Leaf([each for each in leaf if each]) for leaf in zip_longest(*under)]
 
 
 def _choose_in_turns(
@@ -326,10 +326,11 @@ def _choose_in_turns(
     """One tree for all roles; return the first free scratch row, and its leaves."""
     end, turns, leaves = rows.end, layout.turns, _leaves_in_turns(layout)
     if is_fused:
-        shared = [i for i, leaf in enumerate(leaves) if leaf.is_shared]
-        for row, i in enumerate(shared, end):
+        of_all = len(turns.literal) > 1
+        placed = [i for i, leaf in enumerate(leaves) if of_all or leaf.is_shared]
+        for row, i in enumerate(placed, end):
             leaves[i] = leaves[i]._replace(row=row)
-        end += len(shared)
+        end += len(placed)
     tree = _Tree(leaves, end)
     total = tree.count(counting, 0, len(leaves))
     can_move = some = _merged(counting, total)

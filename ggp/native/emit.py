@@ -62,7 +62,7 @@ def part_text(schedule: Schedule, name: str, rows: Rows) -> str:
     >>> import numpy as np
     >>> conjunction = Schedule(
     ...     np.array([0xC0], np.uint8), np.array([[1, 2, 1]], np.int32), np.array([3], np.int32),
-    ...     np.array([0, 1], np.int32),
+    ...     np.array([0, 1], np.int32), np.ones((1, 3), np.bool_),
     ... )
     >>> print(part_text(conjunction, "phase0", Rows(1, has_ternary=False)))
     define internal void @phase0_0(ptr noalias %value, ptr noalias %scratch) noinline nounwind {
@@ -105,21 +105,17 @@ def _function_lines(schedule: Schedule, function: int, rows: Rows) -> Iterator[s
     begin, end = schedule.function[function : function + 2].tolist()
     stride = 8 * rows.words
     table, source = schedule.table[begin:end].tolist(), schedule.source[begin:end].tolist()
-    target = schedule.target.tolist()
-    loaded: dict[int, str] = {}
+    target, is_loaded = schedule.target.tolist(), schedule.is_loaded[begin:end].tolist()
+    name_of: dict[int, str] = {}
+    loads = 0
     for i in range(end - begin):
-        given = []
-        for each in source[i]:
-            if each < 0 and ~each >= begin:
-                given.append(f"%t{~each - begin}")
-                continue
-            row = each if each >= 0 else target[~each]
-            if row not in loaded:
-                k = len(loaded)
-                loaded[row] = f"%x{k}"
-                yield f"%p{k} = {_place(row, stride)}"
-                yield f"%x{k} = load {rows.vector}, ptr %p{k}, align 8"
-            given.append(loaded[row])
+        for each in {x: None for x, is_ in zip(source[i], is_loaded[i], strict=True) if is_}:
+            yield f"%p{loads} = {_place(each if each >= 0 else target[~each], stride)}"
+            yield f"%x{loads} = load {rows.vector}, ptr %p{loads}, align 8"
+            name_of[each] = f"%x{loads}"
+            loads += 1
+        given = [name_of[each] for each in source[i]]
+        name_of[~(begin + i)] = f"%t{i}"
         if rows.inputs == 3 and not _is_simple(table[i], source[i]):
             inputs = ", ".join(f"{rows.vector} {x}" for x in given)
             yield f"%t{i} = call {rows.vector} {rows.ternary}({inputs}, i32 {table[i]})"

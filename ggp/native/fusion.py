@@ -1,6 +1,6 @@
 """fusion: a whole tick of random playouts as two parts, between which numbers are drawn.
 
-    BEFORE_DRAW   LEGAL, GOAL, COUNT     that moves are legal stays in registers, but for what SELECT reads
+    BEFORE_DRAW   LEGAL, GOAL, COUNT     of legal moves only leaves have rows, if several roles share a tree
     AFTER_DRAW    SELECT, NEXT, advance  moves stay in registers; the next states overwrite the states
 
 Operations of one part that read a row written by another one take its value instead. They are put in an order
@@ -44,9 +44,13 @@ def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operat
     """Settle LEGAL and GOAL and count."""
     selecting = {row for source in choice.selecting.source for row in source if row >= 0}
     rows = choice.rows
+    if len(layout.turns.literal) > 1:
+        legal = {leaf.row for leaf in choice.leaves}
+    else:
+        legal = set(layout.row_of[tables.legal >> 1].tolist())
     counted = {*range(rows.limit, rows.limit + len(layout.first_slot) * layout.planes)}
     counted |= {*range(rows.has_move, rows.lanes)}
-    kept = selecting | counted | _rows_read_later(tables, layout)
+    kept = legal | selecting | counted | _rows_read_later(tables, layout)
     fused = _Fusion()
     begin, end = gates_of_phase(tables, Phase.LEGAL)
     move0 = 1 + tables.fluent_count
@@ -61,6 +65,11 @@ def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operat
     outputs = {node for node in outputs_of_phase(tables, begin, end) if int(row_of[node]) in read}
     fused.append(laid_out(map_gates(tables, begin, end, outputs, 3, unions=unions), row_of))
     fused.append(goal)
+    alone = Operations()
+    for leaf in choice.leaves:
+        if not leaf.is_shared and leaf.row != NO_ROW:
+            alone.keep(literal_value(leaf.moves[0].literal), leaf.row)
+    fused.append(alone)
     first = len(fused.operations.table)
     fused.append(choice.counting)
     operations = fused.operations

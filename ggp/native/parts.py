@@ -18,7 +18,8 @@ class Part(IntEnum):
 
     LEGAL .. SEES    the phases of a circuit
     COUNT, SELECT    the two halves of choosing moves, before and after numbers are drawn
-    BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept
+    BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept: legal moves or,
+                     if there are several literals of `Turns`, leaves
     AFTER_DRAW       SELECT and NEXT in one, and the next states in place
     """
 
@@ -34,7 +35,7 @@ class Part(IntEnum):
 
 SINGLE_PARTS = tuple(part for part in Part if part < Part.BEFORE_DRAW)
 FUSED_PARTS = (Part.BEFORE_DRAW, Part.AFTER_DRAW)
-"""What random playouts use, in place of all others but SEES."""
+"""What random playouts and uniform searches use, in place of all others but SEES."""
 PHASES_OF = {
     **{Part(phase): (phase,) for phase in Phase},
     Part.BEFORE_DRAW: (Phase.LEGAL, Phase.GOAL),
@@ -48,19 +49,21 @@ class Turns(NamedTuple):
     literal    int32[*]: of constants or fluents, at most one of which holds; empty if roles do not take turns
     first      int32[R+1]: where those of each role begin; where a later one holds, all roles wait
     is_exact   1 if one always holds, else 0: all wait where none does (kernels' memory holds no bool)
-    of_move    int32[M]: the literal under which a move of the role whose turn it is may be legal; FALSE: none
+    leaf_move, first_leaf    int32[*], int32[T+1]: from first_leaf[t] on, the moves that may be legal under
+               literal t, of the role whose turn it is; the i-th ones of all literals are *leaf* i
     waiting    int32[R]: the move that is the only legal one of a role that waits; NO_MOVE if it never waits
     """
 
     literal: Int32Array
     first: Int32Array
     is_exact: int
-    of_move: Int32Array
+    leaf_move: Int32Array
+    first_leaf: Int32Array
     waiting: Int32Array
 
 
 NO_MOVE = -1
-NO_TURNS = Turns(*(np.zeros(0, np.int32),) * 2, 0, *(np.zeros(0, np.int32),) * 2)
+NO_TURNS = Turns(*(np.zeros(0, np.int32),) * 2, 0, *(np.zeros(0, np.int32),) * 3)
 
 
 class Layout(NamedTuple):

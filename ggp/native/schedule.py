@@ -2,8 +2,9 @@
 
 This is data that every target shares: `emit` makes instructions of it, `interpret` runs it in plain Python.
 Only values that something else reads are written to rows: outputs, gates that later phases read, and values
-that another function of the same phase reads. The last ones take the rows that the interpreter of circuits
-(`ggp.lanes.settle`) shares among its gates, one after another.
+that are loaded again, in another function or because registers do not suffice. The last ones take the rows
+that the interpreter of circuits (`ggp.lanes.settle`) shares among its gates, one after another. Which values
+stay in registers is decided here (of all, the one read last is dropped; Belady 1966): LLVM spills more.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from ggp.native.mapping import ALL_OF_THREE, Cover, map_gates
 from ggp.native.operations import NO_ROW, Operations, Value
 from ggp.native.parts import Layout
 
-FUNCTION_OPERATIONS, SMALL_FUNCTION_OPERATIONS, LARGE_PART = 250, 120, 1000
-"""Operations of one function; fewer in parts of more than LARGE_PART operations: there LLVM spills registers
-more often than functions exchange values."""
+FUNCTION_OPERATIONS = 500
+"""Operations of one function; the time that LLVM takes grows faster than they do."""
+REGISTERS = 29
+"""Values in registers at a time, of 32 with AVX-512: some are needed for results."""
 SCRATCH = 1 << 28
 """Rows from this number on are those of a second array, which functions about moves work in."""
 
 
 class ScheduleError(Exception):
-    """There are not enough rows for the values between functions."""
+    """There are not enough rows for the values that are loaded again."""
 
 
 class Schedule(NamedTuple):
@@ -38,12 +40,14 @@ class Schedule(NamedTuple):
     source     int32[N, 3]: inputs: a row, or ~i for operation i; missing ones repeat the first
     target     int32[N]: row to write, or NO_ROW
     function   int32[C+1]: the operations of function c are function[c] .. function[c+1]-1
+    is_loaded  bool[N, 3]: whether an input is loaded from its row; else the function has it in a register
     """
 
     table: NDArray[np.uint8]
     source: Int32Array
     target: Int32Array
     function: Int32Array
+    is_loaded: NDArray[np.bool_]
 
 
 def schedule_phase(
@@ -106,39 +110,63 @@ def pack_operations(
 ) -> Schedule:
     """Operations as a schedule with functions of equal size. Raises ScheduleError.
 
-    spare   rows for values that another function reads
+    spare   rows for values that are loaded again
     """
     count = len(operations.table)
-    usual = FUNCTION_OPERATIONS if count <= LARGE_PART else SMALL_FUNCTION_OPERATIONS
-    functions = max(1, -(-count // (function_operations or usual)))
+    functions = max(1, -(-count // (function_operations or FUNCTION_OPERATIONS)))
     bounds = [count * c // functions for c in range(functions + 1)]
-    target = _with_spare_rows(operations, bounds, list(spare)[::-1])
+    sources = [[*each, each[0], each[0]][:3] for each in operations.source]
+    is_loaded = _plan_loads(sources, bounds)
+    loaded = {
+        ~x for pair in zip(sources, is_loaded, strict=True) for x, is_ in zip(*pair, strict=True) if is_
+    }
     return Schedule(
         np.array(operations.table, np.uint8),
-        np.array([[*each, each[0], each[0]][:3] for each in operations.source], np.int32).reshape(-1, 3),
-        np.array(target, np.int32),
+        np.array(sources, np.int32).reshape(-1, 3),
+        np.array(_with_spare_rows(operations, loaded, list(spare)[::-1]), np.int32),
         np.array(bounds, np.int32),
+        np.array(is_loaded, np.bool_).reshape(-1, 3),
     )
 
 
-def _with_spare_rows(operations: Operations, bounds: list[int], free: list[int]) -> list[int]:
-    """Targets: values that another function reads get a free row, until the last function that reads them."""
-    function_of = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)).tolist()
-    last_reader = [0] * len(function_of)
-    for reader, inputs in enumerate(operations.source):
-        for each in inputs:
-            if each < 0:
-                last_reader[~each] = function_of[reader]
+def _plan_loads(sources: list[list[int]], bounds: list[int]) -> list[list[bool]]:
+    """Whether the inputs of each operation are loaded from rows."""
+    readers: list[dict[int, list[int]]] = [{} for _ in bounds[1:]]
+    for of_function, begin, end in zip(readers, bounds, bounds[1:], strict=False):
+        for number in range(end - 1, begin - 1, -1):
+            for each in {*sources[number]}:
+                of_function.setdefault(each, []).append(number)
+    is_loaded = []
+    for of_function, begin, end in zip(readers, bounds, bounds[1:], strict=False):
+        # Values in registers, with the next operation of the function that reads them.
+        held: dict[int, int] = {}
+        for number in range(begin, end):
+            is_loaded.append([each not in held for each in sources[number]])
+            for each in {*sources[number]}:
+                of_function[each].pop()
+            for each in (*sources[number], ~number):
+                later = of_function.get(each)
+                if later:
+                    held[each] = later[-1]
+                else:
+                    held.pop(each, None)
+            while len(held) > REGISTERS:
+                del held[max(held, key=held.__getitem__)]
+    return is_loaded
+
+
+def _with_spare_rows(operations: Operations, loaded: set[int], free: list[int]) -> list[int]:
+    """Targets: values that are loaded again have a row, if need be a free one until their last reader."""
+    last_reader = {~each: i for i, source in enumerate(operations.source) for each in source if each < 0}
     target, rows = list(operations.target), len(free)
-    done: list[list[int]] = [[] for _ in bounds]
-    for number, function in enumerate(function_of):
-        if number == bounds[function]:
-            free += done[function]
-        if target[number] == NO_ROW and last_reader[number] > function:
+    done: dict[int, list[int]] = {}
+    for number in range(len(target)):
+        free += done.pop(number, [])
+        if target[number] == NO_ROW and number in loaded:
             if not free:
-                raise ScheduleError(f"more than {rows} rows between functions")
+                raise ScheduleError(f"more than {rows} rows for values that are loaded again")
             target[number] = free.pop()
-            done[last_reader[number] + 1].append(target[number])
+            done.setdefault(last_reader[number] + 1, []).append(target[number])
     return target
 
 
@@ -151,7 +179,7 @@ def interpret(
 
     >>> copy = Schedule(
     ...     np.array([0xF0], np.uint8), np.array([[0, 0, 0]], np.int32), np.array([1], np.int32),
-    ...     np.array([0, 1], np.int32),
+    ...     np.array([0, 1], np.int32), np.ones((1, 3), np.bool_),
     ... )
     >>> rows = np.array([[5], [0]], np.uint64)
     >>> interpret(copy, rows); rows[1].tolist()
@@ -166,16 +194,15 @@ def interpret(
         registers: dict[int, NDArray[np.uint64]] = {}
         for i in range(begin, end):
             given = []
-            for source in schedule.source[i].tolist():
-                number = ~source
-                within = number >= begin and source < 0
-                row = source if source >= 0 else int(schedule.target[number])
-                given.append(registers[number] if within else place(row).copy())
+            for source, is_loaded in zip(schedule.source[i].tolist(), schedule.is_loaded[i], strict=True):
+                if is_loaded:
+                    registers[source] = place(source if source >= 0 else int(schedule.target[~source])).copy()
+                given.append(registers[source])
             result = np.zeros_like(given[0])
             for pattern in range(8):
                 if schedule.table[i] >> pattern & 1:
                     a, b, c = (x if pattern >> k & 1 else ~x for x, k in zip(given, (2, 1, 0), strict=True))
                     result |= a & b & c
-            registers[i] = result
+            registers[~i] = result
             if schedule.target[i] != NO_ROW:
                 place(int(schedule.target[i]))[:] = result

@@ -31,7 +31,7 @@ from ggp.lanes.choose import choose_moves
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.step import advance, settle_states, settle_successors, sum_percepts
 from ggp.search.tree.kernels.arrays import BUSY, CUT, IN_TREE, MISSING, Float64Array, SearchArrays
-from ggp.search.tree.kernels.tree import NEUTRAL_GOAL, random_below, random_slot, read_goals
+from ggp.search.tree.kernels.tree import NEUTRAL_GOAL, random_below, random_move, read_goals
 
 RAMP = 8
 """Lanes in flight are at most as many as this part of the playouts of the root, and at least one."""
@@ -225,10 +225,11 @@ def _descend_lane(memory: SetMemory, lane: Index) -> bool:
             lanes.path_role[lane, lanes.depth[lane]] = role
             lanes.depth[lane] += 1
         else:
-            slot = random_slot(tables, arrays, role, lane)
+            number = random_move(tables, arrays, role, lane)
             leaves = leaves or role != rules.chance
-            if slot < 0:
+            if number < 0:
                 return False
+            slot = tables.first_slot[role] + arrays.option[number] - arrays.first_move[role]
         lanes.made[role, lane] = slot
         set_lane(arrays.value, np.int64(tables.slot_node[slot]), lane)
     if leaves or lanes.depth[lane] + tables.role_count > lanes.path_edge.shape[1]:

@@ -102,6 +102,8 @@ class TreeEngine:
         policy = options.parsed_policy
         lane_tables, roles = game.lane_tables, game.terms.roles
         game.native.begin(options.words)
+        if not policy.has_statistics:
+            game.native_playouts.begin(options.words)
         self.tables = lane_tables
         self.options = options
         self._first_move = game.tables.first_move
@@ -242,6 +244,7 @@ class TreeEngine:
         arrays = self.arrays
         abandon(arrays, self.tree, self.memory.walkers, self.usable_lanes)
         words_of(arrays.value)[1 : 1 + len(arrays.root)] = arrays.root[:, None]
+        words_of(arrays.scratch)[len(arrays.scratch) - len(arrays.root) :] = arrays.root[:, None]
         arrays.counter[c.REFUSED] = 0
 
     def compact(self) -> None:

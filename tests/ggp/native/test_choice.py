@@ -76,7 +76,8 @@ def put_legal(layout: Layout, value: np.ndarray, rng: np.random.Generator) -> No
     for role, waiting in enumerate(turns.waiting.tolist()):
         waits = (case < turns.first[role]) | (case >= turns.first[role + 1])
         for x, _ in moves_of_role(layout, role):
-            may_move = shown == turns.of_move[number]
+            place = np.searchsorted(turns.first_leaf, np.flatnonzero(turns.leaf_move == number), side="right")
+            may_move = np.isin(shown, turns.literal[place - 1])
             is_legal = (bits(value[x >> 1]) & may_move) | (waits & (number == waiting))
             value[x >> 1] = row_of(is_legal ^ bool(x & 1))
             number += 1

@@ -23,12 +23,16 @@ from ggp.lanes.layout import LaneTables, arrange
 from ggp.native import background
 from ggp.native.background import WIDTHS, NativeCode
 from ggp.native.code import LoadedCode, compile_part
-from ggp.native.parts import Part
+from ggp.native.parts import FUSED_PARTS, Part
 from ggp.native.schedule import ScheduleError
 from ggp.players.factory import make_player
 from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.search import AlphaBeta
+from ggp.search.budget import Budget
 from ggp.search.decisive.immediate_wins import immediate_wins, winning_tables
+from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.options import MctsOptions
+from ggp.search.tree.search import LanesSearch
 from tests.conftest import CORPUS_SHEETS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
 from tests.ggp.search.tree import test_golden as golden
 from tests.oracles import naive_lanes
@@ -209,6 +213,23 @@ def test_golden_trees_with_wins_seen_ahead(native):
     golden.test_lanes_agree_with_the_reference_in_wins_seen_ahead("connectfour_4x4", True)
     winning = winning_tables(golden.compiled("connectfour_4x4"))
     assert (winning.native, 1) in native
+
+
+@pytest.mark.parametrize("name", mostly_slow(["connectfour_4x4", "goofspiel", "pentago", "dicerace"], 2))
+def test_trees_of_many_lanes(native, name):
+    """Whole ticks by machine code, also where the tree finds no room for more nodes and edges."""
+    game, found = ggp.load(name), []
+    for each in (game, interpreted(game)):
+        search = LanesSearch(each, each.roles[0], options=MctsOptions(lanes_per_leaf=2, memory_mebibytes=1))
+        search.move_to(each.initial_state(), None)
+        search.run(Budget(simulations=40_000))
+        engine = search.engines[0]
+        edges = slice(engine.edge_count)
+        found.append([column[edges].tolist() for column in engine.tree[7:12]])
+        has_code = each.lane_tables.schedule.native[FUSED_PARTS, WIDTHS.index(8)].all()
+        assert (engine.arrays.counter[c.LEAF_ROW] != 0) == has_code
+        assert engine.is_full or name in ("goofspiel", "dicerace")
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import ALL_ONES, make_rows, words_of
-from ggp.lanes.choose import choice_scratch_rows, seeded_random
+from ggp.lanes.choose import make_scratch, seeded_random
 from ggp.lanes.indices import INDEX_PLANES
 from ggp.lanes.layout import LaneTables
 from ggp.lanes.roulette import make_legal_moves
@@ -176,7 +176,7 @@ def make_search_arrays(
     state_words = (tables.fluent_count + 63) // 64 if has_states else 1
     return SearchArrays(
         value=value,
-        scratch=make_rows(choice_scratch_rows(tables), words),
+        scratch=make_scratch(tables, words),
         legal=make_legal_moves(len(tables.slot_node), words),
         saved=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
@@ -192,6 +192,7 @@ def make_search_arrays(
         goal_value=goal_value,
         root_log=_root_logs(),
         score=np.zeros(tables.move_count + EDGE_BLOCK, np.float64),
+        option=np.zeros(tables.move_count + 1, np.int32),
         weighed=_make_weighed_moves(tables, has_states),
         first_move=first_move.astype(np.int64),
     )

@@ -156,7 +156,7 @@ class SearchArrays(NamedTuple):
     """Rows and counters of one tree search; K rows of the circuit."""
 
     value: Rows  # K+1: the circuit in all lanes
-    scratch: Rows  # for `choose`
+    scratch: Rows  # for `choose`; the last F are those of the root state
     legal: LegalMoves  # scratch of draws by weight
     saved: Rows  # for fluents whose next value cannot be written in place
     random: Rows  # 2
@@ -172,6 +172,7 @@ class SearchArrays(NamedTuple):
     goal_value: Float64Array  # goal of each goal literal
     root_log: Float64Array  # [ROOT_LOGS] root_log[n] = sqrt(ln n), for small n
     score: Float64Array  # [M + EDGE_BLOCK] scratch of the values that UCT compares, of PAST and FAST
+    option: Int32Array  # [M + 1] scratch of lists of moves
     weighed: WeighedMoves  # scratch of PAST
     first_move: Int64Array  # [R+1]
 

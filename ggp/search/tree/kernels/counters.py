@@ -15,11 +15,13 @@ REFRESH_IN                     playouts until the weights of moves are recompute
 NEXT_CUT                       tick before which no playout can reach its limit
 REFUSED                        nodes and expansions for which there was no room
 IS_CONSTANT_SUM                1 as long as the goals of two roles summed up to 100 at every end
+LEAF_ROW                       0 if moves have rows in this tick; else their numbers have planes of `scratch`,
+                               and leaves of legal ones rows from this one on, with several literals of Turns
 """
 
-COUNTERS = 22
+COUNTERS = 23
 NODES, EDGES, EXPANSIONS, SLOTS, ROOT_NODE, ROOT_VISITS = range(6)
 TICK, LAUNCHES_LEFT, MIN_IN_FLIGHT, LANES_BUSY, DESCENDING = range(6, 11)
 FREE_WALKERS, FREE_LANES = range(11, 13)
 FINISHED, DESCENTS, DEPTH_SUM, DEEPEST, STEPS = range(13, 18)
-REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM = range(18, 22)
+REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM, LEAF_ROW = range(18, 23)

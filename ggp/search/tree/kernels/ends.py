@@ -69,10 +69,16 @@ def lanes_to_cut(arrays: SearchArrays, walkers: Walkers, settings: Settings) -> 
 
 @stage
 def settle_and_end(search: SearchMemory) -> tuple[Row, Row]:
-    """Settle the inputs of choices. Returns the busy lanes that are over (terminal, or to be cut), and those
-    of the others that are outside the tree: the policy chooses their moves."""
+    """Settle the inputs of choices; `find_ends`."""
+    settle_states(search.tables, search.arrays.value)
+    return find_ends(search)
+
+
+@stage
+def find_ends(search: SearchMemory) -> tuple[Row, Row]:
+    """The busy lanes that are over (terminal, or to be cut), and those of the others that are outside the
+    tree: the policy chooses their moves."""
     tables, arrays = search.tables, search.arrays
-    settle_states(tables, arrays.value)
     busy = load(arrays.mask, BUSY)
     over = literal(arrays.value, np.int64(tables.terminal)) & busy
     over = over | lanes_to_cut(arrays, search.walkers, search.settings)

@@ -25,6 +25,7 @@ from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index, get_word, set_word, word_count
 from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.bits import set_lane
+from ggp.lanes.choose import drawn_row
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
     BUSY,
@@ -38,7 +39,7 @@ from ggp.search.tree.kernels.arrays import (
     Walkers,
 )
 from ggp.search.tree.kernels.ends import add_ends_in_tree, add_lanes, end_lanes
-from ggp.search.tree.kernels.tree import add_child, child_of, random_slot, select_edge
+from ggp.search.tree.kernels.tree import add_child, child_of, random_move, select_edge
 
 
 @inlined
@@ -50,6 +51,21 @@ def _leave_tree(search: SearchMemory, walker: Index) -> None:
     for w in range(word_count(walkers.lanes)):
         left = get_word(arrays.mask, IN_TREE, w) & ~get_word(walkers.lanes, walker, w)
         set_word(arrays.mask, IN_TREE, w, left)
+
+
+@inlined
+def _enter_move(search: SearchMemory, role: Index, move: Index, number: Index, walker: Index) -> None:
+    """Enter a role's move in all lanes of the walker: `number` among its legal ones, `move` among all."""
+    arrays, walkers = search.arrays, search.walkers
+    if arrays.counter[c.LEAF_ROW] == 0:
+        add_lanes(arrays.value, np.int64(search.tables.move0) + move, walkers, walker)
+        return
+    row = drawn_row(search.tables, search.settings.choice_planes, role)
+    while number > 0:
+        if number & 1:
+            add_lanes(arrays.scratch, row, walkers, walker)
+        number >>= 1
+        row += 1
 
 
 @stage
@@ -65,7 +81,7 @@ def _choose_in_tree(search: SearchMemory, parts: Parts, memory: Index, walker: I
         e = select_edge(search, parts, memory, node, role, lane)
         path_edge[role] = e
         tree.started[e] += walkers.size[walker]
-        add_lanes(search.arrays.value, np.int64(tables.move0) + np.int64(tree.move[e]), walkers, walker)
+        _enter_move(search, role, np.int64(tree.move[e]), e - tree.first_edge[node, role], walker)
     walkers.path_node[walker, depth] = node
     walkers.depth[walker] = depth + 1
     child = child_of(tree, node, path_edge)
@@ -94,9 +110,9 @@ def _descend(search: SearchMemory, parts: Parts, memory: Index) -> None:
         if search.tree.first_edge[walkers.node[walker], 0] == MISSING:
             # Its edges found no room: a uniformly random legal move of each role.
             for role in range(tables.role_count):
-                slot = random_slot(tables, arrays, role, np.int64(walkers.lane[walker, 0]))
-                if slot != MISSING:
-                    add_lanes(arrays.value, np.int64(tables.slot_node[slot]), walkers, walker)
+                number = random_move(tables, arrays, role, np.int64(walkers.lane[walker, 0]))
+                if number != MISSING:
+                    _enter_move(search, role, np.int64(arrays.option[number]), number, walker)
             walkers.leaf[walker] = MISSING
             _leave_tree(search, walker)
         else:

@@ -22,7 +22,7 @@ from ggp.circuit.tables import Int32Array
 from ggp.jit.compiling import inlined, stage
 from ggp.jit.entry_points import NO_ENTRY, call_entry
 from ggp.jit.rows import Index
-from ggp.lanes.bits import literal_in_lane
+from ggp.lanes.bits import has_lane, literal_in_lane
 from ggp.lanes.layout import LaneTables
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import (
@@ -59,15 +59,37 @@ def random_below(seed: NDArray[np.uint64], bound: Index) -> Index:
 
 
 @inlined
-def random_slot(tables: LaneTables, arrays: SearchArrays, role: Index, lane: Index) -> Index:
-    """The slot of a uniformly random legal move of the role; MISSING if it has none."""
-    chosen: Index = np.int64(MISSING)
+def list_legal(tables: LaneTables, arrays: SearchArrays, role: Index, lane: Index) -> Index:
+    """arrays.option = the legal moves of a role in a lane, ascending; return how many.
+
+    Without branches that depend on the state, which no processor foresees.
+    """
+    option, turns, leaf_row = arrays.option, tables.turns, arrays.counter[c.LEAF_ROW]
     count = 0
-    for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-        if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
-            count += 1
-            if random_below(arrays.seed, count) == 0:
-                chosen = np.int64(s)
+    if leaf_row == 0 or turns.literal.shape[0] <= 1:
+        first_slot, first_move = np.int64(tables.first_slot[role]), arrays.first_move[role]
+        for i in range(arrays.first_move[role + 1] - first_move):
+            option[count] = first_move + i
+            count += literal_in_lane(arrays.value, tables.slot_literal[first_slot + i], lane)
+        return count
+    for t in range(turns.first[role], turns.first[role + 1]):
+        if literal_in_lane(arrays.value, turns.literal[t], lane):
+            first = np.int64(turns.first_leaf[t])
+            for i in range(turns.first_leaf[t + 1] - first):
+                option[count] = turns.leaf_move[first + i]
+                count += has_lane(arrays.scratch, leaf_row + i, lane)
+            return count
+    option[0] = turns.waiting[role]
+    return 1
+
+
+@inlined
+def random_move(tables: LaneTables, arrays: SearchArrays, role: Index, lane: Index) -> Index:
+    """The place in arrays.option of a uniformly random legal move of the role; MISSING if it has none."""
+    chosen: Index = np.int64(MISSING)
+    for i in range(list_legal(tables, arrays, role, lane)):
+        if random_below(arrays.seed, i + 1) == 0:
+            chosen = np.int64(i)
     return chosen
 
 
@@ -98,18 +120,17 @@ def expand(tables: LaneTables, arrays: SearchArrays, tree: Tree, node: Index, la
     # them once every role has one.
     for role in range(tables.role_count):
         first = e
-        for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
-            if literal_in_lane(arrays.value, tables.slot_literal[s], lane):
-                tree.move[e] = tables.slot_node[s] - tables.move0
-                tree.visits[e] = 0
-                tree.started[e] = 0
-                tree.total[e] = 0.0
-                tree.child[e] = MISSING
-                tree.goal[e] = UNPROVEN
-                if tree.rave_visits.shape[0] > 1:
-                    tree.rave_visits[e] = 0
-                    tree.rave_total[e] = 0.0
-                e += 1
+        for i in range(list_legal(tables, arrays, role, lane)):
+            tree.move[e] = arrays.option[i]
+            tree.visits[e] = 0
+            tree.started[e] = 0
+            tree.total[e] = 0.0
+            tree.child[e] = MISSING
+            tree.goal[e] = UNPROVEN
+            if tree.rave_visits.shape[0] > 1:
+                tree.rave_visits[e] = 0
+                tree.rave_total[e] = 0.0
+            e += 1
         if e == first:
             tree.first_edge[node, 0] = MISSING
             return STUCK

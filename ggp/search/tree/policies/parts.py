@@ -12,13 +12,13 @@ from ggp.jit.compiling import kernel
 from ggp.jit.entry_points import entry_point
 from ggp.jit.rows import Index, load, store
 from ggp.jit.unboxed import Unboxed, unboxed
-from ggp.lanes.choose import choose_moves
+from ggp.lanes.choose import advance_all, choose_moves, draw_all, is_fused, leaf_row, settle_and_count
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
 from ggp.lanes.roulette import roulette_moves
-from ggp.lanes.step import advance_or_restart, settle_successors
+from ggp.lanes.step import advance_or_restart, settle_states, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
-from ggp.search.tree.kernels.ends import settle_and_end
+from ggp.search.tree.kernels.ends import find_ends, settle_and_end
 from ggp.search.tree.kernels.tree import random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
 from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves, refresh_weights
@@ -31,10 +31,20 @@ from ggp.search.tree.policies.rave import back_up_rave, mix_in
 def choose_uniformly(memory: Unboxed[SearchMemory]) -> None:
     """First half of a tick: in playouts every legal move alike. Lanes that are over or stuck: mask CUT."""
     search = unboxed(memory)
-    arrays = search.arrays
-    over, playing = settle_and_end(search)
-    planes = search.settings.choice_planes
-    stuck = choose_moves(search.tables, arrays.value, arrays.scratch, planes, arrays.random, playing)
+    tables, arrays, planes = search.tables, search.arrays, search.settings.choice_planes
+    value, scratch = arrays.value, arrays.scratch
+    # The history of all-moves-as-first reads the rows of moves.
+    fused = search.settings.rave_k == 0.0 and is_fused(tables, value)
+    arrays.counter[c.LEAF_ROW] = leaf_row(tables, planes) if fused else 0
+    if fused:
+        settle_and_count(tables, value, scratch)
+    else:
+        settle_states(tables, value)
+    over, playing = find_ends(search)
+    if fused:
+        stuck = draw_all(tables, value, scratch, planes, arrays.random, playing)
+    else:
+        stuck = choose_moves(tables, value, scratch, planes, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
 
 
@@ -74,8 +84,12 @@ def finish_tick(memory: Unboxed[SearchMemory]) -> None:
     """Second half: settle the next states, and step; lanes that made no move take the root state."""
     search = unboxed(memory)
     tables, arrays = search.tables, search.arrays
-    settle_successors(tables, arrays.value, False)
-    advance_or_restart(tables, arrays.value, arrays.saved, arrays.root, ~load(arrays.mask, MOVED))
+    restarted = ~load(arrays.mask, MOVED)
+    if arrays.counter[c.LEAF_ROW] != 0:
+        advance_all(tables, arrays.value, arrays.scratch, search.settings.choice_planes, restarted)
+    else:
+        settle_successors(tables, arrays.value, False)
+        advance_or_restart(tables, arrays.value, arrays.saved, arrays.root, restarted)
 
 
 @kernel
