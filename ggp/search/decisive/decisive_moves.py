@@ -37,7 +37,13 @@ from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.search.decisive.kept_circuits import WINNING_GOAL, WatchedEnds, kept_circuit, with_goals
+from ggp.search.decisive.kept_circuits import (
+    FIRST_HOPELESS,
+    WINNING_GOAL,
+    WatchedEnds,
+    kept_circuit,
+    with_goals,
+)
 
 LARGEST = 6_000
 """Maximum literals of a circuit: for larger ones it takes long, and playouts get slow."""
@@ -142,25 +148,36 @@ class Narrowing:
             return None
         self.most_literals = min(self.most_literals, largest)
         lost = [FALSE_LITERAL, FALSE_LITERAL]
+        hopeless: list[dict[int, int]] = [{}, {}]
         with suppress(_TooLargeError):
-            lost = [self._loses(role, wins) for role in (0, 1)]
-        goals = [
-            Goal(role, value, of_role[role])
-            for role in (0, 1)
-            for value, of_role in ((WINNING_GOAL, wins), (0, lost))
-        ]
+            hopeless = [self._hopeless(role, wins[1 - role]) for role in (0, 1)]
+            lost = [self._loses(role, wins[role], hopeless[role]) for role in (0, 1)]
+        goals = []
+        for role in (0, 1):
+            first = self.circuit.first_move[role]
+            goals += [Goal(role, WINNING_GOAL, wins[role]), Goal(role, 0, lost[role])]
+            goals += [
+                Goal(role, FIRST_HOPELESS + move - first, hopeless[role].get(move, FALSE_LITERAL))
+                for move in range(first, self.circuit.first_move[role + 1])
+            ]
         return with_goals(self.circuit, tuple(self.gates.gates), tuple(goals))
 
-    def _loses(self, role: int, wins: Sequence[int]) -> int:
-        """Whether `role` has to move, does not win at once, and the other role does after each of its moves.
+    def _hopeless(self, role: int, win: int) -> dict[int, int]:
+        """Literals, by move, that the match goes on afterwards and the other role wins at once.
 
-        Unlike `narrowed` this is a proof, so `role` must not have a choice again when the other one wins.
+        win   of the other role. Unlike `narrowed` this is a proof, so `role` must not have a choice again
+              when the other one wins.
         """
         moves = [self.legal[move] for move in self._moves(role)]
-        threat = self.gates.conj([wins[1 - role], *(x ^ 1 for x in moves)])
-        safe = self._some_legal(self._safe(role, threat))
+        threat = self.gates.conj([win, *(x ^ 1 for x in moves)])
+        return self._after(role, self._moves(role), threat, is_over=False)
+
+    def _loses(self, role: int, win: int, hopeless: Mapping[int, int]) -> int:
+        """Whether `role` has to move, does not win at once, and each of its moves is hopeless."""
+        moves = [self.legal[move] for move in self._moves(role)]
+        safe = self._some_legal({move: literal ^ 1 for move, literal in hopeless.items()})
         may_wait = self.legal[self.watched.passive[role]]
-        return self.gates.conj([self.gates.disj(moves), may_wait ^ 1, wins[role] ^ 1, safe ^ 1])
+        return self.gates.conj([self.gates.disj(moves), may_wait ^ 1, win ^ 1, safe ^ 1])
 
     def _moves(self, role: int) -> list[int]:
         first_move = self.circuit.first_move
