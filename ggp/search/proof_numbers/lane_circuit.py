@@ -22,6 +22,7 @@ from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, CircuitTer
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.tables import CircuitTables, circuit_of, tabulate
 from ggp.engines.compiled import CompiledGame, once_per_game
+from ggp.env.actions import PointOfView, find_point_of_view
 from ggp.native.parts import NO_TURNS, Layout
 from ggp.search.alphabeta.latches import latches_of_goals
 from ggp.search.decisive.immediate_wins import early_ends_circuit
@@ -38,7 +39,7 @@ SPARE_ROWS = 1024
 class LaneCircuit:
     """Builds the circuit; literals are of the rows, whose numbers begin with 1, and of the new gates."""
 
-    def __init__(self, game: CompiledGame, ends: Circuit | None) -> None:
+    def __init__(self, game: CompiledGame, ends: Circuit | None, view: PointOfView | None = None) -> None:
         self.game = circuit_of(game.tables, game.terms, game.exclusive)
         self.turns = game.lane_tables.turns
         self.goals = [goal for goal in self.game.goals if goal.role == 0]
@@ -49,12 +50,14 @@ class LaneCircuit:
         self.age = [self._rows(DIGITS) for _ in self.aged]
         self.at = [*self._rows(DEPTHS - 1), DEEP]
         self.saved = [self._rows(DEPTHS - 1) for _ in self.loose]
-        self.moves = _moves_in_order(game)
+        self.moves = _moves_in_order(game, view)
         self.digits = len(self.moves[0]).bit_length()
         self.last = [self._rows(self.digits) for _ in range(DEPTHS - 1)]
         self.gates = GateBuilder(self.end)
+        self.implied: dict[int, frozenset[int]] = {}
         self.following = {row: 2 * row for row in range(1, self.end)}
         self.hopeless = ends
+        self.view = view
 
     def _rows(self, count: int) -> list[int]:
         self.end += count
@@ -121,13 +124,17 @@ class LaneCircuit:
             self.gates.disj(self.gates.conj((2 * at, 2 * last[p])) for at, last in zip(self.at, self.last))
             for p in range(self.digits)
         ]
-        sides = [self._side(role) for role in (0, 1)]
+        if self.view is None:
+            sides = [self._side(role) for role in (0, 1)]
+            may = [self._where(second, y, x) for x, y in zip(*sides, strict=True)]
+        else:
+            fact = [2 * (self.fact0 + f) for f in range(self.game.fluent_count)]
+            may = self._side(0, [self._where(second, fact[g], fact[f]) for f, g in enumerate(self.view.fluent.tolist())])
         passed = self.gates.conj(x ^ 1 for x in tried)
         taken = FALSE_LITERAL
         chosen = []
         for i in range(len(self.moves[0])):
-            may = self._where(second, sides[1][i], sides[0][i])
-            can = self.gates.conj((may, passed, searching, taken ^ 1))
+            can = self.gates.conj((may[i], passed, searching, taken ^ 1))
             chosen.append(can)
             taken = self.gates.disj((taken, can))
             same = self.gates.conj(x ^ (~(i + 1) >> p & 1) for p, x in enumerate(tried))
@@ -136,9 +143,9 @@ class LaneCircuit:
             self.gates.disj(x for i, x in enumerate(chosen) if (i + 1) >> p & 1) for p in range(self.digits)
         ]
 
-    def _side(self, role: int) -> list[int]:
+    def _side(self, role: int, facts: Sequence[int] | None = None) -> list[int]:
         """Whether each move of a role is legal and not hopeless, if it is its turn."""
-        fact = [2 * (self.fact0 + f) for f in range(self.game.fluent_count)]
+        fact = list(facts or [2 * (self.fact0 + f) for f in range(self.game.fluent_count)])
         first, end = self.turns.first[role : role + 2].tolist()
         if self.turns.is_exact and end == first + 1:
             for i, x in enumerate(self.turns.literal.tolist()):
@@ -258,15 +265,15 @@ class LaneCircuit:
         implied = self._implied(following)
         return self.gates.conj([following, *({fact ^ 1, taken} - implied)])
 
-    def _implied(self, literal: int) -> set[int]:
+    def _implied(self, literal: int) -> frozenset[int]:
         """Some of the literals that hold wherever `literal` does."""
-        inputs = self.gates.inputs(literal)
-        if inputs is None:
-            return {literal}
-        parts = [self._implied(x) for x in inputs] if not literal & 1 else [
-            self._implied(x ^ 1) for x in inputs
-        ]
-        return {literal, *(set.intersection(*parts) if literal & 1 else set.union(*parts))}
+        known = self.implied.get(literal)
+        if known is None:
+            inputs = self.gates.inputs(literal) or ()
+            parts = [self._implied(x ^ (literal & 1)) for x in inputs]
+            joined = frozenset.intersection if literal & 1 else frozenset.union
+            known = self.implied[literal] = (joined(*parts) if parts else frozenset()) | {literal}
+        return known
 
 
 def _read(values: Sequence[int], literal: int) -> int:
@@ -291,13 +298,16 @@ def _exclusive_parts(facts: Iterable[int], exclusive: Iterable[Sequence[int]]) -
     return parts + [[f] for f in left]
 
 
-def _moves_in_order(game: CompiledGame) -> list[list[int | None]]:
+def _moves_in_order(game: CompiledGame, view: PointOfView | None) -> list[list[int | None]]:
     """Moves of both roles, those in the middle of their list first; None after the last one of a role."""
     widest = max(map(len, game.moves))
-    return [
+    order = [
         [*sorted(range(len(moves)), key=lambda m: abs(2 * m - len(moves) + 1)), *[None] * (widest - len(moves))]
         for moves in game.moves
     ]
+    if view is not None:
+        order[1] = [view.move.tolist()[m] for m in order[0]]
+    return order
 
 
 @once_per_game
@@ -306,7 +316,7 @@ def lane_circuit(game: CompiledGame) -> LaneCircuit | None:
     _, loose = kinds_of_facts(game)
     if len(game.roles) != 2 or not len(game.lane_tables.turns.literal) or len(loose) > MOST_LOOSE:
         return None
-    return LaneCircuit(game, early_ends_circuit(game))
+    return LaneCircuit(game, early_ends_circuit(game), find_point_of_view(game))
 
 
 @once_per_game
