@@ -31,6 +31,7 @@ from ggp.search.decisive.immediate_wins import early_ends_circuit
 from ggp.search.decisive.kept_circuits import FIRST_HOPELESS
 from ggp.search.proof_numbers.kernels.arrays import DIGITS, TASK_WORDS, LaneMemory
 from ggp.search.proof_numbers.kernels.lane_search import ANSWER, DEEP, DONE, LIVE, TAKEN, WANTED
+from ggp.search.proof_numbers.threats import promising_moves
 
 DEPTHS = 1 << DIGITS
 LARGEST = 5_000
@@ -42,14 +43,21 @@ SPARE_ROWS = 1024
 class LaneCircuit:
     """Builds the circuit; literals are of the rows, whose numbers begin with 1, and of the new gates.
 
-    ends   hopeless moves: see `ggp.search.decisive.immediate_wins.early_ends`; None: not known
-    view   how role 1 sees the game as role 0; None: not at all
+    ends       hopeless moves: see `ggp.search.decisive.immediate_wins.early_ends`; None: not known
+    promises   moves to try first: see `ggp.search.proof_numbers.threats.promising_moves`
+    view       how role 1 sees the game as role 0; None: not at all
     """
 
-    def __init__(self, game: CompiledGame, ends: Circuit | None, view: PointOfView | None) -> None:
+    def __init__(
+        self,
+        game: CompiledGame,
+        ends: Circuit | None,
+        promises: Circuit | None,
+        view: PointOfView | None,
+    ) -> None:
         self.game = circuit_of(game.tables, game.terms, game.exclusive)
         self.turns = game.lane_tables.turns
-        self.ends, self.view = ends, view
+        self.ends, self.promises, self.view = ends, promises, view
         self.goals = [goal for goal in self.game.goals if goal.role == 0]
         self.fact0 = WANTED + len(self.goals)
         self.facts = [2 * (self.fact0 + f) for f in range(self.game.fluent_count)]
@@ -122,43 +130,67 @@ class LaneCircuit:
             both((2 * TAKEN + 1, either(both((here, last[p])) for here, last in zip(at, self.last, strict=True))))
             for p in range(self.digits)
         ]
-        if self.view is None:
-            sides = [self._side(role, self.facts) for role in (0, 1)]
-            may = [self._where(second, y, x) for x, y in zip(*sides, strict=True)]
-        else:
-            seen = [self._where(second, self.facts[g], x) for x, g in zip(self.facts, self.view.fluent.tolist(), strict=True)]
-            may = self._side(0, seen)
-        passed = both(x ^ 1 for x in tried)
-        taken, chosen = FALSE_LITERAL, []
-        for i in range(len(may)):
-            chosen.append(both((may[i], passed, searching, taken ^ 1)))
-            taken = either((taken, chosen[i]))
-            same = both(x ^ (~(i + 1) >> p & 1) for p, x in enumerate(tried))
-            passed = either((passed, same))
+        chosen = self._first_of(*self._moves_to_try(second), tried, searching)
         for p in range(self.digits):
             number = either(x for i, x in enumerate(chosen) if i + 1 >> p & 1)
             for here, last in zip(at, self.last, strict=True):
-                self.following[last[p] >> 1] = self._where(both((here, taken)), number, last[p])
+                self.following[last[p] >> 1] = self._where(both((here, either(chosen))), number, last[p])
         return chosen
 
-    def _side(self, role: int, facts: Sequence[int]) -> list[int]:
-        """Whether each move of a role is legal and not hopeless, where it is its turn."""
+    def _first_of(
+        self, may: Sequence[int], comes_early: Sequence[int], tried: Sequence[int], searching: int
+    ) -> list[int]:
+        """The first move of those that may be made, early ones before the others, after the one whose number
+        has the digits `tried`; 0: none."""
+        both, either = self.gates.conj, self.gates.disj
+        same = [both(x ^ (~i >> p & 1) for p, x in enumerate(tried)) for i in range(len(may) + 1)]
+        was_early = either((same[0], *(both(each) for each in zip(same[1:], comes_early, strict=True))))
+        early, late = [], []
+        passed = same[0]
+        for i, comes in enumerate(comes_early):
+            early.append(both((may[i], comes, was_early, passed)))
+            late.append(both((may[i], comes ^ 1, either((was_early, passed)))))
+            passed = either((passed, same[i + 1]))
+        none_early, taken, chosen = either(early) ^ 1, FALSE_LITERAL, []
+        for candidates in zip(early, late, strict=True):
+            can = both((candidates[0], searching)), both((candidates[1], none_early, searching))
+            chosen.append(both((either(can), taken ^ 1)))
+            taken = either((taken, *can))
+        return chosen
+
+    def _moves_to_try(self, second: int) -> tuple[list[int], list[int]]:
+        """Whether each pair of moves may be made, and whether it comes early."""
+        if self.view is None:
+            sides = [self._side(role, self.facts) for role in (0, 1)]
+            both = [
+                [self._where(second, y, x) for x, y in zip(*each, strict=True)] for each in zip(*sides, strict=True)
+            ]
+            return both[0], both[1]
+        seen = zip(self.facts, self.view.fluent.tolist(), strict=True)
+        return self._side(0, [self._where(second, self.facts[g], x) for x, g in seen])
+
+    def _side(self, role: int, facts: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Whether each move of a role is legal and not hopeless, and whether it promises a threat, where it is
+        its turn."""
         facts = list(facts)
         for other, x in enumerate(self.turns.literal.tolist()):
             facts[(x >> 1) - 1] = x & 1 ^ (other != role)
         values, first = self._copied(self.game, facts), self.game.first_move[role]
-        lost: dict[int, int] = {}
-        if self.ends is not None:
-            then = self._copied(self.ends, facts)
-            lost = {
-                goal.value - FIRST_HOPELESS: _read(then, goal.literal) for goal in self.ends.goals if goal.role == role
-            }
-        return [
-            FALSE_LITERAL
-            if m is None
-            else self.gates.conj((_read(values, self.game.legal[first + m]), lost.get(m, FALSE_LITERAL) ^ 1))
-            for m in self.moves[role]
-        ]
+        hopeless, promising = self._goals(self.ends, role, facts), self._goals(self.promises, role, facts)
+        may, early = [], []
+        for m in self.moves[role]:
+            is_legal = FALSE_LITERAL if m is None else _read(values, self.game.legal[first + m])
+            is_hopeless = FALSE_LITERAL if m is None else hopeless.get(FIRST_HOPELESS + m, FALSE_LITERAL)
+            may.append(self.gates.conj((is_legal, is_hopeless ^ 1)))
+            early.append(FALSE_LITERAL if m is None else promising.get(m, FALSE_LITERAL))
+        return may, early
+
+    def _goals(self, circuit: Circuit | None, role: int, facts: Sequence[int]) -> dict[int, int]:
+        """The literals of goals of a role by value."""
+        if circuit is None:
+            return {}
+        values = self._copied(circuit, facts)
+        return {goal.value: _read(values, goal.literal) for goal in circuit.goals if goal.role == role}
 
     def _made(self, chosen: Sequence[int], second: int) -> list[int]:
         """Literals by move: the chosen ones, and that of the role that waits."""
@@ -282,7 +314,7 @@ class LaneCode:
     """
 
     def __init__(self, game: CompiledGame) -> None:
-        self.built = LaneCircuit(game, early_ends_circuit(game), find_point_of_view(game))
+        self.built = LaneCircuit(game, early_ends_circuit(game), None if __import__("os").environ.get("NOPROM") else promising_moves(game), find_point_of_view(game))
         self.tables, none = tabulate(self.built.circuit()), np.zeros(0, np.int32)
         rows = self.tables.gate0
         self.row_count = rows + SPARE_ROWS
