@@ -223,7 +223,7 @@ class LaneCircuit:
         self.following[LIVE] = both((2 * LIVE, done ^ 1))
         self.following[DONE] = either((2 * DONE, done))
         self.following[ANSWER] = self._where(done, yes, 2 * ANSWER)
-        self.following[DEEP] = both(self.following[digit >> 1] for digit in self.depth)
+        self.following[DEEP] = both(self.following[x >> 1] for x in (2 * LIVE, *self.depth))
 
     def _change_facts(self, following: Sequence[int], taken: int, decided: int, yes: int) -> None:
         """Of facts that stay, lanes that descend get new ones, and lanes that return lose those that came below
