@@ -70,6 +70,7 @@ class LaneCircuit:
         self.moves = _moves_in_order(game, view)
         self.digits = len(self.moves[0]).bit_length()
         self.last = [self._rows(self.digits) for _ in range(DEPTHS - 1)]
+        self.open = self._rows(DEPTHS - 1)
         self.gates = GateBuilder(self.end)
         self.following = {row: 2 * row for row in range(1, self.end)}
         self.implied: dict[int, frozenset[int]] = {}
@@ -86,13 +87,14 @@ class LaneCircuit:
         second = _read([TRUE_LITERAL, *self.facts], int(self.turns.literal[1]))
         ended = both((_read(now, self.game.terminal), 2 * LIVE))
         searching = both((2 * LIVE, ended ^ 1, both(self.depth) ^ 1))
-        chosen = self._choose(searching, second)
+        at = [both(x ^ (~d >> k & 1) for k, x in enumerate(self.depth)) for d in range(DEPTHS)]
+        chosen = self._choose(at, searching, second)
         taken = self.following[TAKEN] = either(chosen)
         failed = both((searching, taken ^ 1))
         decided = either((ended, failed))
         won = either(both((_read(now, goal.literal), 2 * (WANTED + q))) for q, goal in enumerate(self.goals))
         yes = either((both((ended, won)), both((failed, second))))
-        self._move_in_depth(taken, decided, yes, self._where(second, yes ^ 1, yes))
+        self._move_in_depth(at, taken, decided, yes, self._where(second, yes ^ 1, yes))
         then = self._copied(self.game, self.facts, self._made(chosen, second))
         self._change_facts([_read(then, x) for x in self.game.next], taken, decided, yes)
         return Circuit(
@@ -121,27 +123,29 @@ class LaneCircuit:
             return x
         return self.gates.disj((self.gates.conj((lanes, x)), self.gates.conj((lanes ^ 1, y))))
 
-    def _choose(self, searching: int, second: int) -> list[int]:
+    def _choose(self, at: Sequence[int], searching: int, second: int) -> list[int]:
         """The lanes that make each pair of moves as their first untried one; note it at their depth."""
         both, either = self.gates.conj, self.gates.disj
-        at = [both(x ^ (~d >> k & 1) for k, x in enumerate(self.depth)) for d in range(DEPTHS - 1)]
         # At a depth that a lane has just come to stands what it tried there before.
         tried = [
-            both((2 * TAKEN + 1, either(both((here, last[p])) for here, last in zip(at, self.last, strict=True))))
+            both((2 * TAKEN + 1, either(both((here, last[p])) for here, last in zip(at[:-1], self.last, strict=True))))
             for p in range(self.digits)
         ]
-        chosen = self._first_of(*self._moves_to_try(second), tried, searching)
+        chosen, more = self._first_of(*self._moves_to_try(second), tried, searching)
+        going = [both((here, either(chosen))) for here in at[:-1]]
+        for here, row in zip(going, self.open, strict=True):
+            self.following[row >> 1] = self._where(here, more, row)
         for p in range(self.digits):
             number = either(x for i, x in enumerate(chosen) if i + 1 >> p & 1)
-            for here, last in zip(at, self.last, strict=True):
-                self.following[last[p] >> 1] = self._where(both((here, either(chosen))), number, last[p])
+            for here, last in zip(going, self.last, strict=True):
+                self.following[last[p] >> 1] = self._where(here, number, last[p])
         return chosen
 
     def _first_of(
         self, may: Sequence[int], comes_early: Sequence[int], tried: Sequence[int], searching: int
-    ) -> list[int]:
+    ) -> tuple[list[int], int]:
         """The first move of those that may be made, early ones before the others, after the one whose number
-        has the digits `tried`; 0: none."""
+        has the digits `tried`; 0: none. And whether there are more."""
         both, either = self.gates.conj, self.gates.disj
         same = [both(x ^ (~i >> p & 1) for p, x in enumerate(tried)) for i in range(len(may) + 1)]
         was_early = either((same[0], *(both(each) for each in zip(same[1:], comes_early, strict=True))))
@@ -152,11 +156,14 @@ class LaneCircuit:
             late.append(both((may[i], comes ^ 1, either((was_early, passed)))))
             passed = either((passed, same[i + 1]))
         none_early, taken, chosen = either(early) ^ 1, FALSE_LITERAL, []
+        found = more = FALSE_LITERAL
         for candidates in zip(early, late, strict=True):
             can = both((candidates[0], searching)), both((candidates[1], none_early, searching))
             chosen.append(both((either(can), taken ^ 1)))
             taken = either((taken, *can))
-        return chosen
+            more = either((more, both((found, either(candidates)))))
+            found = either((found, *candidates))
+        return chosen, more
 
     def _moves_to_try(self, second: int) -> tuple[list[int], list[int]]:
         """Whether each pair of moves may be made, and whether it comes early."""
@@ -204,22 +211,27 @@ class LaneCircuit:
             made[waiting] = self.gates.disj((made[waiting], turn ^ 1))
         return made
 
-    def _move_in_depth(self, taken: int, decided: int, yes: int, is_own: int) -> None:
+    def _move_in_depth(self, at: Sequence[int], taken: int, decided: int, yes: int, is_own: int) -> None:
         """Let lanes descend by a ply, or return; note tasks that are done.
 
-        is_own   whether the answer is what the mover wants, so that the one before has to try another move
+        is_own   whether the answer is what the mover wants, so that the one before has to try another move;
+                 where there is none, its state is decided, too, and the same role tries one two plies above
         """
         both, either = self.gates.conj, self.gates.disj
         one, two = both((decided, is_own)), both((decided, is_own ^ 1))
-        b0, b1, *higher = self.depth
-        at_top = both((b0 ^ 1, b1 ^ 1, *(x ^ 1 for x in higher)))
-        at_first = both((b0, b1 ^ 1, *(x ^ 1 for x in higher)))
-        done = either((both((decided, at_top)), both((two, at_first))))
-        down, up = both((taken, b0)), either((both((one, b0 ^ 1)), two))
-        self.following[b0 >> 1] = self._where(either((taken, one)), b0 ^ 1, b0)
-        for digit in (b1, *higher):
-            self.following[digit >> 1] = self._where(either((down, up)), digit ^ 1, digit)
-            down, up = both((down, digit)), both((up, digit ^ 1))
+        at, none = [*at, FALSE_LITERAL], FALSE_LITERAL
+        seeking = [none, none]
+        come = [none] * DEPTHS
+        for d in range(DEPTHS - 2, -1, -1):
+            here = either((both((at[d + 1], one)), both((at[d + 2], two)), seeking.pop(0)))
+            come[d] = either((both((here, self.open[d])), both((at[d - 1], taken)) if d else none))
+            seeking.append(both((here, self.open[d] ^ 1)))
+        come[-1] = both((at[DEPTHS - 2], taken))
+        done = either((both((at[0], decided)), both((at[1], two)), *seeking))
+        stay = both((taken ^ 1, decided ^ 1))
+        for k, digit in enumerate(self.depth):
+            arrived = either(x for d, x in enumerate(come) if d >> k & 1)
+            self.following[digit >> 1] = either((arrived, both((digit, stay))))
         self.following[LIVE] = both((2 * LIVE, done ^ 1))
         self.following[DONE] = either((2 * DONE, done))
         self.following[ANSWER] = self._where(done, yes, 2 * ANSWER)

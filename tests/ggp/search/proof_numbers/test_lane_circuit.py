@@ -83,7 +83,7 @@ def quiet_states(game: CompiledGame, plies: int, count: int) -> list[State]:
 
 
 @pytest.mark.parametrize(
-    ("name", "plies", "goal"), [("tictactoe", 2, 100), ("tictactoe", 3, 50), ("connectfour", 33, 50)]
+    ("name", "plies", "goal"), [("tictactoe", 2, 100), ("tictactoe", 3, 50), ("connectfour", 35, 50)]
 )
 def test_every_lane_finds_the_answer_of_a_plain_search(name: str, plies: int, goal: int) -> None:
     game = ggp.load(name, engine="lanes")
