@@ -59,8 +59,8 @@ TASK_WORDS = 4
 wide rows pay."""
 TASK_LANES = 64 * TASK_WORDS
 TASK_BITS = TASK_WORDS.bit_length() - 1
-DEPTHS, DIGITS = 16, 4
-"""Depths of a task, whose own state has depth 0, and binary digits of a depth."""
+DIGITS = 4
+"""Binary digits of a depth in a task, whose own state has depth 0."""
 FRAME = 8
 """Numbers in a frame of a search in order: a cache line."""
 # Values of counter[ANSWER].
@@ -103,9 +103,8 @@ class LaneMemory(NamedTuple):
     code: StateCode
     first_fact: int  # row of the first fact
     end_state: int  # end of the rows that are 0 in a task's own state, which follow the facts
-    at: int  # row of the lanes whose state has depth 0
     goal_value: Int32Array  # goals of role 0
-    entry: Ints  # int64[1]: address of the machine code; 0: none yet
+    entry: Ints  # addresses of machine code, by TASK_BITS; 0: none yet
 
 
 class SearchMemory(NamedTuple):

@@ -39,7 +39,7 @@ def place_in_keys(lane: Index, d: Index) -> Index:
 @inlined
 def can_step(lanes: LaneMemory) -> bool:
     """Whether there is machine code."""
-    return bool(lanes.entry[0] != 0)
+    return bool(lanes.entry[c.TASK_BITS] != 0)
 
 
 @inlined
@@ -62,7 +62,7 @@ def put_tasks(lanes: LaneMemory) -> None:
         store(rows, first + f, _where(put, load(lanes.fresh, 1 + f), load(rows, first + f)))
     for i in range(first + facts, lanes.end_state):
         store(rows, i, load(rows, i) & ~put)
-    store(rows, lanes.at, load(rows, lanes.at) | put)
+    store(rows, TAKEN, load(rows, TAKEN) | put)
     store(rows, LIVE, load(rows, LIVE) | put)
     store(rows, DONE, load(rows, DONE) & ~put)
     store(rows, DEEP, load(rows, DEEP) & ~put)
@@ -75,5 +75,5 @@ def step_lanes(lanes: LaneMemory, steps: Index, counter: Ints) -> None:
     rows = lanes.rows
     for _ in range(steps):
         counter[c.LANE_STEPS] += np.int64(sum_words(popcount(load(rows, LIVE))))
-        call_on_rows(lanes.entry[0], rows, rows)
+        call_on_rows(lanes.entry[c.TASK_BITS], rows, rows)
         counter[c.LANE_NODES] += np.int64(sum_words(popcount(load(rows, TAKEN))))
