@@ -42,9 +42,9 @@ THREAT_WORTH = 16
 """Hundredths of a goal for each threat, of which there are at most 255."""
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
-# ORDERED: whether walkers go depth first in the order of the scores.
-OPTIONS = 5
-GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED = range(OPTIONS)
+# ORDERED: whether walkers go depth first in the order of the scores; FIRST_WALKERS: how many begin then.
+OPTIONS = 6
+GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED, FIRST_WALKERS = range(OPTIONS)
 
 # Indices of SearchMemory.counter. NODES: all of whose children were made; LEAVES: children that were decided
 # then. BEST: the legal move at the root that decides, counted among its mover's; -1: none does. STORED:
