@@ -13,7 +13,6 @@ from itertools import pairwise, starmap
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.terms import Term
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.point_of_view import PointOfView
 from ggp.game import RANDOM_ROLE, Move, Role

@@ -128,7 +128,12 @@ class LaneCircuit:
         both, either = self.gates.conj, self.gates.disj
         # At a depth that a lane has just come to stands what it tried there before.
         tried = [
-            both((2 * TAKEN + 1, either(both((here, last[p])) for here, last in zip(at[:-1], self.last, strict=True))))
+            both(
+                (
+                    2 * TAKEN + 1,
+                    either(both((here, last[p])) for here, last in zip(at[:-1], self.last, strict=True)),
+                )
+            )
             for p in range(self.digits)
         ]
         chosen, more = self._first_of(*self._moves_to_try(second), tried, searching)
@@ -170,15 +175,15 @@ class LaneCircuit:
         if self.view is None:
             sides = [self._side(role, self.facts) for role in (0, 1)]
             both = [
-                [self._where(second, y, x) for x, y in zip(*each, strict=True)] for each in zip(*sides, strict=True)
+                [self._where(second, y, x) for x, y in zip(*each, strict=True)]
+                for each in zip(*sides, strict=True)
             ]
             return both[0], both[1]
         seen = zip(self.facts, self.view.fluent.tolist(), strict=True)
         return self._side(0, [self._where(second, self.facts[g], x) for x, g in seen])
 
     def _side(self, role: int, facts: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Whether each move of a role is legal and not hopeless, and whether it promises a threat, where it is
-        its turn."""
+        """Where it is a role's turn: whether each move is legal and not hopeless; whether it promises a threat."""
         facts = list(facts)
         for other, x in enumerate(self.turns.literal.tolist()):
             facts[(x >> 1) - 1] = x & 1 ^ (other != role)
@@ -238,8 +243,8 @@ class LaneCircuit:
         self.following[DEEP] = both(self.following[x >> 1] for x in (2 * LIVE, *self.depth))
 
     def _change_facts(self, following: Sequence[int], taken: int, decided: int, yes: int) -> None:
-        """Of facts that stay, lanes that descend get new ones, and lanes that return lose those that came below
-        where they arrive. It is the turn of role 1 there if the answer is yes."""
+        """Of facts that stay, lanes that descend get new ones, and lanes that return lose those that came
+        below where they arrive. It is the turn of role 1 there if the answer is yes."""
         both, either = self.gates.conj, self.gates.disj
         depth = [self.following[digit >> 1] for digit in self.depth]
         for part, age in zip(self.aged, self.age, strict=True):
@@ -326,7 +331,12 @@ class LaneCode:
     """
 
     def __init__(self, game: CompiledGame) -> None:
-        self.built = LaneCircuit(game, early_ends_circuit(game), None if __import__("os").environ.get("NOPROM") else promising_moves(game), find_point_of_view(game))
+        self.built = LaneCircuit(
+            game,
+            early_ends_circuit(game),
+            promising_moves(game),
+            find_point_of_view(game),
+        )
         self.tables, none = tabulate(self.built.circuit()), np.zeros(0, np.int32)
         rows = self.tables.gate0
         self.row_count = rows + SPARE_ROWS
@@ -352,7 +362,7 @@ def lane_code(game: CompiledGame) -> LaneCode | None:
 
 
 def lane_memory(game: CompiledGame, code: StateCode) -> LaneMemory:
-    """Memory of lanes that have no task; without machine code if the game is not suited. Begins to compile."""
+    """Memory of lanes without a task, and without machine code if the game is not suited; begins to compile."""
     lanes, facts = lane_code(game), len(game.terms.fluents)
     rows = make_rows(lanes.row_count if lanes else 1, TASK_WORDS)
     rows.view(np.uint64)[:TASK_WORDS] = ~np.uint64(0)

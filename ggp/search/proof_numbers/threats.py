@@ -58,10 +58,10 @@ def promising_moves(game: CompiledGame) -> Circuit | None:
         return None
     circuit = circuit_of(game.tables, game.terms, game.exclusive)
     builder, gates = GateBuilder(circuit.gate0), as_tuples(circuit.gates)
-    leaves = formula.leaf.tolist()
+    leaves, blockers = formula.leaf.tolist(), _nearest_blockers(game, formula)
     goals = []
     for role, (first, end) in enumerate(pairwise(game.tables.first_move.tolist())):
-        promises = _promises(builder, formula, role)
+        promises = _promises(builder, formula, blockers, role)
         read = [circuit.next[leaf >> 1] ^ (leaf & 1) for leaf in leaves]
         cone = cone_of(read, lambda node: gates[node - circuit.gate0] if node >= circuit.gate0 else ())
         for move in range(first, end):
@@ -73,19 +73,41 @@ def promising_moves(game: CompiledGame) -> Circuit | None:
                     is_made = node == circuit.move0 + move
                     value[node] = 2 * node if node < circuit.move0 else TRUE_LITERAL ^ (not is_made)
             comes = [
-                builder.conj((value[x >> 1] ^ (x & 1), leaf + 2 ^ 1, promise))
+                builder.conj((_gained(builder, leaf + 2, value[x >> 1] ^ (x & 1)), promise))
                 for leaf, x, promise in zip(leaves, read, promises, strict=True)
             ]
             goals.append(Goal(role, move - first, builder.disj(comes)))
     return with_goals(circuit, tuple(builder.gates), tuple(goals))
 
 
-def _promises(builder: GateBuilder, formula: GoalFormula, role: int) -> list[int]:
+def _gained(builder: GateBuilder, before: int, after: int) -> int:
+    """Where `after` holds and `before` does not."""
+    inputs = (builder.inputs(after) or ()) if after & 1 else ()
+    if before ^ 1 in inputs:
+        after = builder.disj(x ^ 1 for x in inputs if x != before ^ 1)
+    return after if before ^ 1 in (builder.inputs(after) or ()) else builder.conj((after, before ^ 1))
+
+
+def _nearest_blockers(game: CompiledGame, formula: GoalFormula) -> list[list[int]]:
+    """By leaf the facts that exclude it, or else all that keep it from holding.
+
+    A full column blocks all of its cells, too, but each of them is blocked by its own disc.
+    """
+    first, found = formula.first_blocker.tolist(), []
+    for v, leaf in enumerate(formula.leaf.tolist()):
+        given = formula.blocker[first[v] : first[v + 1]].tolist()
+        groups = [group for group in game.exclusive if leaf >> 1 in group]
+        found.append([f for f in given if any(f in group for group in groups)] or given)
+    return found
+
+
+def _promises(
+    builder: GateBuilder, formula: GoalFormula, blocker: Sequence[Sequence[int]], role: int
+) -> list[int]:
     """For each leaf the literal that it is in a line of a role of which all but two hold, none blocked."""
-    first = formula.first_blocker.tolist()
     found: list[list[int]] = [[] for _ in formula.leaf]
     for line in _lines(formula, role):
-        blockers = {f for v in line for f in formula.blocker[first[v] : first[v + 1]].tolist()}
+        blockers = {f for v in line for f in blocker[v]}
         enough = _at_least(builder, len(line) - 2, [int(formula.leaf[v]) + 2 for v in sorted(line)])
         promise = builder.conj((enough, builder.disj(2 * (1 + f) for f in blockers) ^ 1))
         for v in line:
@@ -109,12 +131,12 @@ def _lines(formula: GoalFormula, role: int) -> list[frozenset[int]]:
 
 
 def _at_least(builder: GateBuilder, count: int, literals: Sequence[int]) -> int:
-    """Whether `count` of the literals hold, by halves."""
+    """Whether `count` of the literals hold; three of them are one operation of the machine."""
     if count <= 0 or len(literals) < count:
         return TRUE_LITERAL if count <= 0 else FALSE_LITERAL
     if len(literals) == 1:
         return literals[0]
-    half = len(literals) // 2
+    half = min(3, len(literals) - 1)
     return builder.disj(
         builder.conj((_at_least(builder, k, literals[:half]), _at_least(builder, count - k, literals[half:])))
         for k in range(count + 1)

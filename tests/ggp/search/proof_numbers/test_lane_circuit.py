@@ -10,13 +10,18 @@ import pytest
 import ggp
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.packed_gates import as_tuples
-from ggp.engines.compiled import CompiledGame
-from ggp.game import State
+from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.native.background import is_native_wanted
 from ggp.native.fusion import schedule_in_place
 from ggp.native.schedule import interpret
 from ggp.search.proof_numbers.kernels.lane_search import ANSWER, DEEP, DONE, LIVE, TAKEN, WANTED
 from ggp.search.proof_numbers.lane_circuit import LaneCode, lane_code
+
+
+def loaded(name: str) -> CompiledGame:
+    game = ggp.load(name, engine="lanes")
+    assert isinstance(game, CompiledGame)
+    return game
 
 
 def following_rows(circuit: Circuit, rows: list[int], lanes: int) -> list[int]:
@@ -33,7 +38,7 @@ def following_rows(circuit: Circuit, rows: list[int], lanes: int) -> list[int]:
     return [ones, *map(read, circuit.next)]
 
 
-def first_rows(game: CompiledGame, code: LaneCode, states: list[State], goal: int) -> list[int]:
+def first_rows(game: CompiledGame, code: LaneCode, states: list[PackedState], goal: int) -> list[int]:
     """Rows in which every lane begins with a state."""
     ones = (1 << len(states)) - 1
     rows = [ones, *[0] * (code.tables.gate0 - 1)]
@@ -46,7 +51,7 @@ def first_rows(game: CompiledGame, code: LaneCode, states: list[State], goal: in
     return rows
 
 
-def joint_moves(game: CompiledGame, state: State) -> Iterator[tuple[State, int]]:
+def joint_moves(game: CompiledGame, state: PackedState) -> Iterator[tuple[PackedState, int]]:
     """The next states, and who chose."""
     first, second = (game.legal_moves(state, role) for role in game.roles)
     for a in first:
@@ -54,7 +59,7 @@ def joint_moves(game: CompiledGame, state: State) -> Iterator[tuple[State, int]]
             yield game.next_state(state, (a, b)), int(len(second) > 1)
 
 
-def reaches(game: CompiledGame, state: State, goal: int) -> bool:
+def reaches(game: CompiledGame, state: PackedState, goal: int) -> bool:
     """Whether role 0 gets `goal` or more."""
     if game.is_terminal(state):
         return game.goal(state, game.roles[0]) >= goal
@@ -62,16 +67,17 @@ def reaches(game: CompiledGame, state: State, goal: int) -> bool:
     return (all if children[0][1] else any)(reaches(game, child, goal) for child, _ in children)
 
 
-def has_immediate_win(game: CompiledGame, state: State) -> bool:
+def has_immediate_win(game: CompiledGame, state: PackedState) -> bool:
     return any(
         game.is_terminal(child) and game.goal(child, game.roles[mover]) == 100
         for child, mover in joint_moves(game, state)
     )
 
 
-def quiet_states(game: CompiledGame, plies: int, count: int) -> list[State]:
+def quiet_states(game: CompiledGame, plies: int, count: int) -> list[PackedState]:
     """States after random moves in which nobody wins at once."""
-    rng, found = random.Random(plies), []
+    rng = random.Random(plies)
+    found: list[PackedState] = []
     while len(found) < count:
         state = game.initial_state()
         for _ in range(plies):
@@ -86,7 +92,7 @@ def quiet_states(game: CompiledGame, plies: int, count: int) -> list[State]:
     ("name", "plies", "goal"), [("tictactoe", 2, 100), ("tictactoe", 3, 50), ("connectfour", 35, 50)]
 )
 def test_every_lane_finds_the_answer_of_a_plain_search(name: str, plies: int, goal: int) -> None:
-    game = ggp.load(name, engine="lanes")
+    game = loaded(name)
     code = lane_code(game)
     assert code is not None
     states = quiet_states(game, plies, 30)
@@ -102,7 +108,7 @@ def test_every_lane_finds_the_answer_of_a_plain_search(name: str, plies: int, go
 
 
 def test_operations_and_machine_code_make_the_same_step() -> None:
-    game = ggp.load("tictactoe", engine="lanes")
+    game = loaded("tictactoe")
     code = lane_code(game)
     assert code is not None
     rows, circuit = first_rows(game, code, quiet_states(game, 2, 64), 100), code.built.circuit()
@@ -124,4 +130,4 @@ def test_operations_and_machine_code_make_the_same_step() -> None:
 
 
 def test_games_in_which_facts_go_have_no_lanes() -> None:
-    assert lane_code(ggp.load("breakthrough_small", engine="lanes")) is None
+    assert lane_code(loaded("breakthrough_small")) is None
