@@ -47,8 +47,9 @@ def threat_circuit(game: CompiledGame) -> SideTables | None:
 
 @once_per_game
 def promising_moves(game: CompiledGame) -> Circuit | None:
-    """A circuit in which "goal" m of a role is that its move m, if legal, promises a threat: a fact comes with
-    it that is in a line of which all facts but two hold and none is blocked.
+    """A circuit in which "goal" m of a role is that its move m, if legal, promises a threat.
+
+    That is, a fact comes with it that is in a line of which all facts but two hold and none is blocked.
 
     A line is a least set of facts that reaches the role's goal. This is much cheaper than counting threats
     after each move, and nearly as good an order. None where threats are not counted.
