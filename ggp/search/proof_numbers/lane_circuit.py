@@ -183,7 +183,7 @@ class LaneCircuit:
         return self._side(0, [self._where(second, self.facts[g], x) for x, g in seen])
 
     def _side(self, role: int, facts: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Where it is its turn: whether each move of a role is legal and not hopeless; whether it comes early."""
+        """Where it is its turn: whether each move of a role is legal, not hopeless; whether it comes early."""
         facts = list(facts)
         for other, x in enumerate(self.turns.literal.tolist()):
             facts[(x >> 1) - 1] = x & 1 ^ (other != role)
@@ -364,7 +364,7 @@ def lane_code(game: CompiledGame) -> LaneCode | None:
 def lane_memory(game: CompiledGame, code: StateCode) -> LaneMemory:
     """Memory of lanes without a task. Compiling begins; a game that is not suited has no machine code."""
     lanes, facts = lane_code(game), len(game.terms.fluents)
-    rows = make_rows(lanes.row_count if lanes else 1, TASK_WORDS)
+    rows = make_rows(lanes.row_count if lanes else WANTED, TASK_WORDS)
     rows.view(np.uint64)[:TASK_WORDS] = ~np.uint64(0)
     if lanes:
         lanes.native.begin(TASK_WORDS)

@@ -57,7 +57,7 @@ def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None 
     option[c.ORDERED] = has_order(game) if is_ordered is None else is_ordered
     rest = lane_memory(game, code)
     walkers = option[c.FIRST_WALKERS] = _walker_count(game)
-    if option[c.ORDERED] and len(rest.rows) > 1:
+    if option[c.ORDERED] and rest.end_state > 0:
         walkers *= MORE_WITH_TASKS
     option[c.WALKERS] = walkers
     words = code.word_count + 1

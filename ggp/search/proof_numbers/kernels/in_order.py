@@ -678,7 +678,7 @@ def _search_rest(memory: OrderMemory) -> Any:
     moving: Any = np.int64(0)
     if front[FRONT_PLY] == memory.plies and memory.counter[c.NODES] > WARM_NODES and can_step(memory.rest):
         front[FRONT_PLY] = max(np.int64(1), front[DEEPEST] - NEAR_END)
-    if not _feed_lanes(memory) or not _is_time_to_step(memory):
+    if front[FRONT_PLY] == memory.plies or not _feed_lanes(memory) or not _is_time_to_step(memory):
         return moving
     done: Any = np.int64(0)
     steps: Any = np.int64(0)
