@@ -19,7 +19,7 @@ class Part(IntEnum):
     LEGAL .. SEES    the phases of a circuit
     COUNT, SELECT    the two halves of choosing moves, before and after numbers are drawn
     BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept
-    AFTER_DRAW       SELECT and NEXT in one, and the next states in place; of a circuit without roles NEXT only
+    AFTER_DRAW       SELECT and NEXT in one, and the next states in place; without roles, NEXT only
     """
 
     LEGAL = Phase.LEGAL

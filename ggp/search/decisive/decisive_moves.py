@@ -112,6 +112,7 @@ class Narrowing:
         self.legal = [self._copied(x) for x in circuit.legal]
         self.next = [self._copied(x) for x in circuit.next]
         self.known_live = self._implied([self.terminal ^ 1])
+        self.by_gains = False
 
     def _copied(self, literal: int) -> int:
         return self._literal_of[literal >> 1] ^ (literal & 1)
@@ -126,7 +127,7 @@ class Narrowing:
                 return None
             legal = list(self.legal)
             for role in roles:
-                safe = self._safe(role, wins[role], winnable[1 - role])
+                safe = self._safe(role, winnable[1 - role])
                 must_stop = self._some_legal(safe)
                 for move in self._moves(role):
                     may_wait = self.gates.disj((safe.get(move, FALSE_LITERAL), must_stop ^ 1))
@@ -144,6 +145,7 @@ class Narrowing:
 
         largest   literals up to which the second is asked
         """
+        self.by_gains = True
         try:
             ends = [
                 self.gates.conj((self._goal(role, WINNING_GOAL), self._goal(1 - role, 0))) for role in (0, 1)
@@ -201,9 +203,9 @@ class Narrowing:
         """Literals, by move that was seen to win, that it ends the match with `goal` if it is legal."""
         return self._after(role, self.watched.winning.intersection(self._moves(role)), goal, is_over=True)
 
-    def _safe(self, role: int, winning: Mapping[int, int], threat: int) -> dict[int, int]:
-        """Literals, by move, that the match is over afterwards or there is no `threat`, if no move wins."""
-        losing = self._after(role, self._moves(role), threat, is_over=False, excluded=winning)
+    def _safe(self, role: int, threat: int) -> dict[int, int]:
+        """Literals, by move, that the match is over afterwards or there is no `threat`."""
+        losing = self._after(role, self._moves(role), threat, is_over=False)
         return {move: literal ^ 1 for move, literal in losing.items()}
 
     def _after(
@@ -226,7 +228,7 @@ class Narrowing:
         found = {}
         for move in sorted(moves):
             alone = [self.legal[m] for m in waiting]
-            known = self.known_live | self._implied([self.legal[move], *alone])
+            known = self.known_live | self._implied([self.legal[move], *(alone if self.by_gains else ())])
             if excluded and move in excluded:
                 inputs = [x for x in self._conjuncts(excluded[move]) if x not in known]
                 known |= {x ^ 1 for x in inputs if len(inputs) == 1}
@@ -241,7 +243,7 @@ class Narrowing:
                 ends, {node: _read(now, self.next[node - 1]) for node in ends if node < gate0}, known
             )
             end, holds = _read(then, self.terminal) ^ (not is_over), _read(then, literal)
-            if end & 1 and holds ^ 1 in (self.gates.inputs(end) or ()):
+            if self.by_gains and end & 1 and holds ^ 1 in (self.gates.inputs(end) or ()):
                 end = TRUE_LITERAL  # follows
             found[move] = self.gates.conj((end, holds, *alone))
             if self.gates.input_count > self.most_literals:
@@ -258,8 +260,8 @@ class Narrowing:
     ) -> dict[int, int]:
         """Literals, by node of a cone, with `leaves` for fluents and moves; `known` literals hold.
 
-        Of a node that is known to be false now only what it gains matters: of a line with one more stone, the
-        other stones alone.
+        With `by_gains`, of a node that is false now only what it gains matters: of a line with one more
+        stone, the other stones alone.
         """
         values = {0: TRUE_LITERAL}
         gains: dict[int, Gain] = {TRUE_LITERAL: {}, FALSE_LITERAL: {}}
@@ -270,9 +272,10 @@ class Narrowing:
                 inputs = self._inputs(node)
                 falling.update(2 * node for _ in inputs[:1] if falling.issuperset(inputs))
                 falling.update(2 * node + 1 for _ in inputs[:1] if falling.issuperset(x ^ 1 for x in inputs))
-                if 2 * node + 1 in known and 2 * node in falling:
+                is_false = self.by_gains and 2 * node + 1 in known
+                if is_false and 2 * node in falling:
                     value = FALSE_LITERAL
-                elif 2 * node + 1 in known and 2 * node in gains:
+                elif is_false and 2 * node in gains:
                     value = self._sum(gains[2 * node])
                 else:
                     value = self.gates.conj([_read(values, x) for x in self._inputs(node)])

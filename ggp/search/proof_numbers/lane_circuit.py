@@ -183,7 +183,7 @@ class LaneCircuit:
         return self._side(0, [self._where(second, self.facts[g], x) for x, g in seen])
 
     def _side(self, role: int, facts: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Where it is its turn: whether each move of a role is legal, not hopeless; whether it comes early."""
+        """Where a role has its turn: whether each move is legal and not hopeless; whether it comes early."""
         facts = list(facts)
         for other, x in enumerate(self.turns.literal.tolist()):
             facts[(x >> 1) - 1] = x & 1 ^ (other != role)

@@ -82,8 +82,8 @@ MOST_STEPS = 8192
 FEW_STEPS, MANY_STEPS, SAMPLE = 150, 600, 128
 """Lanes begin a ply higher or lower if the last SAMPLE tasks took fewer or more steps in the mean."""
 FULL, BATCH, IDLE_WALKERS = c.TASK_LANES * 3 // 4, 40, 12
-"""Lanes step at most BATCH times, or until so many tasks are done, once so many lanes have one, or if fewer
-walkers have something to do."""
+"""Lanes step at most BATCH times, or until BATCH tasks are done; they begin once FULL lanes have a task, or
+fewer than IDLE_WALKERS walkers have something to do."""
 OVERDUE_BITS = 9
 """Binary logarithm of the steps between looking for tasks to give up."""
 MORE_WALKERS = 2
