@@ -13,7 +13,8 @@ import numpy as np
 
 from ggp.engines.compiled import CompiledGame
 from ggp.engines.loading import load
-from ggp.env.actions import PointOfView, actions_of, find_point_of_view, find_turns
+from ggp.engines.point_of_view import PointOfView, find_point_of_view
+from ggp.env.actions import actions_of, find_turns
 from ggp.env.batch import Environment, Settings
 from ggp.env.observations import observe
 from ggp.game import has_percepts

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.env.actions import Actions, PointOfView
+from ggp.engines.point_of_view import PointOfView
+from ggp.env.actions import Actions
 from ggp.env.circuit_parts import parts_of
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features

@@ -14,7 +14,7 @@ from llvmlite import binding
 from ggp.circuit.tables import CircuitTables, Phase
 from ggp.native.choice import schedule_choice
 from ggp.native.emit import Rows, part_text
-from ggp.native.fusion import schedule_fused
+from ggp.native.fusion import schedule_fused, schedule_in_place
 from ggp.native.parts import Layout, Part
 from ggp.native.schedule import Schedule, ScheduleError, schedule_phase
 
@@ -63,6 +63,8 @@ def schedule_part(tables: CircuitTables, layout: Layout, part: Part, inputs: int
         return schedule_phase(tables, layout, Phase(part), inputs=inputs)
     if inputs < 3:
         raise ScheduleError("moves are counted by operations with three inputs")
+    if part == Part.AFTER_DRAW and tables.role_count == 0:
+        return schedule_in_place(tables, layout)
     if part >= Part.BEFORE_DRAW:
         return schedule_fused(tables, layout, part)
     choice = schedule_choice(layout)

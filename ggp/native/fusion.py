@@ -117,6 +117,26 @@ def after_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operati
     return _Order(fused.operations, selecting, in_place).ordered()
 
 
+def schedule_in_place(tables: CircuitTables, layout: Layout) -> Schedule:
+    """NEXT of a circuit without moves, whose next values overwrite the fluents. Raises ScheduleError."""
+    outputs = outputs_of_phase(tables, *gates_of_phase(tables, Phase.NEXT))
+    cover = map_gates(tables, *gates_of_phase(tables, Phase.NEXT), outputs, 3)
+    operations = laid_out(cover, np.arange(tables.node_count, dtype=np.int32))
+    number_of = {node: i for i, node in enumerate(operations.target) if node != NO_ROW}
+    operations.target = [NO_ROW] * len(operations.target)
+    in_place: dict[int, int] = {}
+    for row, literal in enumerate(tables.next.tolist(), start=1):
+        number = number_of.get(literal >> 1)
+        value = literal_value(literal) if number is None else Value(~number, bool(literal & 1))
+        if number is None or value.is_negated or number in in_place:
+            if literal == 2 * row:
+                continue
+            number = ~operations.add(lambda a: a, value).number
+        in_place[number] = row
+    spare = range(layout.first_spare, layout.end_spare)
+    return pack_operations(_Order(operations, range(0), in_place).ordered(), spare)
+
+
 class _Fusion:
     """Operations of several parts, in which rows that one writes are values of the others."""
 

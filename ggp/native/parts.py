@@ -20,7 +20,7 @@ class Part(IntEnum):
     COUNT, SELECT    the two halves of choosing moves, before and after numbers are drawn
     BEFORE_DRAW      LEGAL, GOAL and COUNT in one, of which only what others read is kept: legal moves or,
                      if there are several literals of `Turns`, leaves
-    AFTER_DRAW       SELECT and NEXT in one, and the next states in place
+    AFTER_DRAW       SELECT and NEXT in one, and the next states in place; without roles, NEXT only
     """
 
     LEGAL = Phase.LEGAL

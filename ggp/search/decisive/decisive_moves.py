@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import TypeAlias
 
 from ggp.circuit.circuit import (
     FALSE_LITERAL,
@@ -37,7 +38,13 @@ from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compilation import game_on
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.search.decisive.kept_circuits import WINNING_GOAL, WatchedEnds, kept_circuit, with_goals
+from ggp.search.decisive.kept_circuits import (
+    FIRST_HOPELESS,
+    WINNING_GOAL,
+    WatchedEnds,
+    kept_circuit,
+    with_goals,
+)
 
 LARGEST = 6_000
 """Maximum literals of a circuit: for larger ones it takes long, and playouts get slow."""
@@ -53,6 +60,12 @@ STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
 """Simplifications that keep fluents and moves as they are numbered."""
 
 SIMPLIFY_SECONDS = 1.0
+
+MOST_CHANGED = 2
+"""Inputs of a gate that may gain for its own gain to be found."""
+
+Gain: TypeAlias = dict[int, int]
+"""Where a literal gets true: the OR of `cause` AND `rest`."""
 
 
 @once_per_game
@@ -99,6 +112,7 @@ class Narrowing:
         self.legal = [self._copied(x) for x in circuit.legal]
         self.next = [self._copied(x) for x in circuit.next]
         self.known_live = self._implied([self.terminal ^ 1])
+        self.by_gains = False
 
     def _copied(self, literal: int) -> int:
         return self._literal_of[literal >> 1] ^ (literal & 1)
@@ -131,36 +145,50 @@ class Narrowing:
 
         largest   literals up to which the second is asked
         """
+        self.by_gains = True
         try:
             ends = [
                 self.gates.conj((self._goal(role, WINNING_GOAL), self._goal(1 - role, 0))) for role in (0, 1)
             ]
-            wins = [self._some_legal(self._wins(role, ends[role])) for role in (0, 1)]
+            winning = [self._wins(role, ends[role]) for role in (0, 1)]
+            wins = [self._some_legal(of_role) for of_role in winning]
         except _TooLargeError:
             return None
         if wins == [FALSE_LITERAL, FALSE_LITERAL]:
             return None
         self.most_literals = min(self.most_literals, largest)
         lost = [FALSE_LITERAL, FALSE_LITERAL]
+        hopeless: list[dict[int, int]] = [{}, {}]
         with suppress(_TooLargeError):
-            lost = [self._loses(role, wins) for role in (0, 1)]
-        goals = [
-            Goal(role, value, of_role[role])
-            for role in (0, 1)
-            for value, of_role in ((WINNING_GOAL, wins), (0, lost))
-        ]
+            hopeless = [self._hopeless(role, winning[role], wins[1 - role]) for role in (0, 1)]
+            lost = [self._loses(role, wins[role], hopeless[role]) for role in (0, 1)]
+        goals = []
+        for role in (0, 1):
+            first = self.circuit.first_move[role]
+            goals += [Goal(role, WINNING_GOAL, wins[role]), Goal(role, 0, lost[role])]
+            goals += [
+                Goal(role, FIRST_HOPELESS + move - first, hopeless[role].get(move, FALSE_LITERAL))
+                for move in range(first, self.circuit.first_move[role + 1])
+            ]
         return with_goals(self.circuit, tuple(self.gates.gates), tuple(goals))
 
-    def _loses(self, role: int, wins: Sequence[int]) -> int:
-        """Whether `role` has to move, does not win at once, and the other role does after each of its moves.
+    def _hopeless(self, role: int, winning: Mapping[int, int], win: int) -> dict[int, int]:
+        """Literals, by move, that the match goes on afterwards and the other role wins at once, if `role` has
+        no winning move.
 
-        Unlike `narrowed` this is a proof, so `role` must not have a choice again when the other one wins.
+        win   of the other role. Unlike `narrowed` this is a proof, so `role` must not have a choice again
+              when the other one wins.
         """
         moves = [self.legal[move] for move in self._moves(role)]
-        threat = self.gates.conj([wins[1 - role], *(x ^ 1 for x in moves)])
-        safe = self._some_legal(self._safe(role, threat))
+        threat = self.gates.conj([win, *(x ^ 1 for x in moves)])
+        return self._after(role, self._moves(role), threat, is_over=False, excluded=winning)
+
+    def _loses(self, role: int, win: int, hopeless: Mapping[int, int]) -> int:
+        """Whether `role` has to move, does not win at once, and each of its moves is hopeless."""
+        moves = [self.legal[move] for move in self._moves(role)]
+        safe = self._some_legal({move: literal ^ 1 for move, literal in hopeless.items()})
         may_wait = self.legal[self.watched.passive[role]]
-        return self.gates.conj([self.gates.disj(moves), may_wait ^ 1, wins[role] ^ 1, safe ^ 1])
+        return self.gates.conj([self.gates.disj(moves), may_wait ^ 1, win ^ 1, safe ^ 1])
 
     def _moves(self, role: int) -> list[int]:
         first_move = self.circuit.first_move
@@ -180,15 +208,30 @@ class Narrowing:
         losing = self._after(role, self._moves(role), threat, is_over=False)
         return {move: literal ^ 1 for move, literal in losing.items()}
 
-    def _after(self, role: int, moves: Iterable[int], literal: int, *, is_over: bool) -> dict[int, int]:
-        """Literals, by move, that `literal` holds in the next state, and that this is terminal or is not."""
+    def _after(
+        self,
+        role: int,
+        moves: Iterable[int],
+        literal: int,
+        *,
+        is_over: bool,
+        excluded: Mapping[int, int] | None = None,
+    ) -> dict[int, int]:
+        """Literals, by move, that `literal` holds in the next state, and that this is terminal or is not.
+
+        excluded   by move, what is known not to be true if it is legal
+        """
         move0, gate0 = self.circuit.move0, self.circuit.gate0
         ends = self._cone((self.terminal, literal))
         changes = self._cone(self.next[node - 1] for node in ends if 1 <= node < move0)
         waiting = [move for r, move in enumerate(self.watched.passive) if r != role]
         found = {}
         for move in sorted(moves):
-            known = self.known_live | self._implied([self.legal[move]])
+            alone = [self.legal[m] for m in waiting]
+            known = self.known_live | self._implied([self.legal[move], *(alone if self.by_gains else ())])
+            if excluded and move in excluded:
+                inputs = [x for x in self._conjuncts(excluded[move]) if x not in known]
+                known |= {x ^ 1 for x in inputs if len(inputs) == 1}
             made = {move0 + each for each in (move, *waiting)}
             leaves = {
                 node: 2 * node if node < move0 else TRUE_LITERAL if node in made else FALSE_LITERAL
@@ -199,9 +242,10 @@ class Narrowing:
             then = self._values(
                 ends, {node: _read(now, self.next[node - 1]) for node in ends if node < gate0}, known
             )
-            end = _read(then, self.terminal) ^ (not is_over)
-            alone = (self.legal[m] for m in waiting if self.legal[m] not in known)
-            found[move] = self.gates.conj((end, _read(then, literal), *alone))
+            end, holds = _read(then, self.terminal) ^ (not is_over), _read(then, literal)
+            if self.by_gains and end & 1 and holds ^ 1 in (self.gates.inputs(end) or ()):
+                end = TRUE_LITERAL  # follows
+            found[move] = self.gates.conj((end, holds, *alone))
             if self.gates.input_count > self.most_literals:
                 raise _TooLargeError
         return found
@@ -214,15 +258,65 @@ class Narrowing:
     def _values(
         self, cone: Sequence[int], leaves: Mapping[int, int], known: Collection[int]
     ) -> dict[int, int]:
-        """Literals, by node of a cone, with `leaves` for fluents and moves; `known` literals hold."""
+        """Literals, by node of a cone, with `leaves` for fluents and moves; `known` literals hold.
+
+        With `by_gains`, of a node that is false now only what it gains matters: of a line with one more
+        stone, the other stones alone.
+        """
         values = {0: TRUE_LITERAL}
+        gains: dict[int, Gain] = {TRUE_LITERAL: {}, FALSE_LITERAL: {}}
+        falling = {TRUE_LITERAL, FALSE_LITERAL}
         for node in cone:
             if node >= self.circuit.gate0:
-                value = self.gates.conj([_read(values, x) for x in self._inputs(node)])
+                self._note_gain_of_gate(node, values, gains)
+                inputs = self._inputs(node)
+                falling.update(2 * node for _ in inputs[:1] if falling.issuperset(inputs))
+                falling.update(2 * node + 1 for _ in inputs[:1] if falling.issuperset(x ^ 1 for x in inputs))
+                is_false = self.by_gains and 2 * node + 1 in known
+                if is_false and 2 * node in falling:
+                    value = FALSE_LITERAL
+                elif is_false and 2 * node in gains:
+                    value = self._sum(gains[2 * node])
+                else:
+                    value = self.gates.conj([_read(values, x) for x in self._inputs(node)])
             else:
                 value = leaves[node]
+                self._note_gain(2 * node, value, gains)
+                falling.update(x ^ 1 for x in (2 * node, 2 * node + 1) if x in gains)
+                falling.update(2 * node + x for x in (0, 1) if value ^ x == FALSE_LITERAL)
             values[node] = TRUE_LITERAL if value in known else FALSE_LITERAL if value ^ 1 in known else value
         return values
+
+    def _sum(self, gain: Gain) -> int:
+        return self.gates.disj([self.gates.conj(each) for each in gain.items()])
+
+    def _note_gain(self, before: int, after: int, gains: dict[int, Gain]) -> None:
+        """Note what a literal and its negation gain, where `after` shows that."""
+        if after == before:
+            gains[before] = gains[before ^ 1] = {}
+        for x, y in ((before, after), (before ^ 1, after ^ 1)):
+            inputs = self.gates.inputs(y) if y & 1 else None
+            if inputs is not None and x ^ 1 in inputs:
+                gains[x] = {self.gates.disj([z ^ 1 for z in inputs if z != x ^ 1]): TRUE_LITERAL}
+
+    def _note_gain_of_gate(self, node: int, values: Mapping[int, int], gains: dict[int, Gain]) -> None:
+        inputs = self._inputs(node)
+        if all(x ^ 1 in gains for x in inputs):
+            of_cause: dict[int, list[int]] = {}
+            for x in inputs:
+                for cause, rest in gains[x ^ 1].items():
+                    of_cause.setdefault(cause, []).append(rest)
+            gains[2 * node + 1] = {cause: self.gates.disj(rests) for cause, rests in of_cause.items()}
+        changed = [x for x in inputs if gains.get(x) != {}]
+        if all(x in gains for x in changed) and len(changed) <= MOST_CHANGED:
+            gain: Gain = {}
+            for x in changed:
+                others = [_read(values, y) for y in inputs if y != x]
+                if len(changed) == 1:
+                    gain = {cause: self.gates.conj([rest, *others]) for cause, rest in gains[x].items()}
+                else:
+                    gain[self.gates.conj([self._sum(gains[x]), *others])] = TRUE_LITERAL
+            gains[2 * node] = gain
 
     def _cone(self, literals: Iterable[int]) -> list[int]:
         return cone_of(literals, self._inputs)
@@ -238,6 +332,9 @@ class Narrowing:
                 if not literal & 1:
                     left += self._inputs(literal >> 1)
         return holding
+
+    def _conjuncts(self, literal: int) -> tuple[int, ...]:
+        return (literal,) if literal & 1 else self._inputs(literal >> 1) or (literal,)
 
     def _inputs(self, node: int) -> tuple[int, ...]:
         return self.gates.inputs(2 * node) or ()

@@ -47,7 +47,7 @@ def early_ends(game: CompiledGame) -> SideTables | None:
     The winner gets 100 then and the other role 0. A goal is also false if it would take too many literals.
     None if the game is not suitable (see `kept_circuit`) or a circuit is too large.
     """
-    circuit = _early_ends(game)
+    circuit = early_ends_circuit(game)
     return None if circuit is None else side_tables(game, circuit)
 
 
@@ -58,11 +58,12 @@ def immediate_wins(game: CompiledGame) -> tuple[SideTables, SideTables] | None:
 
     In most states only one role can move, so that the other circuit need not be settled.
     """
-    circuit = _early_ends(game)
+    circuit = early_ends_circuit(game)
     return None if circuit is None else (_of_role(game, circuit, 0), _of_role(game, circuit, 1))
 
 
-def _early_ends(game: CompiledGame) -> Circuit | None:
+def early_ends_circuit(game: CompiledGame) -> Circuit | None:
+    """The circuit of `early_ends`, whose goals from FIRST_HOPELESS on are moves that are hopeless."""
     return kept_circuit(game, "early ends", LARGEST, _made_for_roles)
 
 
@@ -80,7 +81,7 @@ def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
 def _of_role(game: CompiledGame, circuit: Circuit, role: int) -> SideTables:
     """The part of the circuit that shows whether `role` wins at once."""
     wins = [FALSE_LITERAL, FALSE_LITERAL]
-    wins[role] = circuit.goals[2 * role].literal
+    wins[role] = next(g.literal for g in circuit.goals if (g.role, g.value) == (role, WINNING_GOAL))
     return side_tables(game, with_wins(circuit, as_tuples(circuit.gates), wins))
 
 

@@ -35,6 +35,8 @@ SIMPLIFY_SECONDS = 0.5
 
 WINNING_GOAL = 100
 """Of the role that makes the move; also the sum of the goals."""
+FIRST_HOPELESS = 101
+"""The "goal" of `early_ends` that the first move of a role is hopeless; others follow."""
 
 WATCHED_PLAYOUTS, WATCHED_STEPS = 512, 256
 """Random playouts to watch, and steps of each."""

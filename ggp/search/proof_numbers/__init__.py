@@ -5,6 +5,7 @@ that a value follows from one or two such questions.
 
 kernels/   walkers that search depth first, in lock step, over one table
 memory     their arrays for one game; a table that grows
-threats    how many facts each role lacks one of which would win, as a circuit
+threats    how many facts each role lacks one of which would win, as a circuit; which moves promise one
+lane_circuit  a step of the search in lanes, as a circuit
 search     `ProofNumberSearch`: questions, values, budgets
 """

@@ -24,6 +24,7 @@ from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import (
     BUCKET,
     LANES,
+    TASK_LANES,
     WORDS,
     AnyMemory,
     ChildMemory,
@@ -31,13 +32,17 @@ from ggp.search.proof_numbers.kernels.arrays import (
     SearchMemory,
     Words,
 )
+from ggp.search.proof_numbers.kernels.in_order import FRONTS
 from ggp.search.proof_numbers.kernels.table import KEY_BITS, KEY_MASK
+from ggp.search.proof_numbers.lane_circuit import lane_memory
 from ggp.search.proof_numbers.threats import threat_circuit
 
 PLIES = 512
 PLACES = 4096
 """Children on the stack of one walker, besides those of its widest node."""
 MIN_WALKERS, MAX_WALKERS = 16, 64
+MORE_WITH_TASKS = 4
+"""Times as many walkers if they hand tasks to lanes and wait for them."""
 
 
 def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None = None) -> AnyMemory:
@@ -47,16 +52,19 @@ def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None 
                  up then and every line ends before long
     """
     code = make_code(len(game.terms.fluents), game.exclusive)
-    walkers = _walker_count(game)
     maker = _child_memory(game, code)
     option = np.zeros(c.OPTIONS, np.int64)
-    option[c.WALKERS] = walkers
     option[c.ORDERED] = has_order(game) if is_ordered is None else is_ordered
+    rest = lane_memory(game, code)
+    walkers = option[c.FIRST_WALKERS] = _walker_count(game)
+    if option[c.ORDERED] and rest.end_state > 0:
+        walkers *= MORE_WITH_TASKS
+    option[c.WALKERS] = walkers
     words = code.word_count + 1
     if option[c.ORDERED] and len(code.first_source) - 1 <= 64 * code.word_count - (64 - KEY_BITS):
         words = code.word_count
     table = make_table(mebibytes, words)
-    names = ("ply", "first_lane", "lanes", "visits", "chosen", "moving")
+    names = ("ply", "first_lane", "lanes", "chosen", "moving")
     common: dict[str, Any] = dict(zip(names, np.zeros((len(names), walkers), np.int64), strict=True))
     common |= {"maker": maker, "table": table, "option": option, "counter": np.zeros(c.COUNTERS, np.int64)}
     places = PLACES + 2 * max(map(len, game.moves))
@@ -69,10 +77,19 @@ def allocate_memory(game: CompiledGame, mebibytes: int, is_ordered: bool | None 
             child=_on_lines(np.uint64, walkers * places * (words + 2)),
             pending=np.zeros(c.MOST_PENDING * (words + 3), np.uint64),
             key_mask=np.uint64(KEY_MASK),
+            rest=rest,
+            owner=np.full(TASK_LANES, -1, np.int64),
+            asked=np.zeros(TASK_LANES, np.int64),
+            born=np.zeros(TASK_LANES, np.int64),
+            task=np.zeros(TASK_LANES * (words + 1), np.uint64),
+            waiting=np.zeros(walkers, np.int64),
+            tasks=np.zeros(walkers, np.int64),
+            front=np.zeros(FRONTS, np.int64),
             **common,
         )
     place, first, children, made, proof, disproof, work = np.zeros((7, walkers * PLIES), np.int64)
     return SearchMemory(
+        visits=np.zeros(walkers, np.int64),
         place=place,
         first=first,
         children=children,

@@ -86,7 +86,7 @@ class ProofNumberSearch:
     """Answers questions about states of one game; its table persists. Use from one thread at a time.
 
     nodes      expanded since the last call of `search`; may be read from other threads, as
-    leaves     those evaluated: terminal, or decided by circuits
+    leaves     those evaluated: terminal, or decided by circuits; and all states that lanes searched
     goals      of the first role, from the least on; goal_sum: of both roles, NO_SUM with one
     mover      the role that chooses where the question was asked, and legal: its moves
     """
@@ -195,7 +195,7 @@ class ProofNumberSearch:
         """Begin the question of `answer`, which `advance` continues; `goal` is higher than the least one."""
         memory = self._memory
         self._is_interrupted = False
-        memory.counter[[c.NODES, c.LEAVES, c.ANSWER, c.FAULT, c.FIRST]] = 0
+        memory.counter[[c.NODES, c.LEAVES, c.LANE_NODES, c.ANSWER, c.FAULT, c.FIRST]] = 0
         memory.counter[c.BEST] = -1
         goal = min(each for each in self.goals if each >= goal)
         memory.option[[c.GOAL, c.QUESTION]] = goal, self.goals.index(goal)
@@ -218,11 +218,11 @@ class ProofNumberSearch:
         """
         counter = self._memory.counter
         counter[c.STOP] = 0
-        before, evaluated = int(counter[c.NODES]), int(counter[c.LEAVES])
+        before, evaluated = int(counter[c.NODES]), int(counter[[c.LEAVES, c.LANE_NODES]].sum())
         self._memory.option[c.NODE_LIMIT] = before + nodes - 1
         self._walk(passes)
         self.nodes += int(counter[c.NODES]) - before
-        self.leaves += int(counter[c.LEAVES]) - evaluated
+        self.leaves += int(counter[[c.LEAVES, c.LANE_NODES]].sum()) - evaluated
         if counter[c.FAULT]:
             raise AlphaBetaError(_FAULTS[int(counter[c.FAULT])])
         return bool(counter[c.ANSWER] == c.YES) if counter[c.ANSWER] else None

@@ -8,8 +8,8 @@ import pytest
 import ggp
 from gdl.reasoning.values import value_of
 from gdl.syntax.parser import parse_term
+from ggp.engines.point_of_view import find_point_of_view
 from ggp.env import make
-from ggp.env.actions import find_point_of_view
 from ggp.features.board_features import NOTHING
 from ggp.features.recognition import recognize_features
 from tests.conftest import mostly_slow

@@ -42,16 +42,25 @@ THREAT_WORTH = 16
 """Hundredths of a goal for each threat, of which there are at most 255."""
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
-# ORDERED: whether walkers go depth first in the order of the scores.
-OPTIONS = 5
-GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED = range(OPTIONS)
+# ORDERED: whether walkers go depth first in the order of the scores; FIRST_WALKERS: how many begin then.
+OPTIONS = 6
+GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED, FIRST_WALKERS = range(OPTIONS)
 
 # Indices of SearchMemory.counter. NODES: all of whose children were made; LEAVES: children that were decided
 # then. BEST: the legal move at the root that decides, counted among its mover's; -1: none does. STORED:
 # entries of the table. FIRST: the walker that is served first. PENDING: records in OrderMemory.pending.
-COUNTERS = 11
-NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST, PENDING = range(COUNTERS)
+COUNTERS = 13
+NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST, PENDING, LANE_NODES, LANE_STEPS = (
+    range(COUNTERS)
+)
 MOST_PENDING = 256
+TASK_WORDS = 4
+"""Of a row where every lane has a task: more code than fits into the first cache runs in each step, so that
+wide rows pay."""
+TASK_LANES = 64 * TASK_WORDS
+TASK_BITS = TASK_WORDS.bit_length() - 1
+DIGITS = 4
+"""Binary digits of a depth in a task, whose own state has depth 0."""
 FRAME = 8
 """Numbers in a frame of a search in order: a cache line."""
 # Values of counter[ANSWER].
@@ -83,6 +92,19 @@ class ChildMemory(NamedTuple):
     degree: Rows  # its parts, a row of TOGETHER words each
     distance: Int32Array  # int32[L]: the scores of states in lanes
     threats: SideCircuit  # the digits of how many threats the roles have, where these are counted instead
+
+
+class LaneMemory(NamedTuple):
+    """What searches a task in every lane: `ggp.search.proof_numbers.kernels.lane_search`."""
+
+    rows: Rows  # of the circuit of a step; see `ggp.search.proof_numbers.lane_circuit`
+    fresh: Rows  # scratch of `put_tasks`
+    keys: Rows  # 64*D rows: keys of tasks
+    code: StateCode
+    first_fact: int  # row of the first fact
+    end_state: int  # end of the rows that are 0 in a task's own state, which follow the facts
+    goal_value: Int32Array  # goals of role 0
+    entry: Ints  # addresses of machine code, by TASK_BITS; 0: none yet
 
 
 class SearchMemory(NamedTuple):
@@ -125,7 +147,6 @@ class OrderMemory(NamedTuple):
     ply: Ints
     first_lane: Ints
     lanes: Ints
-    visits: Ints
     chosen: Ints  # int64[N]: the record of the child whose table entry is on the way to the cache
     moving: Ints
     frame: Ints  # int64[N*Y*8], a cache line each
@@ -140,6 +161,14 @@ class OrderMemory(NamedTuple):
     key_mask: np.uint64
     plies: int
     places: int
+    rest: LaneMemory  # what searches the last plies without the table
+    owner: Ints  # int64[L]: the walker that waits for the task of a lane; -1: none
+    asked: Ints  # int64[L]: the move that leads to the task's state
+    born: Ints  # int64[L]: steps made when it began
+    task: Words  # uint64[L*(E+1)]: its key and hash
+    waiting: Ints  # int64[N]: whether a walker waits for tasks
+    tasks: Ints  # int64[N]: how many of them are in lanes
+    front: Ints  # int64[FRONTS]: see `in_order`
 
 
 AnyMemory = SearchMemory | OrderMemory

@@ -24,11 +24,23 @@ from typing import Any
 import numpy as np
 
 from ggp.jit.compiling import inlined, kernel, piece
-from ggp.jit.rows import Index, get_word, set_word
+from ggp.jit.rows import Index, any_lane, fill, get_word, load, popcount, set_word, store, sum_words
 from ggp.lanes.keys.key_table import hash_of
 from ggp.search.proof_numbers.kernels import arrays as c
 from ggp.search.proof_numbers.kernels.arrays import OrderMemory
 from ggp.search.proof_numbers.kernels.children import make_children, note_place, score_states
+from ggp.search.proof_numbers.kernels.lane_search import (
+    ANSWER,
+    DEEP,
+    DONE,
+    LIVE,
+    PUT,
+    ask,
+    can_step,
+    place_in_keys,
+    put_tasks,
+    step_lanes,
+)
 from ggp.search.proof_numbers.kernels.table import (
     NO,
     YES,
@@ -55,6 +67,27 @@ SECOND, MARKED, WON, HAS_ANSWERS = 1, 2, 4, 8
 MOVE_BIT, WORSE_BIT, BUSY_BIT = 14, 27, 54
 ASIDE_BITS = 13
 """For how far from the middle a move is, next to the score."""
+
+SENT, HARD = np.uint64(1 << 61), np.uint64(1 << 62)
+"""Bits of a rank: the child's task is in a lane; it was given up."""
+# Numbers in `front`. FRONT_PLY: nodes from this ply on are tasks for lanes; STEPS: made so far; USED: walkers
+# in use; DEEPEST: the greatest ply of a node; ENDED: tasks on this ply that have ended since it was set, and
+# SPENT: their steps.
+FRONTS = 6
+FRONT_PLY, STEPS, USED, DEEPEST, ENDED, SPENT = range(FRONTS)
+WARM_NODES, NEAR_END = 2048, 6
+"""Nodes before lanes take part, and how many plies above the deepest node they begin."""
+MOST_STEPS = 8192
+"""Steps after which a task is given up."""
+FEW_STEPS, MANY_STEPS, SAMPLE = 150, 600, 128
+"""Lanes begin a ply higher or lower if the last SAMPLE tasks took fewer or more steps in the mean."""
+FULL, BATCH, IDLE_WALKERS = c.TASK_LANES * 3 // 4, 40, 12
+"""Lanes step at most BATCH times, or until BATCH tasks are done; they begin once FULL lanes have a task, or
+fewer than IDLE_WALKERS walkers have something to do."""
+OVERDUE_BITS = 9
+"""Binary logarithm of the steps between looking for tasks to give up."""
+MORE_WALKERS = 2
+"""Walkers that join where lanes are free and all others wait for tasks."""
 
 _JUST_MADE = -2
 """In `chosen`: the entries of all children were read in this tick."""
@@ -113,7 +146,7 @@ def _enter(memory: OrderMemory, k: Index, at: Index, first: Index, marked: Index
     frame[f + OPENED] = 0
     frame[f + WORK] = 1
     frame[f + FLAGS] = (rank & 1) | marked
-    memory.visits[k] += 1
+    memory.front[DEEPEST] = max(memory.front[DEEPEST], memory.ply[k])
     memory.path[memory.ply[k] * memory.option[c.WALKERS] + k] = memory.child[at + memory.entry_words]
     end = first + frame[f + CHILDREN] * _record(memory)
     if memory.ply[k] + 1 >= memory.plies or end > (k + 1) * memory.places * _record(memory):
@@ -126,6 +159,15 @@ def begin_in_order(memory: OrderMemory, note: int) -> None:
     words, size = memory.maker.code.word_count, _record(memory)
     memory.counter[c.PENDING] = 0
     memory.path[:] = 0
+    memory.owner[:] = -1
+    memory.waiting[:] = 0
+    memory.tasks[:] = 0
+    memory.front[:] = 0
+    memory.front[FRONT_PLY] = memory.plies
+    memory.front[USED] = memory.option[c.FIRST_WALKERS]
+    for i in (LIVE, DONE, PUT):
+        store(memory.rest.rows, i, fill(memory.rest.rows, np.uint64(0)))
+    ask(memory.rest, memory.option[c.GOAL])
     for k in range(memory.option[c.WALKERS]):
         root = k * memory.places * size
         for d in range(words):
@@ -139,7 +181,8 @@ def begin_in_order(memory: OrderMemory, note: int) -> None:
 @inlined
 def _hand_out_lanes(memory: OrderMemory) -> Any:
     """Give lanes to the walkers' nodes in turn, write keys and numbers of moves; return how many lanes."""
-    words, walkers, frame = memory.maker.code.word_count, memory.option[c.WALKERS], memory.frame
+    words, walkers, frame = memory.maker.code.word_count, memory.front[USED], memory.frame
+    memory.lanes[:] = 0
     used: Any = np.int64(0)
     waiting: Any = np.int64(-1)
     for j in range(walkers):
@@ -163,7 +206,7 @@ def _hand_out_lanes(memory: OrderMemory) -> Any:
                 )
             memory.maker.note_of[note_place(lane)] = frame[f + MADE] + i
         used += lanes
-        memory.counter[c.NODES] += lanes == left
+        memory.counter[c.NODES] += left > 0 and lanes == left
         if lanes < left and waiting < 0:
             waiting = k
     memory.counter[c.FIRST] = max(waiting, 0)  # comes first in the next tick
@@ -231,7 +274,7 @@ def _look_up_children(memory: OrderMemory, k: Index) -> None:
         else:
             if kept < at:
                 _copy_record(memory, at, kept)
-            memory.child[kept + size - 1] |= np.uint64(entry_busy(data) << BUSY_BIT)
+            memory.child[kept + size - 1] |= np.uint64(min(entry_busy(data), 127) << BUSY_BIT)
             kept += size
         at += size
     frame[f + OPENED] = (kept - frame[f + FIRST]) // size
@@ -266,11 +309,15 @@ def _take_scores(memory: OrderMemory, f: Index, lane: Index) -> None:
 
 
 @inlined
-def _next_child(memory: OrderMemory, f: Index) -> Any:
+def _next_child(memory: OrderMemory, f: Index, is_apart: bool) -> Any:
     """The record of the open child that comes next."""
     size, frame = _record(memory), memory.frame
     at = frame[f + FIRST]
-    mask = np.int64(-1) if frame[f + FLAGS] & HAS_ANSWERS else np.int64((1 << BUSY_BIT) - 1)
+    mask = (
+        np.int64(-1)
+        if is_apart or frame[f + FLAGS] & HAS_ANSWERS
+        else np.int64((1 << BUSY_BIT) - 1) | np.int64(HARD)
+    )
     best = at
     least = _rank(memory, at) & mask
     for _ in range(frame[f + OPENED] - 1):
@@ -382,6 +429,25 @@ def _is_repeated(memory: OrderMemory, k: Index, at: Index) -> bool:
     return False
 
 
+@inlined
+def _free_lane(memory: OrderMemory, lane: Index) -> None:
+    word, bit = lane & (c.TASK_WORDS - 1), np.uint64(lane >> c.TASK_BITS)
+    live = get_word(memory.rest.rows, LIVE, word)
+    set_word(memory.rest.rows, LIVE, word, live & ~(np.uint64(1) << bit))
+    memory.owner[lane] = -1
+
+
+@piece
+def _drop_tasks(memory: OrderMemory, k: Index) -> None:
+    """Let walker k wait no more."""
+    if memory.tasks[k] > 0:
+        for lane in range(c.TASK_LANES):
+            if memory.owner[lane] == k:
+                _free_lane(memory, lane)
+    memory.tasks[k] = 0
+    memory.waiting[k] = 0
+
+
 @piece
 def _cut_back(memory: OrderMemory, k: Index) -> None:
     """Let walker k climb to the highest node that others have answered."""
@@ -390,6 +456,7 @@ def _cut_back(memory: OrderMemory, k: Index) -> None:
         _leave(memory, k, root + memory.ply[k] * c.FRAME, _NOTHING)
     memory.cut[k] = memory.plies
     memory.chosen[k] = -1
+    _drop_tasks(memory, k)
 
 
 @inlined
@@ -402,7 +469,10 @@ def _move_on(memory: OrderMemory, k: Index) -> bool:
     f = _climb(memory, k)
     if memory.counter[c.ANSWER] != c.OPEN:
         return False
-    at = _next_child(memory, f)
+    at = _next_child(memory, f, memory.ply[k] + 2 >= memory.front[FRONT_PLY])
+    if memory.ply[k] + 1 >= memory.front[FRONT_PLY] and memory.child[at + size - 1] & HARD == _NOTHING:
+        memory.waiting[k] = 1
+        return False
     if memory.chosen[k] != at and memory.chosen[k] != _JUST_MADE:
         memory.chosen[k] = at
         prefetch_bucket(memory, memory.child[at + size - 2])
@@ -416,7 +486,7 @@ def _move_on(memory: OrderMemory, k: Index) -> bool:
             _take_answer(memory, k, f, at, data & YES != _NOTHING)
             return True
         rank = memory.child[at + size - 1]
-        seen = (rank & np.uint64((1 << BUSY_BIT) - 1)) | np.uint64(entry_busy(data) << BUSY_BIT)
+        seen = (rank & ~np.uint64(127 << BUSY_BIT)) | np.uint64(min(entry_busy(data), 127) << BUSY_BIT)
         if seen != rank:
             memory.child[at + size - 1] = seen
             return True
@@ -432,19 +502,231 @@ def _move_on(memory: OrderMemory, k: Index) -> bool:
 
 
 @inlined
+def _put_task(memory: OrderMemory, k: Index, at: Index, lane: Index) -> None:
+    """Give a lane the task of the child with the record at `at` of walker k."""
+    size, words = memory.entry_words, memory.maker.code.word_count
+    word, bit = lane & (c.TASK_WORDS - 1), np.uint64(lane >> c.TASK_BITS)
+    for d in range(words):
+        set_word(memory.rest.keys, place_in_keys(lane, d), word, memory.child[at + d])
+    for d in range(size + 1):
+        memory.task[lane * (size + 1) + d] = memory.child[at + d]
+    put = get_word(memory.rest.rows, PUT, word)
+    set_word(memory.rest.rows, PUT, word, put | (np.uint64(1) << bit))
+    memory.child[at + size + 1] |= SENT
+    memory.owner[lane] = k
+    memory.asked[lane] = _move_of(_rank(memory, at))
+    memory.born[lane] = memory.front[STEPS]
+    memory.tasks[k] += 1
+
+
+@inlined
+def _next_lane(memory: OrderMemory, lane: Index) -> Any:
+    """The first free lane from `lane` on; TASK_LANES: none."""
+    while lane < c.TASK_LANES and memory.owner[lane] >= 0:
+        lane += 1
+    return lane
+
+
+@inlined
+def _priority(memory: OrderMemory, k: Index) -> Any:
+    """How soon walker k may give a task to a lane: 0 if its first child is to come, 1 if that is answered,
+    2 if it is in a lane; 3 never."""
+    f = (k * memory.plies + memory.ply[k]) * c.FRAME
+    if not memory.waiting[k] or memory.tasks[k] >= memory.frame[f + OPENED]:
+        return np.int64(3)
+    if memory.tasks[k] == 0:
+        return np.int64(0)
+    return np.int64(1) if memory.frame[f + FLAGS] & HAS_ANSWERS else np.int64(2)
+
+
+@piece
+def _feed_lanes(memory: OrderMemory) -> bool:
+    """Give free lanes the children that walkers wait for; return whether there is a task in any lane.
+
+    First comes one child of each, then the brothers of those that are answered, last all others.
+    """
+    walkers, frame, size = memory.front[USED], memory.frame, _record(memory)
+    lane: Any = _next_lane(memory, np.int64(0))
+    fed = lane
+    for priority in range(3):
+        for k in range(walkers):
+            if lane == c.TASK_LANES:
+                break
+            if priority == 0:
+                memory.lanes[k] = _priority(memory, k)
+            if memory.lanes[k] != priority:
+                continue
+            f = (k * memory.plies + memory.ply[k]) * c.FRAME
+            most = np.int64(1) if priority == 0 else frame[f + OPENED]
+            while most > 0 and lane < c.TASK_LANES:
+                at = _next_child(memory, f, True)
+                if memory.child[at + size - 1] & (SENT | HARD) != _NOTHING:
+                    break
+                _put_task(memory, k, at, lane)
+                lane = _next_lane(memory, lane)
+                most -= 1
+            memory.lanes[k] = _priority(memory, k)
+    if lane != fed:
+        put_tasks(memory.rest)
+    return bool(any_lane(load(memory.rest.rows, LIVE)))
+
+
+@inlined
+def _set_front(memory: OrderMemory, steps: Index) -> None:
+    """A task has ended after `steps`: see whether tasks should be larger or smaller."""
+    front = memory.front
+    front[ENDED] += 1
+    front[SPENT] += steps
+    if front[ENDED] == SAMPLE:
+        highest = max(1, front[DEEPEST] - (1 << c.DIGITS) + 3)  # lanes would not reach the end from above
+        if front[SPENT] < FEW_STEPS * SAMPLE and front[FRONT_PLY] > highest:
+            front[FRONT_PLY] -= 1
+        elif front[SPENT] > MANY_STEPS * SAMPLE:
+            front[FRONT_PLY] += 1
+        front[ENDED] = front[SPENT] = 0
+
+
+@inlined
+def _note_answer(memory: OrderMemory, lane: Index, answer: np.uint64) -> None:
+    """Write the answer of a lane's task to what is pending for the table."""
+    size, pending = memory.entry_words, memory.pending
+    if memory.counter[c.PENDING] == c.MOST_PENDING:
+        _write_pending(memory)
+    start = memory.counter[c.PENDING] * (size + 3)
+    for d in range(size + 1):
+        pending[start + d] = memory.task[lane * (size + 1) + d]
+    prefetch_bucket(memory, pending[start + size])
+    pending[start + size + 1] = answer
+    pending[start + size + 2] = np.uint64(logarithm((memory.front[STEPS] - memory.born[lane]) >> 4))
+    memory.counter[c.PENDING] += 1
+
+
+@inlined
+def _end_task(memory: OrderMemory, lane: Index, answer: np.uint64) -> bool:
+    """Let the owner of a lane's task know its answer, 0: none; return whether it need not wait any more."""
+    frame, k, last = memory.frame, memory.owner[lane], memory.entry_words + 1
+    f = (k * memory.plies + memory.ply[k]) * c.FRAME
+    at: Any = frame[f + FIRST]
+    while _move_of(_rank(memory, at)) != memory.asked[lane]:
+        at += _record(memory)
+    _free_lane(memory, lane)
+    memory.tasks[k] -= 1
+    if memory.ply[k] + 1 == memory.front[FRONT_PLY]:
+        is_given_up = answer == _NOTHING
+        _set_front(memory, MOST_STEPS if is_given_up else memory.front[STEPS] - memory.born[lane])
+    if answer == _NOTHING:
+        memory.child[at + last] = (memory.child[at + last] & ~SENT) | HARD
+    else:
+        _note_answer(memory, lane, answer)
+        _take_answer(memory, k, f, at, answer == YES)
+    if frame[f + FLAGS] & WON or frame[f + OPENED] == 0:
+        _drop_tasks(memory, k)
+        return True
+    if memory.tasks[k] > 0:
+        return False
+    at = frame[f + FIRST]
+    for _ in range(frame[f + OPENED]):
+        if memory.child[at + last] & HARD == _NOTHING:
+            return False  # and no lane was free for it yet
+        at += _record(memory)
+    memory.waiting[k] = 0
+    return True
+
+
+@inlined
+def _is_time_to_step(memory: OrderMemory) -> bool:
+    """Whether lanes are full, or walkers have little else to do. If nothing but free lanes is left, more
+    walkers join."""
+    active: Any = np.int64(0)
+    for k in range(memory.front[USED]):
+        active += memory.waiting[k] == 0
+    live = np.int64(sum_words(popcount(load(memory.rest.rows, LIVE))))
+    front = memory.front
+    if active < IDLE_WALKERS and live < FULL:
+        front[USED] = min(front[USED] + MORE_WALKERS, memory.option[c.WALKERS])
+    return bool(live >= FULL or active < IDLE_WALKERS)
+
+
+@inlined
+def _place_of(bit: np.uint64) -> Any:
+    """The binary logarithm of a word with one bit."""
+    place: Any = np.int64(0)
+    shift: Any = np.int64(32)
+    while shift > 0:
+        if bit >> np.uint64(shift) != _NOTHING:
+            place += shift
+            bit >>= np.uint64(shift)
+        shift >>= 1
+    return place
+
+
+@piece
+def _overdue(memory: OrderMemory, word: Index) -> np.uint64:
+    """The lanes of a word whose tasks have had too many steps."""
+    found = _NOTHING
+    for bit in range(64):
+        lane = (bit << c.TASK_BITS) | word
+        if memory.owner[lane] >= 0 and memory.front[STEPS] - memory.born[lane] > MOST_STEPS:
+            found |= np.uint64(1) << np.uint64(bit)
+    return found
+
+
+@piece
+def _search_rest(memory: OrderMemory) -> Any:
+    """Let lanes search; return the number of walkers that need not wait any more, listed in `moving`."""
+    rows, front = memory.rest.rows, memory.front
+    moving: Any = np.int64(0)
+    if front[FRONT_PLY] == memory.plies and memory.counter[c.NODES] > WARM_NODES and can_step(memory.rest):
+        front[FRONT_PLY] = max(np.int64(1), front[DEEPEST] - NEAR_END)
+    if front[FRONT_PLY] == memory.plies or not _feed_lanes(memory) or not _is_time_to_step(memory):
+        return moving
+    done: Any = np.int64(0)
+    steps: Any = np.int64(0)
+    while steps < BATCH and done < BATCH:
+        step_lanes(memory.rest, np.int64(4), memory.counter)
+        steps += 4
+        done = np.int64(sum_words(popcount(load(rows, DONE))))
+    front[STEPS] += steps
+    # A task ends with an answer, too many steps, or at a depth that lanes do not reach.
+
+    for word in range(c.TASK_WORDS):
+        ended = get_word(rows, DONE, word) | get_word(rows, DEEP, word)
+        if front[STEPS] >> OVERDUE_BITS != (front[STEPS] - steps) >> OVERDUE_BITS:
+            ended |= _overdue(memory, word)
+        while ended != _NOTHING:
+            bit = ended & (~ended + np.uint64(1))
+            ended ^= bit
+            lane = (_place_of(bit) << c.TASK_BITS) | word
+            k = memory.owner[lane]
+            if k < 0:
+                continue
+            is_done = get_word(rows, DONE, word) & bit != _NOTHING
+            is_yes = get_word(rows, ANSWER, word) & bit != _NOTHING
+            if _end_task(memory, lane, (YES if is_yes else NO) if is_done else _NOTHING):
+                memory.moving[moving] = k
+                moving += 1
+                memory.chosen[k] = -1
+    store(rows, DONE, fill(rows, _NOTHING))
+    return moving
+
+
+@inlined
 def _tick(memory: OrderMemory) -> None:
     """Make children for all walkers and let those whose nodes are complete move on."""
     frame, walkers = memory.frame, memory.option[c.WALKERS]
+    moving: Any = _search_rest(memory)
     lanes = _hand_out_lanes(memory)
-    make_children(memory.maker, lanes, memory.option[c.GOAL], memory.counter)
+    if lanes > 0:
+        make_children(memory.maker, lanes, memory.option[c.GOAL], memory.counter)
     memory.counter[c.TICKS] += 1
     memory.counter[c.CHILDREN] += lanes
-    for k in range(walkers):
-        _collect_children(memory, k)
+    for k in range(memory.front[USED]):
+        if memory.lanes[k] > 0:
+            _collect_children(memory, k)
     # The arenas hold the new children, and their entries are on the way to the caches.
 
     count: Any = np.int64(0)
-    moving: Any = np.int64(0)
+    made: Any = moving
     for k in range(walkers):
         if memory.lanes[k] == 0:
             continue
@@ -465,7 +747,7 @@ def _tick(memory: OrderMemory) -> None:
         score_states(memory.maker, count)
     # `moving` lists the walkers whose nodes are complete; the scores of those with a choice are in lanes.
 
-    for i in range(moving):
+    for i in range(made, moving):
         k = memory.moving[i]
         if memory.first_lane[k] >= 0:
             f = (k * memory.plies + memory.ply[k]) * c.FRAME
