@@ -305,7 +305,9 @@ class Walkers(ProofLine):
             return True
         search = self.search
         try:
-            answer = search.advance(nodes, ENDLESS if passes is None else passes)
+            answer = search.advance(
+                nodes, ENDLESS if passes is None else passes, with_lanes=passes is not None
+            )
         except AlphaBetaError as error:
             # States repeat, or there is no room for the way: then deepening goes on alone. A game of another
             # kind raises there, too.

@@ -167,7 +167,7 @@ class ProofNumberSearch:
         while True:
             begun = time.perf_counter()
             left = ENDLESS if budget.nodes is None else budget.nodes - self.nodes + 1
-            found = self.advance(left, self._ticks)
+            found = self.advance(left, self._ticks, with_lanes=budget.nodes is None)
             is_used_up = budget.nodes is not None and self.nodes > budget.nodes
             if found is not None or is_used_up or self._is_interrupted or budget.is_over():
                 return found
@@ -210,16 +210,18 @@ class ProofNumberSearch:
             memory.key[:words] = key
             begin(memory, note)
 
-    def advance(self, nodes: int, passes: int = ENDLESS) -> bool | None:
+    def advance(self, nodes: int, passes: int = ENDLESS, *, with_lanes: bool = True) -> bool | None:
         """Expand about `nodes` states more, in at most `passes` ticks; return the answer or None.
 
+        with_lanes   hand the last plies to lanes where there is machine code; False where counts decide, so
+                     that the same is searched whether it is there yet or not
         A call under way ends at `interrupt`, and the next one resumes there.
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
         counter = self._memory.counter
         counter[c.STOP] = 0
         before, evaluated = int(counter[c.NODES]), int(counter[[c.LEAVES, c.LANE_NODES]].sum())
-        self._memory.option[c.NODE_LIMIT] = before + nodes - 1
+        self._memory.option[[c.NODE_LIMIT, c.WITH_LANES]] = before + nodes - 1, with_lanes
         self._walk(passes)
         self.nodes += int(counter[c.NODES]) - before
         self.leaves += int(counter[[c.LEAVES, c.LANE_NODES]].sum()) - evaluated

@@ -42,16 +42,17 @@ THREAT_WORTH = 16
 """Hundredths of a goal for each threat, of which there are at most 255."""
 
 # Indices of SearchMemory.option. GOAL: the least goal that means yes; QUESTION: its number in the table.
-# ORDERED: whether walkers go depth first in the order of the scores; FIRST_WALKERS: how many begin then.
-OPTIONS = 6
-GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED, FIRST_WALKERS = range(OPTIONS)
+# ORDERED: whether walkers go depth first in the order of the scores; FIRST_WALKERS: how many begin then;
+# WITH_LANES: whether they may hand tasks to lanes.
+OPTIONS = 7
+GOAL, QUESTION, NODE_LIMIT, WALKERS, ORDERED, FIRST_WALKERS, WITH_LANES = range(OPTIONS)
 
 # Indices of SearchMemory.counter. NODES: all of whose children were made; LEAVES: children that were decided
 # then. BEST: the legal move at the root that decides, counted among its mover's; -1: none does. STORED:
 # entries of the table. FIRST: the walker that is served first. PENDING: records in OrderMemory.pending.
-COUNTERS = 13
-NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST, PENDING, LANE_NODES, LANE_STEPS = (
-    range(COUNTERS)
+COUNTERS = 12
+NODES, LEAVES, CHILDREN, TICKS, ANSWER, BEST, STORED, STOP, FAULT, FIRST, PENDING, LANE_NODES = range(
+    COUNTERS
 )
 MOST_PENDING = 256
 TASK_WORDS = 4

@@ -676,7 +676,8 @@ def _search_rest(memory: OrderMemory) -> Any:
     """Let lanes search; return the number of walkers that need not wait any more, listed in `moving`."""
     rows, front = memory.rest.rows, memory.front
     moving: Any = np.int64(0)
-    if front[FRONT_PLY] == memory.plies and memory.counter[c.NODES] > WARM_NODES and can_step(memory.rest):
+    is_ready = can_step(memory.rest) and memory.option[c.WITH_LANES] and memory.counter[c.NODES] > WARM_NODES
+    if is_ready and front[FRONT_PLY] == memory.plies:
         front[FRONT_PLY] = max(np.int64(1), front[DEEPEST] - NEAR_END)
     if front[FRONT_PLY] == memory.plies or not _feed_lanes(memory) or not _is_time_to_step(memory):
         return moving

@@ -74,6 +74,5 @@ def step_lanes(lanes: LaneMemory, steps: Index, counter: Ints) -> None:
     """Make steps in all lanes."""
     rows = lanes.rows
     for _ in range(steps):
-        counter[c.LANE_STEPS] += np.int64(sum_words(popcount(load(rows, LIVE))))
         call_on_rows(lanes.entry[c.TASK_BITS], rows, rows)
         counter[c.LANE_NODES] += np.int64(sum_words(popcount(load(rows, TAKEN))))

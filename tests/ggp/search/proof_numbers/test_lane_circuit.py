@@ -3,6 +3,7 @@
 import ctypes
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,11 +12,21 @@ import ggp
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.packed_gates import as_tuples
 from ggp.engines.compiled import CompiledGame, PackedState
-from ggp.native.background import is_native_wanted
+from ggp.native import background
+from ggp.native.code import processor, rows_of
 from ggp.native.fusion import schedule_in_place
 from ggp.native.schedule import interpret
+from ggp.search.budget import Budget
+from ggp.search.proof_numbers.kernels import arrays as c
+from ggp.search.proof_numbers.kernels.arrays import TASK_WORDS
 from ggp.search.proof_numbers.kernels.lane_search import ANSWER, DEEP, DONE, LIVE, TAKEN, WANTED
 from ggp.search.proof_numbers.lane_circuit import LaneCode, lane_code
+from ggp.search.proof_numbers.search import ProofNumberSearch
+
+
+def processor_inputs() -> int:
+    """Of an operation of this processor."""
+    return rows_of(2, processor()[1]).inputs
 
 
 def loaded(name: str) -> CompiledGame:
@@ -107,7 +118,14 @@ def test_every_lane_finds_the_answer_of_a_plain_search(name: str, plies: int, go
     assert [bool(rows[ANSWER] >> lane & 1) for lane in range(len(states))] == expected
 
 
-def test_operations_and_machine_code_make_the_same_step() -> None:
+@pytest.fixture
+def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code of games loaded from now on."""
+    monkeypatch.setenv("GGP_NATIVE", "1")
+    monkeypatch.setattr(background, "CACHE_FOLDER", tmp_path)
+
+
+def test_operations_and_machine_code_make_the_same_step(native: None) -> None:
     game = loaded("tictactoe")
     code = lane_code(game)
     assert code is not None
@@ -120,13 +138,30 @@ def test_operations_and_machine_code_make_the_same_step() -> None:
     interpret(schedule, interpreted)
     assert interpreted[: code.tables.gate0, 1].tolist() == expected[10]
     code.native.begin(2)
-    if code.native.wait(2):
+    assert code.native.wait(2) == (processor_inputs() == 3)
+    if code.entry[1]:
         run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(int(code.entry[1]))
         for each in expected[10:]:
             run(words.ctypes.data, words.ctypes.data)
             assert words[: code.tables.gate0, 0].tolist() == each
-    else:
-        assert not is_native_wanted() or code.entry[1] == 0
+
+
+@pytest.mark.slow
+def test_walkers_with_and_without_lanes_find_the_same_answers(native: None) -> None:
+    game = loaded("connectfour")
+    code = lane_code(game)
+    assert code is not None
+    with_lanes, alone = (ProofNumberSearch(game, mebibytes=64) for _ in range(2))
+    has_code = code.native.wait(TASK_WORDS)
+    found, entered = [], 0
+    for state in quiet_states(game, 14, 6):
+        for goal in (50, 100):
+            found.append(with_lanes.answer(state, goal))
+            entered += int(with_lanes._memory.counter[c.LANE_NODES])
+            assert alone.answer(state, goal, Budget(nodes=1 << 40)) == found[-1]
+            assert alone._memory.counter[c.LANE_NODES] == 0
+    assert set(found) == {True, False}
+    assert (entered > 100_000) == has_code
 
 
 def test_games_in_which_facts_go_have_no_lanes() -> None:
