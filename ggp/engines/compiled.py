@@ -120,6 +120,7 @@ class CompiledGame:
         self.words = words
         self.exclusive = exclusive
         self.lane_tables: LaneTables = arrange(tables)
+        compile_limit = compile_limit or CompileLimit()
         self.native, self.native_playouts = (
             NativeCode(
                 tables,

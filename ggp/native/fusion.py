@@ -61,14 +61,15 @@ def before_draw(tables: CircuitTables, layout: Layout, choice: Choice) -> Operat
     ]
     row_of = np.concatenate([layout.row_of, np.array([leaf.row for leaf in shared], np.int32)])
     goal = phase_operations(tables, layout, Phase.GOAL, 3)
-    read = kept | {row for part in (choice.counting, goal) for source in part.source for row in source}
-    outputs = {node for node in outputs_of_phase(tables, begin, end) if int(row_of[node]) in read}
-    fused.append(laid_out(map_gates(tables, begin, end, outputs, 3, unions=unions), row_of))
-    fused.append(goal)
     alone = Operations()
     for leaf in choice.leaves:
         if not leaf.is_shared and leaf.row != NO_ROW:
             alone.keep(literal_value(leaf.moves[0].literal), leaf.row)
+    parts = (choice.counting, goal, alone)
+    read = kept | {row for part in parts for source in part.source for row in source}
+    outputs = {node for node in outputs_of_phase(tables, begin, end) if int(row_of[node]) in read}
+    fused.append(laid_out(map_gates(tables, begin, end, outputs, 3, unions=unions), row_of))
+    fused.append(goal)
     fused.append(alone)
     first = len(fused.operations.table)
     fused.append(choice.counting)

@@ -44,7 +44,7 @@ export function showTable({ event, about, book, hint, count = 0, open, point }) 
     const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move), ...point(move.move) }, move.text);
     const mark = move.move === book?.move ? element("span", { class: "book", role: "img", "aria-label": "book move", title: `The opening book plays it, from a search of ${book.seconds.toFixed(0)} s` }, "★") : "";
     return element("tr", {}, element("td", {}, name, mark), element("td", { title: goal === null ? move.visits.toLocaleString("en") : "" }, goal === null ? SHORT.format(move.visits) : ""),
-      element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text)));
+      element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text));
   });
   const left = moves.length ? count - moves.length : 0;
   if (left > 0) rows.push(element("tr", {}, element("td", { colspan: 3, class: "faint" }, `${left} other move${left === 1 ? "" : "s"}: ${event?.report.goal === 0 ? "all lose" : event?.report.goal == null ? "tried less" : "not looked at"}`)));
