@@ -87,11 +87,11 @@ class Expansion(NamedTuple):
     run         int32[M+R*R, 3]: a move, and the first and the end of the listed joint moves that have it
     reached     uint64[*D]: keys of the states reached, in their order
     mixed       uint64[SCRATCH]
-    turn        int64[R]: the joint move at hand, as places in the lists of legal moves
+    turn        int64[R]: the current joint move, as places in the lists of legal moves
     counter     int64[COUNTERS]: STATES numbered so far, EDGES in the current array, roles STUCK in a state
                 that is not terminal (no move, or over MAX_MOVES), BACKWARD edges (to a state whose number
                 is not above the source's; 0 if there are none), transitions WANTED room for; PASSES of lanes
-                that are left, and where `expand` resumes: the NEXT state of the first pass, the LANE at hand
+                that are left, and where `expand` resumes: the NEXT state of the first pass, the current LANE
                 (NO_LANE: that pass is still to come), whether its joint moves are begun (IS_OPEN), and how
                 many are PENDING; FULL_AT, the number of states that fill the key table; joint moves LISTED
                 (or NOT_LISTED), and how many of them are REACHED and in RUNS

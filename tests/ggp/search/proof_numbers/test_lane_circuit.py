@@ -86,7 +86,7 @@ def has_immediate_win(game: CompiledGame, state: PackedState) -> bool:
 
 
 def quiet_states(game: CompiledGame, plies: int, count: int) -> list[PackedState]:
-    """States after random moves in which nobody wins at once."""
+    """States after random moves, not terminal, in which no move wins at once."""
     rng = random.Random(plies)
     found: list[PackedState] = []
     while len(found) < count:
