@@ -15,7 +15,7 @@ from ggp.solver.saved_header import rules_digest
 SHIPPED = Path(__file__).with_name("shipped_options.json")
 """Options of bundled games by the digest of their rules; `prepare options` of commit ecb75dae found them."""
 SHIPPED_FORMAT = "ggp-shipped-options 1"
-POLICIES = ("uniform", "mast", "fast", "rave", "past")
+POLICIES = ("uniform", "mast", "fast", "rave")
 MAX_EXPLORATION = 10_000.0
 
 
