@@ -166,14 +166,6 @@ def test_weights_and_networks_of_another_game_are_refused(game):
         GuidedForest(game, network)
 
 
-@pytest.mark.parametrize(
-    "images", [[[0, 1]], [list(range(1, 21))], [[0] * 20], list(range(20)), [[-1, *range(1, 20)]]], ids=str
-)
-def test_symmetries_that_are_none_are_refused(game, images):
-    with pytest.raises(ValueError, match="images are rows of the numbers 0 to 19"):
-        AlphaBeta(game, images=np.array(images, np.int32))
-
-
 def test_weights_of_a_network_may_lie_anywhere(game):
     network = Network.random(game, seed=1)
     twisted = Network(**{name: np.asfortranarray(array) for name, array in vars(network).items()})

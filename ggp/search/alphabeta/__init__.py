@@ -8,7 +8,7 @@ latches         facts that never change again, proven on the circuit
 goal_distance   how near the roles are to their goals, as a fuzzy formula
 goal_bounds     which goals a state can still end with
 memory          arrays for one game and estimate
-kernels/        the search itself, with the refinements that save nodes here
+kernels/        the search itself, with the refinements that save nodes with a horizon
 reference/      the same search to read, with all refinements of the lectures (plain Python)
 search          `AlphaBeta`: iterative deepening, windows, deadlines
 result          what a search found

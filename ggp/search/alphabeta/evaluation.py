@@ -46,7 +46,6 @@ _logger = logging.getLogger("ggp.players")
 def find_estimate(
     game: CompiledGame,
     options: EvaluationOptions,
-    images: NDArray[np.int32],
     *,
     seed: int = 0,
     deadline: float = math.inf,
@@ -54,7 +53,6 @@ def find_estimate(
 ) -> tuple[str, Estimate]:
     """The requested estimate, or the best one, with its name. Parts that a game does not have are left out.
 
-    images     its symmetries, see `ggp.search.alphabeta.symmetry`
     deadline   time.monotonic() seconds; what is not ready by then is left out
     is_timed   compare evaluations at equal time; else with equal nodes, so that only the seed matters
     Raises AlphaBetaError where alpha-beta cannot search the game.
@@ -73,7 +71,7 @@ def find_estimate(
         now = time.monotonic()
         until = now + (deadline - now) * (0.5 if is_auto else 1.0)
         choice = LearningOptions(kind=options.kind, games=options.games, seed=seed)
-        learner = SelfPlayLearner(game, features, images, choice, until)
+        learner = SelfPlayLearner(game, features, choice, until)
         weights = learner.spread_scores() if learner.run() else None
     found = {"distance": formula, "features": weights}
     have = {"mobility": True, **{part: value is not None for part, value in found.items()}}
@@ -88,7 +86,7 @@ def find_estimate(
     # If pieces differ in worth, captures matter most.
     guess = "features+mobility" if has_kinds(game, features) else "distance+mobility"
     guess = guess if guess in estimates else next(iter(estimates))
-    best = _best_of(game, estimates, guess, images, seed, deadline, is_timed)
+    best = _best_of(game, estimates, guess, seed, deadline, is_timed)
     return best, estimates[best]
 
 
@@ -97,9 +95,8 @@ def prepare_evaluations() -> None:
     """Compile the kernels that find an evaluation or load them from the cache, before any clock starts."""
     game = load(find_own_rules("tictactoe"), "lanes")
     assert isinstance(game, CompiledGame)
-    search = AlphaBeta(game, mebibytes=TABLE_MEBIBYTES)
-    search.search(game.initial_state(), depth=1)
-    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1), search.images)
+    AlphaBeta(game, mebibytes=TABLE_MEBIBYTES).search(game.initial_state(), depth=1)
+    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1))
 
 
 def _estimate(parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None) -> Estimate:
@@ -117,7 +114,6 @@ def _best_of(
     game: CompiledGame,
     estimates: Mapping[str, Estimate],
     guess: str,
-    images: NDArray[np.int32],
     seed: int,
     deadline: float,
     is_timed: bool,
@@ -131,8 +127,7 @@ def _best_of(
     if len(names) == 1 or left <= 0:
         return guess
     searches = {
-        name: AlphaBeta(game, estimate, mebibytes=TABLE_MEBIBYTES, images=images)
-        for name, estimate in estimates.items()
+        name: AlphaBeta(game, estimate, mebibytes=TABLE_MEBIBYTES) for name, estimate in estimates.items()
     }
     nodes = dict.fromkeys(names, NODES)
     if is_timed:

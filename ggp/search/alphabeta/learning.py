@@ -99,18 +99,16 @@ class SelfPlayLearner:
         self,
         game: CompiledGame,
         features: Features | None,
-        images: NDArray[np.int32],
         options: LearningOptions,
         deadline: float = math.inf,
         remembered: int = _REMEMBERED,
     ) -> None:
         """How to learn.
 
-        images       the symmetries, see `ggp.search.alphabeta.symmetry`
         deadline     time.monotonic() seconds
         remembered   games to keep in `recent`
         """
-        self.game, self.images, self.options, self.deadline = game, images, options, deadline
+        self.game, self.options, self.deadline = game, options, deadline
         has_board = features is not None and any(piece.owner != NOTHING for piece in features.pieces)
         self.features = features if has_board else None
         self.kind = options.kind
@@ -141,7 +139,7 @@ class SelfPlayLearner:
         )
         if not weights.episodes:
             return False
-        self.scores = feature_scores(self.game, self.features, weights, self.images)
+        self.scores = feature_scores(self.game, self.features, weights)
         played = 0
         nodes = NODES
         while played < self.options.games and time.monotonic() < self.deadline:
@@ -187,7 +185,7 @@ class SelfPlayLearner:
         """Fit the weights to games; keep the old ones if time runs out meanwhile."""
         weights = learn_from_games(self.game, self.features, self.kind, games, deadline)
         if not math.isnan(weights.error) and time.monotonic() < deadline:
-            self.scores = feature_scores(self.game, self.features, weights, self.images)
+            self.scores = feature_scores(self.game, self.features, weights)
 
     def _error(self, games: Sequence[PlayedGame]) -> float:
         errors = [(goal_of_states(self.weights, each.states[:-1]) - each.goals[0]) / 100 for each in games]
@@ -195,7 +193,7 @@ class SelfPlayLearner:
 
     def _search(self) -> AlphaBeta:
         estimate = Estimate(goal_weight=0, weights=self.scores)
-        return AlphaBeta(self.game, estimate, mebibytes=TABLE_MEBIBYTES, images=self.images)
+        return AlphaBeta(self.game, estimate, mebibytes=TABLE_MEBIBYTES)
 
     def _play(
         self, search: AlphaBeta, count: int, depth: int, nodes: int, exploration: float
@@ -223,9 +221,9 @@ def learn_evaluation(
     is_interruptible   a KeyboardInterrupt ends learning, once something was learned
     Raises AlphaBetaError where alpha-beta cannot search the game.
     """
-    images = AlphaBeta(game, mebibytes=1).images
+    AlphaBeta(game, mebibytes=1)
     features = recognize_features(game)
-    learner = SelfPlayLearner(game, features, images, options, remembered=_RECENT)
+    learner = SelfPlayLearner(game, features, options, remembered=_RECENT)
     was_interrupted = False
     try:
         learner.run(report)
@@ -244,16 +242,15 @@ def learn_evaluation(
 
 
 def feature_scores(
-    game: CompiledGame, features: Features | None, weights: FeatureWeights, images: NDArray[np.int32]
+    game: CompiledGame, features: Features | None, weights: FeatureWeights
 ) -> NDArray[np.int32]:
-    """Feature weights as int32[F+1] for `Estimate`; images: symmetries, whose weights are averaged."""
+    """Feature weights as int32[F+1] for `Estimate`."""
     fluents, feature_of = feature_numbers(game, features, weights.kind)
     # With two roles a value is the difference of goals that add up to 100.
     worth, rest = (1.0, 50.0) if len(game.roles) == 1 else (0.5, 0.0)
     scores = np.zeros(len(game.terms.fluents) + 1)
     scores[fluents] = weights.weight[feature_of, 0]
     scores[-1] = weights.constant[0] - rest
-    scores[:-1] = scores[images].mean(axis=0)
     return np.rint(_DAMPING * worth * SCALE * scores).astype(np.int32)
 
 

@@ -1,10 +1,7 @@
-"""Immediate wins on circuits of their own, for searches that do not narrow legality.
+"""Immediate wins on a circuit of their own, for searches that do not narrow legality.
 
-    immediate_wins    whether the role to move wins at once: for the children of alpha-beta
-    early_ends        the same, and whether the other role wins after each of its moves: for proof numbers
-
-They are made of the gates of decisive moves, without asking of every move whether it lets the other role
-win: alpha-beta asks that of the children, which are states of their own.
+It is made of the gates of decisive moves, without asking of every move whether it lets the other role win:
+that is asked of the children, which are states of their own.
 """
 
 from __future__ import annotations
@@ -12,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.circuit import FALSE_LITERAL, Circuit
-from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.circuit import Circuit
 from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.engines.side_tables import SideTables, side_tables
@@ -22,10 +18,8 @@ from ggp.search.decisive.decisive_moves import Narrowing
 from ggp.search.decisive.kept_circuits import (
     SIMPLIFY_SECONDS,
     STAGES,
-    WINNING_GOAL,
     WatchedEnds,
     kept_circuit,
-    with_wins,
 )
 
 LARGEST = 15_000
@@ -47,17 +41,6 @@ def early_ends(game: CompiledGame) -> SideTables | None:
     return None if circuit is None else side_tables(game, circuit)
 
 
-@once_per_game
-def immediate_wins(game: CompiledGame) -> tuple[SideTables, SideTables] | None:
-    """Two parts of the circuit of `early_ends`: the goal of role r in circuit r means that a legal move of r
-    wins, that of the other role is false.
-
-    In most states only one role can move, so that the other circuit need not be settled.
-    """
-    circuit = early_ends_circuit(game)
-    return None if circuit is None else (_of_role(game, circuit, 0), _of_role(game, circuit, 1))
-
-
 def early_ends_circuit(game: CompiledGame) -> Circuit | None:
     """The circuit of `early_ends`, whose goals from FIRST_HOPELESS on are moves that are hopeless."""
     return kept_circuit(game, "early ends", LARGEST, _made_for_roles)
@@ -69,13 +52,6 @@ def _made_for_roles(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
     if made is None or made.literal_count > LARGEST:
         return None
     return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
-
-
-def _of_role(game: CompiledGame, circuit: Circuit, role: int) -> SideTables:
-    """The part of the circuit that shows whether `role` wins at once."""
-    wins = [FALSE_LITERAL, FALSE_LITERAL]
-    wins[role] = next(g.literal for g in circuit.goals if (g.role, g.value) == (role, WINNING_GOAL))
-    return side_tables(game, with_wins(circuit, as_tuples(circuit.gates), wins))
 
 
 def fluents_read(tables: LaneTables) -> NDArray[np.int32]:
