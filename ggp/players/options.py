@@ -153,7 +153,8 @@ class AlphaBetaOptions:
         "evaluation",
         "auto",
         "How to evaluate the horizon: auto, or some of mobility, distance, features, joined by +; or your"
-        " own: module:function, path/to/file.py:function, or a file with weights of facts.",
+        " own: module:function, path/to/file.py:function, or a file with weights of facts, such as one of"
+        " `ggp prepare evaluation`.",
     )
     feature_kind: str = choice(
         "features",
@@ -163,9 +164,6 @@ class AlphaBetaOptions:
     )
     games: int = number(
         "games", 512, "Maximum number of self-play games for learning.", least=0, most=MAX_COUNTED
-    )
-    weights: str | None = file_path(
-        "weights", None, "File of `ggp prepare evaluation` to evaluate the horizon with, instead of learning."
     )
     coalition: str = text(
         "coalition",
@@ -266,7 +264,7 @@ MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "mcts": _OF_MCTS,
     "solving": ("solver_memory", *_OF_MCTS),
     "tablebase": ("file", *_OF_MCTS),
-    "alphabeta": (*("depth", "nodes", "evaluation", "weights", "coalition", "error", "book"),),
+    "alphabeta": (*("depth", "nodes", "evaluation", "coalition", "error", "book"),),
 }
 """Options that `ggp players` lists of these kinds: all others are for tuning the search itself."""
 

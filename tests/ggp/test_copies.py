@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ggp
-from ggp.features.evaluation import LinearEvaluation
+from ggp.features.linear_form import parse_linear_form
 from ggp.lanes.engine import Lanes
 from ggp.networks.network import Network
 from ggp.processes.isolation import isolated_environment
@@ -56,7 +56,7 @@ def test_results_are_copied(game, how):
     for value in (
         ggp.playouts(game, 1000),
         ggp.search_state(game, simulations=50),
-        LinearEvaluation("tictactoe", 0.5, {"(control x)": 1.0}),
+        parse_linear_form("1 (control x)"),
         ggp.describe(game),
         ggp.validate("tictactoe").diagnostics,
     ):

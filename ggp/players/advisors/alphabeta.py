@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
-from ggp.features.evaluation import LinearEvaluation
 from ggp.features.linear_form import LinearForm, LinearFormError
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError
@@ -48,7 +47,7 @@ class AlphaBetaAdvisor(Advisor):
     def __init__(
         self,
         own: AlphaBetaOptions | None = None,
-        weights: LinearEvaluation | LinearForm | None = None,
+        weights: LinearForm | None = None,
         function: Callable[[Game[Any], Any], float] | None = None,
     ) -> None:
         """Set the options; `weights` or `function` score the horizon instead of `own.evaluation`."""
@@ -89,7 +88,7 @@ class AlphaBetaAdvisor(Advisor):
                 found = self._reference(game, self.function)
         if found is not None:
             self._role_search = RoleSearch(found, setup.role, depth=self.own.depth)
-        elif self.function is not None or isinstance(self.weights, LinearForm):
+        elif self.function is not None or self.weights is not None:
             _logger.warning("%s: alpha-beta does not apply, so the evaluation is not used", game.name)
         return True
 

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.features.board_features import NOTHING, Features
-from ggp.features.evaluation import SLOPE, LinearEvaluation, goal_of_states
 from ggp.features.learning import (
     FACTS,
     PIECES,
@@ -32,6 +31,7 @@ from ggp.features.learning import (
     learn_from_games,
     learn_weights,
 )
+from ggp.features.linear_form import EVEN_GOAL, LinearForm, WeightedFacts
 from ggp.features.recognition import recognize_features
 from ggp.integers import check_integers
 from ggp.search.alphabeta.estimate import SCALE
@@ -92,6 +92,7 @@ class SelfPlayLearner:
 
     scores   int32[F+1] for `Estimate`, None before anything was learned
     recent   the latest games
+    was_interrupted   whether Ctrl-C ended learning
     curve    (games played, mean squared error, in (0..1)**2, of the results predicted for the newest batch)
     """
 
@@ -119,6 +120,7 @@ class SelfPlayLearner:
         self.scores: NDArray[np.int32] | None = None
         self.recent: deque[PlayedGame] = deque(maxlen=remembered)
         self.curve: list[tuple[int, float]] = []
+        self.was_interrupted = False
         self._rng = random.Random(options.seed)
 
     def run(self, report: Callable[[int, float], None] | None = None) -> bool:
@@ -161,12 +163,13 @@ class SelfPlayLearner:
         _logger.info("%s: learned from %d games against itself", self.game.name, played)
         return True
 
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """float64[F+1]: the learned weights for `LinearEvaluation`; 0 before learning."""
-        if self.scores is None:
-            return np.zeros(len(self.game.terms.fluents) + 1)
-        return self.scores / (SCALE * SLOPE)
+    def form(self) -> LinearForm:
+        """What was learned, with a weight for each fact that has one."""
+        assert self.scores is not None
+        *weights, constant = (self.scores / SCALE).tolist()
+        named = zip(weights, self.game.terms.fluents, strict=True)
+        terms = tuple(WeightedFacts(line, *each) for line, each in enumerate(named, 1) if each[0])
+        return LinearForm(self.game.name, terms, EVEN_GOAL + constant)
 
     def spread_scores(self) -> NDArray[np.int32]:
         """The scores, scaled so that states differ. If most games are drawn they are otherwise so small
@@ -188,8 +191,9 @@ class SelfPlayLearner:
             self.scores = feature_scores(self.game, self.features, weights)
 
     def _error(self, games: Sequence[PlayedGame]) -> float:
-        errors = [(goal_of_states(self.weights, each.states[:-1]) - each.goals[0]) / 100 for each in games]
-        return float(np.mean(np.concatenate(errors) ** 2))
+        assert self.scores is not None
+        errors = [goals_by_scores(self.scores, each.states[:-1]) - each.goals[0] for each in games]
+        return float(np.mean((np.concatenate(errors) / 100) ** 2))
 
     def _search(self) -> AlphaBeta:
         estimate = Estimate(goal_weight=0, weights=self.scores)
@@ -215,8 +219,8 @@ def learn_evaluation(
     *,
     report: Callable[[int, float], None] | None = None,
     is_interruptible: bool = False,
-) -> LinearEvaluation:
-    """A linear evaluation learned by self-play.
+) -> SelfPlayLearner:
+    """Learn a linear evaluation by self-play; `form()` of the learner has it.
 
     is_interruptible   a KeyboardInterrupt ends learning, once something was learned
     Raises AlphaBetaError where alpha-beta cannot search the game.
@@ -224,21 +228,26 @@ def learn_evaluation(
     AlphaBeta(game, mebibytes=1)
     features = recognize_features(game)
     learner = SelfPlayLearner(game, features, options, remembered=_RECENT)
-    was_interrupted = False
     try:
         learner.run(report)
     except KeyboardInterrupt:
         if not is_interruptible or learner.scores is None:
             raise
-        was_interrupted = True
+        learner.was_interrupted = True
     if learner.recent:
         # Many games make steadier weights than the few that each batch has time for.
         learner.fit(list(learner.recent))
-    vector = learner.weights
-    named = zip(game.terms.fluents, vector[:-1], strict=True)
-    weights = {str(fluent): round(float(weight), 5) for fluent, weight in named if abs(weight) > 5e-6}
-    constant = round(float(vector[-1]), 5)
-    return LinearEvaluation(game.name, constant, weights, tuple(learner.curve), was_interrupted)
+    return learner
+
+
+def goals_by_scores(scores: NDArray[np.int32], states: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Predicted goals float64[N] of the first role in states bool[N, F].
+
+    >>> goals_by_scores(np.array([2000, -500, 0]), np.array([[True, False], [True, True]])).tolist()
+    [70.0, 65.0]
+    """
+    goals: NDArray[np.float64] = EVEN_GOAL + (states @ scores[:-1] + scores[-1]) / SCALE
+    return goals.clip(0.0, 100.0)
 
 
 def feature_scores(

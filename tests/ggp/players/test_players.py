@@ -73,7 +73,7 @@ def test_make_player_reads_options():
         ("alphabeta:wings=2", "alphabeta"),
         ("alphabeta:evaluation=hope", "alphabeta"),
         ("alphabeta:features=smells", "alphabeta"),
-        ("alphabeta:weights=/no/such/file", "alphabeta"),
+        ("alphabeta:evaluation=/no/such/file", "alphabeta"),
         ("random:seed=1", "no options"),
     ],
 )

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from ggp.engines.loading import load
-from ggp.features.evaluation import LinearEvaluation
 from ggp.game import RANDOM_ROLE
 from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
 from ggp.players.factory import make_player
@@ -26,8 +25,8 @@ def test_alphabeta_player_plays_games_of_every_kind(name):
 
 
 def test_alphabeta_player_uses_learned_weights(tmp_path):
-    LinearEvaluation("connectfour", 0.0, {"(cell 4 1 red)": 3.0}).save(tmp_path / "w.json")
-    spec = f"alphabeta:depth=1,weights={tmp_path / 'w.json'}"
+    (tmp_path / "w.txt").write_text("30 (cell 4 1 red)")
+    spec = f"alphabeta:depth=1,evaluation={tmp_path / 'w.txt'}"
     assert str(choose(started(spec, load("connectfour", "lanes"), clock=LONG))) == "(drop 4)"
 
 
