@@ -13,7 +13,6 @@ reference/      the same search to read, with all refinements of the lectures (p
 search          `AlphaBeta`: iterative deepening, windows, deadlines
 result          what a search found
 role_search     `RoleSearch`: one role, with the contract of all searches
-best_moves      all moves that keep a proven value
 self_play       games of alpha-beta against itself
 learning        learns weights of features or facts by self-play
 evaluation      chooses the estimate for a game: mobility, distance, learned features
