@@ -112,7 +112,8 @@ class AlphaBetaAdvisor(Advisor):
 
     def ponder(self, budget: Budget) -> None:
         if self._role_search is not None and not self._is_over:
-            self._role_search.run(budget)
+            with contextlib.suppress(AlphaBetaError):  # the next search for a move shows it
+                self._role_search.run(budget)
 
     def stop(self) -> None:
         self.search = self._role_search = None

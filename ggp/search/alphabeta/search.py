@@ -30,7 +30,8 @@ from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
 from ggp.search.budget import NO_LIMIT, Budget
 from ggp.search.protocol import NO_SUM
 
-JOIN_SECONDS = 0.05
+POLL_SECONDS = 0.003
+"""Interval at which a search that can be stopped checks whether it is."""
 ENDLESS_NODES = 1 << 62
 _FAULTS = {
     arrays.SIMULTANEOUS: "two roles choose at the same time",
@@ -124,7 +125,7 @@ class AlphaBeta:
         """The value of a state that is not terminal, and a best move.
 
         budget   if it ends the search, the result is that of the last completed iteration, or of the current
-                 one once it has searched the previous best move. `interrupt` stops the search, not the budget
+                 one once it has searched the previous best move
         depth    plies to search at most; None: to the end of the game
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
@@ -133,7 +134,7 @@ class AlphaBeta:
         start = time.perf_counter()
         result = SearchResult()
         self._compile()
-        with self._stopping(budget.deadline):
+        with self._stopping(budget):
             for limit in _depths(depth):
                 self.depth = limit
                 score = self._run(limit, *self.window)
@@ -158,7 +159,7 @@ class AlphaBeta:
         bound = side * SCALE * goal
         is_same_side = self._sign == side
         low = bound - 1 if is_same_side else -bound
-        with self._stopping(budget.deadline):
+        with self._stopping(budget):
             for limit in _depths(None):
                 self.depth = limit
                 score = self._run(limit, low, low + 1)
@@ -225,12 +226,6 @@ class AlphaBeta:
         """Stop a search that runs in another thread; it returns its last completed iteration."""
         self._is_interrupted = True
         self.counter[arrays.STOP] = 1
-
-    def interrupt_and_join(self, searching: threading.Thread) -> None:
-        """Stop the search in thread `searching`, even if it has just started, and wait for the thread."""
-        while searching.is_alive():
-            self.interrupt()
-            searching.join(JOIN_SECONDS)
 
     def forget(self) -> None:
         """Empty the table and all statistics."""
@@ -306,21 +301,25 @@ class AlphaBeta:
         self.counter[arrays.STOP] = int(self._is_interrupted)
 
     @contextmanager
-    def _stopping(self, deadline: float) -> Iterator[None]:
-        if deadline == math.inf:
-            yield
-            return
+    def _stopping(self, budget: Budget) -> Iterator[None]:
+        """Stop the search at the end of the budget, from a thread that watches it."""
+        is_watched, over = budget.is_stopped is not None, threading.Event()
 
-        def stop() -> None:
-            self.counter[arrays.STOP] = 1
+        def watch() -> None:
+            while not over.wait(POLL_SECONDS if is_watched else max(0.0, budget.seconds_left())):
+                if budget.is_over():
+                    self.counter[arrays.STOP] = 1
+                    return
 
-        timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop)
-        timer.daemon = True
-        timer.start()
+        watching = threading.Thread(target=watch, daemon=True)
+        if is_watched or budget.deadline < math.inf:
+            watching.start()
         try:
             yield
         finally:
-            timer.cancel()
+            over.set()
+            if watching.ident is not None:
+                watching.join()  # or it might stop the next search
 
 
 def _depths(depth: int | None) -> range:
