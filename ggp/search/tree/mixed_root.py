@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from ggp.engines.compiled import PackedState
 from ggp.game import RANDOM_ROLE, Move
-from ggp.search.tree.kernels.arrays import ROOT
 from ggp.search.tree.search import LanesSearch
 from ggp.solver.kernels.matrix import make_stage, solve_matrix
 from ggp.solver.matrix_games import NoEquilibriumFoundError, solve_bimatrix
@@ -160,8 +159,8 @@ def _child_means(
     game = search.game
     for engine in search.engines:
         tree = engine.tree
-        first = tree.first_edge[ROOT, 0]
-        for child in np.flatnonzero(tree.parent[: engine.node_count] == ROOT).tolist():
+        first = tree.first_edge[engine.root, 0]
+        for child in np.flatnonzero(tree.parent[: engine.node_count] == engine.root).tolist():
             made = tree.move[first + tree.came[child]] - game.tables.first_move[:-1]
             one, other = (game.moves[r][made[r]] for r in roles)
             edges = [engine.root_edges(r, engine.shared_node(child)) for r in roles]

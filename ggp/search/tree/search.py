@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +37,15 @@ SLICE_SECONDS, STOP_SECONDS = 0.01, 0.005
 """Target durations of one kernel call, during which nothing can stop the search; the second one for searches
 that can be stopped, also the interval for interrupting a slice of proofs."""
 
+COMPACTION_SECONDS = 2e-7
+"""Upper bound of the time that compacting a tree takes per node."""
+
 PROGRESS_SECONDS = 0.05
 LEARNING_SHARE = 0.5
 """Maximum share of the first search's time spent on learning."""
 
 _logger = logging.getLogger("ggp.search")
+_Found = TypeVar("_Found")
 
 
 class LanesSearch:
@@ -114,11 +119,13 @@ class LanesSearch:
             fluents = self.game.unpack(state)
 
             def follow(engine: TreeEngine) -> None:
-                child = engine.child(ROOT, indices) if indices is not None else None
+                child = engine.child(engine.root, indices) if indices is not None else None
                 if child is None:
                     engine.set_root(fluents)
                 else:
-                    engine.move_root(child, fluents)
+                    # Copying takes up to tens of milliseconds. After pondering a move waits for them.
+                    is_late = self._is_stoppable and not self._budget.is_counted and not engine.is_full
+                    engine.move_root(child, fluents, is_late=is_late)
 
             self._in_threads(follow, self.engines)
             self._state = state
@@ -178,6 +185,8 @@ class LanesSearch:
         before = self._counted()[c.FINISHED]
         begin = self._running_since = self._reported_at = time.perf_counter()
         self._budget = budget
+        if budget.is_counted or self._is_stoppable:
+            self._in_threads(TreeEngine.compact, [engine for engine in self.engines if engine.is_loose])
         count = len(self.engines)
         for i, engine in enumerate(self.engines):
             share = ENDLESS if simulations is None else simulations // count + (i < simulations % count)
@@ -190,7 +199,7 @@ class LanesSearch:
         filling = 0.0 if budget.is_counted else self.options.fill * (deadline - self._clock())
         for engine in self.engines if budget.is_counted and companion is not None else ():
             # Expand the root, so that proofs enter the search at its beginning.
-            while not engine.edges_of(ROOT, self.role_index) and not engine.run(1):
+            while not engine.edges_of(engine.root, self.role_index) and not engine.run(1):
                 pass
         if self._pool is None:
             self._run_engine(0, budget, filling)
@@ -248,6 +257,9 @@ class LanesSearch:
                 ticks = max(1, int(ticks * left / spent))
             if engine.is_constant_sum and not self._has_proofs():
                 engine.stop_proving()
+            if engine.is_loose and engine.is_full and left > COMPACTION_SECONDS * engine.node_count:
+                with engine.steady:
+                    engine.compact()
             share = (now - started) / filling if filling > 0 else 0.0
             engine.allow_in_flight(min(1.0, share))
             begin = time.perf_counter()
@@ -304,7 +316,7 @@ class LanesSearch:
         """Statistics, best line and proofs so far."""
         counts = self._counted() - self._first
         playouts = int(counts[c.FINISHED])
-        proofs = [engine.root_goal for engine in self.engines if engine.root_goal is not None]
+        proofs = [goal for goal in self._read(lambda engine: engine.root_goal) if goal is not None]
         root_goal = proofs[0] if proofs and self._has_proofs() else None
         if root_goal is not None and self.role_index == 1:
             root_goal = 100 - root_goal
@@ -351,7 +363,7 @@ class LanesSearch:
 
     def _merged_edges(self) -> EdgeStatistics:
         """The moves of the searching role in the root state, over all trees, by index."""
-        of_trees = [engine.root_edges(self.role_index) for engine in self.engines]
+        of_trees = self._read(lambda engine: engine.root_edges(self.role_index))
         moves = np.unique(np.concatenate([each.moves for each in of_trees]))
         visits, totals = np.zeros(len(moves), np.int64), np.zeros(len(moves))
         goals = np.full(len(moves), UNPROVEN)
@@ -376,6 +388,14 @@ class LanesSearch:
             )
             for m, visits, mean, goal in zip(*columns, strict=True)
         ]
+
+    def _read(self, read: Callable[[TreeEngine], _Found]) -> list[_Found]:
+        """The results of `read` for each tree, called while it is not being compacted."""
+        found = []
+        for engine in self.engines:
+            with engine.steady:
+                found.append(read(engine))
+        return found
 
     def _has_proofs(self) -> bool:
         """Whether proofs are sound: in every tree the goals of two roles have summed up to 100."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -24,7 +25,6 @@ from ggp.search.tree.kernels.allocation import (
 from ggp.search.tree.kernels.arrays import (
     MISSING,
     NO_PARTS,
-    ROOT,
     SAME_AS,
     SEVERAL,
     UNPROVEN,
@@ -78,6 +78,8 @@ class TreeEngine:
     game            as it is searched: perhaps with decisive moves
     seed, stream    with the options, all that the result of a counted search depends on
     code            for a graph
+    steady          lock held while another thread reads the tree, or while it is compacted
+    is_loose        whether the tree may hold nodes that are not below the root
     """
 
     def __init__(
@@ -123,6 +125,8 @@ class TreeEngine:
         )
         self.arrays, self.tree = self.memory.arrays, self.memory.tree
         self._linked: _LinkedMemory | None = None
+        self.is_loose = False
+        self.steady = threading.Lock()
         self.arrays.counter[c.REFRESH_IN] = self.memory.settings.refresh
         self.arrays.counter[c.IS_CONSTANT_SUM] = 1
 
@@ -173,9 +177,14 @@ class TreeEngine:
         return bool(self.arrays.counter[c.REFUSED] > 0)
 
     @property
+    def root(self) -> int:
+        """The node of the root state."""
+        return int(self.arrays.counter[c.ROOT_NODE])
+
+    @property
     def root_goal(self) -> int | None:
         """The proven goal of role 0 in the root state, or None."""
-        proof = int(self.tree.proof[ROOT])
+        proof = int(self.tree.proof[self.root])
         return None if proof == UNPROVEN else proof
 
     @property
@@ -195,7 +204,7 @@ class TreeEngine:
         Returns whether the tree takes them: not before its root is expanded, nor if nothing would be left to
         choose from.
         """
-        edges = self.edges_of(ROOT, role)
+        edges = self.edges_of(self.root, role)
         if not self.is_constant_sum or len(edges) <= len(goals):
             return False
         for edge in edges:
@@ -206,24 +215,41 @@ class TreeEngine:
         """Begin an empty tree at a state (bool[F])."""
         self._put_root(fluents)
         clear_tree(self.arrays, self.tree)
+        self.is_loose = False
 
-    def move_root(self, node: int, fluents: NDArray[np.bool_]) -> None:
-        """Keep the subtree of `node`, whose state is given."""
+    def move_root(self, node: int, fluents: NDArray[np.bool_], *, is_late: bool = False) -> None:
+        """Keep the subtree of `node`, whose state is given; `is_late`: the rest is dropped by `compact`."""
         self._put_root(fluents)
-        move_root(self.arrays, self.tree, node)
+        move_root(self.arrays, self.tree, node, is_late=is_late)
+        self.is_loose = is_late
 
     def _put_root(self, fluents: NDArray[np.bool_]) -> None:
+        self.arrays.root[:] = np.where(fluents, ALL_ONES, np.uint64(0))
+        self._free_lanes()
+        self.arrays.counter[c.DEEPEST] = 0
+
+    def _free_lanes(self) -> None:
         """Drop playouts in flight; all lanes are in the root state."""
         arrays = self.arrays
-        arrays.root[:] = np.where(fluents, ALL_ONES, np.uint64(0))
         abandon(arrays, self.tree, self.memory.walkers, self.usable_lanes)
         words_of(arrays.value)[1 : 1 + len(arrays.root)] = arrays.root[:, None]
         words_of(arrays.scratch)[len(arrays.scratch) - len(arrays.root) :] = arrays.root[:, None]
-        arrays.counter[[c.REFUSED, c.DEEPEST]] = 0
+        arrays.counter[c.REFUSED] = 0
+
+    def compact(self) -> None:
+        """Drop playouts in flight and all that is not below the root; the search may resume."""
+        launches = self.arrays.counter[c.LAUNCHES_LEFT]
+        self._free_lanes()
+        move_root(self.arrays, self.tree, self.root)
+        self.begin(launches)
+        self.is_loose = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the links, which hold addresses of this memory: a copy makes its own."""
-        return {**self.__dict__, "_linked": None}
+        """All but the lock and the links, which hold addresses of this memory: a copy makes its own."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_linked", "steady")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _linked=None, steady=threading.Lock())
 
     def begin(self, simulations: int) -> None:
         """Set how many playouts to start, besides those in flight."""
@@ -262,7 +288,7 @@ class TreeEngine:
 
     def root_edges(self, role: int, node: int | None = None) -> EdgeStatistics:
         """Statistics of the moves of `role` in the root state (or another node), by move."""
-        tree, at = self.tree, ROOT if node is None else node
+        tree, at = self.tree, self.root if node is None else node
         edges = self.edges_of(at, role)
         edge = slice(edges.start, edges.stop)
         return EdgeStatistics(
@@ -313,7 +339,7 @@ class TreeEngine:
     def best_line(self, limit: int = 12) -> list[tuple[int, ...]]:
         """The joint moves along the most visited edges: the principal variation."""
         line: list[tuple[int, ...]] = []
-        node: int | None = ROOT
+        node: int | None = self.root
         while node is not None and len(line) < limit:
             moves = []
             for role in range(self.tables.role_count):

@@ -54,7 +54,7 @@ def clear_tree(arrays: SearchArrays, tree: Tree) -> None:
     counter = arrays.counter
     _clear_buckets(arrays, tree)
     counter[c.NODES] = 1
-    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS]] = 0
+    counter[[c.EDGES, c.EXPANSIONS, c.ROOT_VISITS, c.ROOT_NODE]] = 0
     counter[c.SLOTS] = min(MIN_SLOTS, len(tree.slot))
     tree.slot[: counter[c.SLOTS]] = 0
     tree.first_edge[ROOT, 0] = MISSING
@@ -72,7 +72,7 @@ def _clear_buckets(arrays: SearchArrays, tree: Tree) -> bool:
 
 
 class KeepScratch(NamedTuple):
-    """Scratch of `move_root`.
+    """Scratch of `move_root`; all empty: nothing is dropped.
 
     number    int32[N]: new number of a node, or MISSING; before it is numbered, 0 if it is kept
     waiting   int32[N]: kept nodes whose children have not been looked at
@@ -87,10 +87,13 @@ class KeepScratch(NamedTuple):
     path: Int32Array
 
 
-def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
-    """Keep the subtree of `root`, which becomes node 0, and free all else. Nothing may be in flight."""
-    nodes = int(arrays.counter[c.NODES])
-    listed = nodes if _clear_buckets(arrays, tree) else 0
+def move_root(arrays: SearchArrays, tree: Tree, root: int, *, is_late: bool = False) -> None:
+    """Keep the subtree of `root`, which becomes node 0, and free all else. Nothing may be in flight.
+
+    is_late   move in constant time; a later call drops the rest
+    """
+    nodes = 0 if is_late else int(arrays.counter[c.NODES])
+    listed = nodes if nodes and _clear_buckets(arrays, tree) else 0
     scratch = KeepScratch(
         number=np.full(nodes, MISSING, np.int32),
         waiting=np.zeros(nodes, np.int32),
@@ -99,7 +102,7 @@ def move_root(arrays: SearchArrays, tree: Tree, root: int) -> None:
         path=np.zeros(tree.came.shape[1], np.int32),
     )
     # In words it is compiled once for all widths of a row.
-    _keep_subtree(in_words(arrays), tree, root, scratch)
+    _follow(in_words(arrays), tree, root, scratch)
 
 
 @inlined
@@ -205,9 +208,9 @@ def _move_node(tree: Tree, node: Index, number: Int32Array) -> None:
     tree.parent[new] = number[parent] if parent != MISSING and new != ROOT else MISSING
 
 
-@kernel
-def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScratch) -> None:
-    """Number the nodes below `root` and move them to the front, after the table of children was emptied."""
+@inlined
+def _keep_subtree(arrays: SearchArrays, tree: Tree, root: Index, scratch: KeepScratch) -> None:
+    """Number the nodes below the root and move them to the front, after the table of children was emptied."""
     counter = arrays.counter
     nodes = counter[c.NODES]
     number, path = scratch.number, scratch.path
@@ -241,7 +244,17 @@ def _keep_subtree(arrays: SearchArrays, tree: Tree, root: int, scratch: KeepScra
             counter[c.SLOTS] //= 2
         fill_slots(arrays, tree, state_words)
 
+
+@kernel
+def _follow(arrays: SearchArrays, tree: Tree, node: int, scratch: KeepScratch) -> None:
+    """Make `node` the root; drop all that is not below it if there is scratch for that."""
+    counter = arrays.counter
+    root: Index = node
+    if scratch.number.shape[0] > 0:
+        _keep_subtree(arrays, tree, root, scratch)
+        root = ROOT
+    counter[c.ROOT_NODE] = root
     counter[c.ROOT_VISITS] = 0
-    if tree.first_edge[ROOT, 0] != MISSING:
-        for e in range(tree.first_edge[ROOT, 0], tree.first_edge[ROOT, 1]):
+    if tree.first_edge[root, 0] != MISSING:
+        for e in range(tree.first_edge[root, 0], tree.first_edge[root, 1]):
             counter[c.ROOT_VISITS] += tree.visits[e]

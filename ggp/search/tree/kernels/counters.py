@@ -2,7 +2,7 @@
 
 NODES, EDGES, EXPANSIONS       of the tree; EXPANSIONS: entries of Tree.expanded
 SLOTS                          slots of the hash table of states in use, a power of two
-ROOT_VISITS                    playouts of the root
+ROOT_NODE, ROOT_VISITS         the root (ROOT unless it moved and nothing was dropped since); its playouts
 TICK                           joint moves that all lanes have made
 LAUNCHES_LEFT                  playouts still to be started
 MIN_IN_FLIGHT                  lanes that may be in flight however few visits the root has
@@ -19,9 +19,9 @@ LEAF_ROW                       0 if moves have rows in this tick; else their num
                                and leaves of legal ones rows from this one on, with several literals of Turns
 """
 
-COUNTERS = 22
-NODES, EDGES, EXPANSIONS, SLOTS, ROOT_VISITS = range(5)
-TICK, LAUNCHES_LEFT, MIN_IN_FLIGHT, LANES_BUSY, DESCENDING = range(5, 10)
-FREE_WALKERS, FREE_LANES = range(10, 12)
-FINISHED, DESCENTS, DEPTH_SUM, DEEPEST, STEPS = range(12, 17)
-REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM, LEAF_ROW = range(17, 22)
+COUNTERS = 23
+NODES, EDGES, EXPANSIONS, SLOTS, ROOT_NODE, ROOT_VISITS = range(6)
+TICK, LAUNCHES_LEFT, MIN_IN_FLIGHT, LANES_BUSY, DESCENDING = range(6, 11)
+FREE_WALKERS, FREE_LANES = range(11, 13)
+FINISHED, DESCENTS, DEPTH_SUM, DEEPEST, STEPS = range(13, 18)
+REFRESH_IN, NEXT_CUT, REFUSED, IS_CONSTANT_SUM, LEAF_ROW = range(18, 23)

@@ -33,7 +33,6 @@ from ggp.search.tree.kernels.arrays import (
     CUT,
     IN_TREE,
     MISSING,
-    ROOT,
     SEVERAL,
     UNPROVEN,
     Parts,
@@ -234,7 +233,7 @@ def _open_node(search: SearchMemory, walker: Index, node: Index, lane: Index) ->
     is_graph = has_graph(tree)
     if is_graph:
         read_key(search.planes, arrays.value, lane)
-    if is_graph and node != ROOT:  # which keeps its edges, to choose from
+    if is_graph and node != arrays.counter[c.ROOT_NODE]:  # which keeps its edges, to choose from
         other = node_with_key(arrays, tree, search.planes)
         if other != MISSING:
             join(tree, node, other)

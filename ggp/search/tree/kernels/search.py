@@ -32,7 +32,6 @@ from ggp.search.tree.kernels.arrays import (
     IN_TREE,
     MISSING,
     MOVED,
-    ROOT,
     UNPROVEN,
     Parts,
     SearchArrays,
@@ -147,10 +146,11 @@ def _most_in_flight(search: SearchMemory) -> Index:
     before UCT compares, so trying them at the same time costs nothing."""
     tree, counter = search.tree, search.arrays.counter
     most: Index = max(1, counter[c.MIN_IN_FLIGHT], counter[c.ROOT_VISITS] // search.settings.ramp)
-    if tree.first_edge[ROOT, 0] == MISSING:
+    root = counter[c.ROOT_NODE]
+    if tree.first_edge[root, 0] == MISSING:
         return most
     for role in range(tree.first_edge.shape[1] - 1):
-        edges = np.int64(tree.first_edge[ROOT, role + 1] - tree.first_edge[ROOT, role])
+        edges = np.int64(tree.first_edge[root, role + 1] - tree.first_edge[root, role])
         most = max(most, edges - counter[c.ROOT_VISITS])
     return most
 
@@ -188,7 +188,7 @@ def launch_walker(arrays: SearchArrays, walkers: Walkers, root: Index, size: Ind
 def _launch(search: SearchMemory) -> None:
     """Make walkers of free lanes, as long as there are enough and playouts are left to start."""
     settings, counter = search.settings, search.arrays.counter
-    if settings.is_solving != 0 and search.tree.proof[ROOT] != UNPROVEN:
+    if settings.is_solving != 0 and search.tree.proof[counter[c.ROOT_NODE]] != UNPROVEN:
         return
     most = _most_in_flight(search) if settings.ramp > 0 else 0
     # The size of a descent grows with the root; near the limit in flight it is what is left, at least one.
@@ -203,7 +203,7 @@ def _launch(search: SearchMemory) -> None:
         if counter[c.FREE_LANES] < size:
             return
         counter[c.LAUNCHES_LEFT] -= size
-        launch_walker(search.arrays, search.walkers, np.int64(ROOT), size)
+        launch_walker(search.arrays, search.walkers, counter[c.ROOT_NODE], size)
 
 
 @kernel

@@ -29,7 +29,6 @@ from ggp.search.tree.kernels.arrays import (
     EDGE_BLOCK,
     MISSING,
     NO_ROLE,
-    ROOT,
     SEVERAL,
     UNPROVEN,
     Float64Array,
@@ -254,7 +253,7 @@ def select_edge(
     bonus = settings.exploration * root_of_log(arrays.root_log, all_visits)
     add_bonus(tree, bonus, first, end, value)
     if settings.is_solving != 0:
-        put_proofs(tree, first, end, bool(node == ROOT), value)
+        put_proofs(tree, first, end, bool(node == arrays.counter[c.ROOT_NODE]), value)
     return first + first_highest(value[: end - first])
 
 
