@@ -24,7 +24,7 @@ def command(file: str, out: Path, games: int) -> None:
     """
     game = load_compiled(file)
 
-    from ggp.search.alphabeta.learning import LearningOptions, learn_evaluation
+    from ggp.search.alphabeta.learning import learn_evaluation
     from ggp.search.alphabeta.search import AlphaBetaError
 
     def text(played: int, error: float) -> str:
@@ -34,7 +34,7 @@ def command(file: str, out: Path, games: int) -> None:
         reported_as(game.name, AlphaBetaError, GameError),
         progress_of(text, f"{game.name}: random playouts") as report,
     ):
-        learner = learn_evaluation(game, LearningOptions(games=games), report=report, is_interruptible=True)
+        learner = learn_evaluation(game, games=games, report=report, is_interruptible=True)
     form = learner.form()
     write_text(out, f"; {game.name}: weights of facts, in goals of {game.roles[0]}\n{form}\n")
     if learner.was_interrupted:

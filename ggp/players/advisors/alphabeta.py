@@ -149,7 +149,7 @@ class AlphaBetaAdvisor(Advisor):
         """Find the best evaluation of the horizon."""
         self.evaluation, estimate = find_estimate(
             game,
-            self.own.evaluation_options(),
+            self.own.evaluation,
             seed=self._setup.seed,
             deadline=budget.deadline,
             is_timed=self.own.nodes is None,

@@ -22,16 +22,16 @@ from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.learning import (
+    GAMES,
     MIN_NODES,
     NODES,
     SEARCHES,
     TABLE_MEBIBYTES,
-    LearningOptions,
     SelfPlayLearner,
     has_kinds,
     search_speed,
 )
-from ggp.search.alphabeta.options import AUTO, PARTS, EvaluationOptions
+from ggp.search.alphabeta.options import AUTO, PARTS
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import compare
 
@@ -45,22 +45,24 @@ _logger = logging.getLogger("ggp.players")
 
 def find_estimate(
     game: CompiledGame,
-    options: EvaluationOptions,
+    evaluation: str = AUTO,
     *,
+    games: int = GAMES,
     seed: int = 0,
     deadline: float = math.inf,
     is_timed: bool = True,
 ) -> tuple[str, Estimate]:
     """The requested estimate, or the best one, with its name. Parts that a game does not have are left out.
 
+    games      of self-play to learn from, at most
     deadline   time.monotonic() seconds; what is not ready by then is left out
     is_timed   compare evaluations at equal time; else with equal nodes, so that only the seed matters
     Raises AlphaBetaError where alpha-beta cannot search the game.
     """
-    if options.evaluation == "mobility":
+    if evaluation == "mobility":
         return "mobility", Estimate()
-    is_auto = options.evaluation == AUTO
-    names = TRIED if is_auto else (options.evaluation,)
+    is_auto = evaluation == AUTO
+    names = TRIED if is_auto else (evaluation,)
     asked = {part for name in names for part in name.split("+")}
     features = recognize_features(game, deadline)
     formula = goal_formula(game, features, deadline) if "distance" in asked else None
@@ -70,8 +72,7 @@ def find_estimate(
     if "features" in asked:
         now = time.monotonic()
         until = now + (deadline - now) * (0.5 if is_auto else 1.0)
-        choice = LearningOptions(kind=options.kind, games=options.games, seed=seed)
-        learner = SelfPlayLearner(game, features, choice, until)
+        learner = SelfPlayLearner(game, features, games=games, seed=seed, deadline=until)
         weights = learner.spread_scores() if learner.run() else None
     found = {"distance": formula, "features": weights}
     have = {"mobility": True, **{part: value is not None for part, value in found.items()}}
@@ -96,7 +97,7 @@ def prepare_evaluations() -> None:
     game = load(find_own_rules("tictactoe"), "lanes")
     assert isinstance(game, CompiledGame)
     AlphaBeta(game, mebibytes=TABLE_MEBIBYTES).search(game.initial_state(), depth=1)
-    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1))
+    find_estimate(game, "+".join(PARTS), games=1)
 
 
 def _estimate(parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None) -> Estimate:

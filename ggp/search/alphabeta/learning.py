@@ -15,13 +15,12 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.features.board_features import NOTHING, Features
+from ggp.features.board_features import Features
 from ggp.features.learning import (
     FACTS,
     PIECES,
@@ -33,14 +32,13 @@ from ggp.features.learning import (
 )
 from ggp.features.linear_form import EVEN_GOAL, LinearForm, WeightedFacts
 from ggp.features.recognition import recognize_features
-from ggp.integers import check_integers
 from ggp.search.alphabeta.estimate import SCALE
-from ggp.search.alphabeta.options import AUTO
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import play_games
 from ggp.search.budget import Budget
 
 TABLE_MEBIBYTES = 4
+GAMES = 512
 NODES = 200
 """Maximum positions expanded by a search in self-play."""
 
@@ -69,24 +67,6 @@ _RECENT = 1024
 _logger = logging.getLogger("ggp.players")
 
 
-@dataclass(frozen=True)
-class LearningOptions:
-    """How to learn.
-
-    kind    of features: `pieces`, `cells`, `facts`, or `auto`: `pieces` if a role has several kinds of
-            pieces, else `facts`
-    games   of self-play, at most
-    """
-
-    kind: str = AUTO
-    games: int = 512
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
-        check_integers(self, games=0, seed=None)
-
-
 class SelfPlayLearner:
     """Learns from random playouts, then from games against itself.
 
@@ -100,28 +80,26 @@ class SelfPlayLearner:
         self,
         game: CompiledGame,
         features: Features | None,
-        options: LearningOptions,
+        *,
+        games: int = GAMES,
+        seed: int = 0,
         deadline: float = math.inf,
         remembered: int = _REMEMBERED,
     ) -> None:
-        """How to learn.
+        """How to learn: weights of pieces if a role has several kinds, else of facts.
 
+        games        of self-play, at most
         deadline     time.monotonic() seconds
         remembered   games to keep in `recent`
         """
-        self.game, self.options, self.deadline = game, options, deadline
-        has_board = features is not None and any(piece.owner != NOTHING for piece in features.pieces)
-        self.features = features if has_board else None
-        self.kind = options.kind
-        if self.features is None:
-            self.kind = FACTS
-        elif options.kind == AUTO:
-            self.kind = PIECES if has_kinds(game, self.features) else FACTS
+        self.game, self.features, self.games = game, features, games
+        self.seed, self.deadline = seed, deadline
+        self.kind = PIECES if has_kinds(game, features) else FACTS
         self.scores: NDArray[np.int32] | None = None
         self.recent: deque[PlayedGame] = deque(maxlen=remembered)
         self.curve: list[tuple[int, float]] = []
         self.was_interrupted = False
-        self._rng = random.Random(options.seed)
+        self._rng = random.Random(seed)
 
     def run(self, report: Callable[[int, float], None] | None = None) -> bool:
         """Learn until the games are played or the deadline has passed; return whether anything was learned.
@@ -136,7 +114,7 @@ class SelfPlayLearner:
             self.features,
             self.kind,
             episodes=_EPISODES,
-            seed=self.options.seed,
+            seed=self.seed,
             deadline=self.deadline,
         )
         if not weights.episodes:
@@ -144,14 +122,14 @@ class SelfPlayLearner:
         self.scores = feature_scores(self.game, self.features, weights)
         played = 0
         nodes = NODES
-        while played < self.options.games and time.monotonic() < self.deadline:
+        while played < self.games and time.monotonic() < self.deadline:
             search = self._search()
             if played == 0:
                 left = self.deadline - time.monotonic()
                 nodes = round(min(NODES, search_speed(search, left / 20) * left / SEARCHES))
             if nodes < MIN_NODES:
                 break
-            new = self._play(search, min(_BATCH, self.options.games - played), _DEPTH, nodes, _EXPLORATION)
+            new = self._play(search, min(_BATCH, self.games - played), _DEPTH, nodes, _EXPLORATION)
             if not new:
                 break
             played += len(new)
@@ -215,8 +193,9 @@ class SelfPlayLearner:
 
 def learn_evaluation(
     game: CompiledGame,
-    options: LearningOptions,
     *,
+    games: int = GAMES,
+    seed: int = 0,
     report: Callable[[int, float], None] | None = None,
     is_interruptible: bool = False,
 ) -> SelfPlayLearner:
@@ -227,7 +206,7 @@ def learn_evaluation(
     """
     AlphaBeta(game, mebibytes=1)
     features = recognize_features(game)
-    learner = SelfPlayLearner(game, features, options, remembered=_RECENT)
+    learner = SelfPlayLearner(game, features, games=games, seed=seed, remembered=_RECENT)
     try:
         learner.run(report)
     except KeyboardInterrupt:

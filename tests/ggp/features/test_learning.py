@@ -7,7 +7,7 @@ from ggp.cli.main import app
 from ggp.engines.loading import load
 from ggp.features.linear_form import parse_linear_form, read_linear_form
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.search.alphabeta.learning import LearningOptions, goals_by_scores, learn_evaluation
+from ggp.search.alphabeta.learning import goals_by_scores, learn_evaluation
 from ggp.search.alphabeta.search import AlphaBetaError
 from ggp.solver import solve
 
@@ -15,7 +15,7 @@ from ggp.solver import solve
 @pytest.mark.slow
 def test_learning_comes_to_judge_states_somewhat_like_the_solution():
     game = load("tictactoe", "lanes")
-    evaluation = learn_evaluation(game, LearningOptions(games=600, seed=1))
+    evaluation = learn_evaluation(game, games=600, seed=1)
     assert evaluation.curve[-1][0] == 600
     solution = solve(game)
     states = decode_keys(solution.space.code, solution.space.keys.reshape(-1, 1))
@@ -29,23 +29,23 @@ def test_interrupted_learning_keeps_what_was_learned():
             raise KeyboardInterrupt
 
     game = load("tictactoe", "lanes")
-    options = LearningOptions(games=10_000, seed=7)
+    options = {"games": 10_000, "seed": 7}
     evaluation, again = (
-        learn_evaluation(game, options, report=interrupt, is_interruptible=True) for _ in range(2)
+        learn_evaluation(game, **options, report=interrupt, is_interruptible=True) for _ in range(2)
     )
     assert evaluation.form() == again.form()
     assert evaluation.was_interrupted
     assert [played for played, _ in evaluation.curve] == [64, 128]
     assert (parse_linear_form(str(evaluation.form())).scores(game) == evaluation.scores).all()
     with pytest.raises(KeyboardInterrupt):
-        learn_evaluation(game, options, report=interrupt)
+        learn_evaluation(game, **options, report=interrupt)
 
 
 def test_learning_refuses_other_games():
     with pytest.raises(AlphaBetaError):
-        learn_evaluation(load("dicerace", "lanes"), LearningOptions(games=1))
+        learn_evaluation(load("dicerace", "lanes"), games=1)
     with pytest.raises(AlphaBetaError, match="same time"):
-        learn_evaluation(load("morra", "lanes"), LearningOptions(games=1))
+        learn_evaluation(load("morra", "lanes"), games=1)
 
 
 def test_learn_command_writes_weights_and_shows_the_curve(tmp_path, capsys):

@@ -36,7 +36,7 @@ def test_alphabeta_player_finds_out_its_evaluation(caplog):
     moves = set()
     for _ in range(2):
         with caplog.at_level("INFO", logger="ggp.players"):
-            player = started("alphabeta:nodes=500,games=40", game, clock=LONG)
+            player = started("alphabeta:nodes=500", game, clock=LONG)
         assert advisor_of(player, AlphaBetaAdvisor).evaluation in TRIED
         assert f"evaluation {advisor_of(player, AlphaBetaAdvisor).evaluation}" in caplog.text
         moves.add(choose(player))
