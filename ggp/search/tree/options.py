@@ -63,9 +63,6 @@ class MctsOptions:
     is_decisive: bool = switch(
         "decisive", False, "Take immediate wins and block immediate losses, also in playouts."
     )
-    is_looking: bool = switch(
-        "lookahead", False, "Detect immediate wins in the tree where moves are not decisive."
-    )
     is_graph: bool = switch("transpositions", False, "Share one node among equal states.")
     refresh: int | None = number(
         "refresh",
@@ -136,11 +133,9 @@ class MctsOptions:
         return self.parsed_policy.playouts.temperature if self.temperature is None else self.temperature
 
     def with_stand_in(self) -> MctsOptions:
-        """The same search with MAST, for games in which FAST has no features, or PAST no room."""
-        policy = self.parsed_policy
-        # That of FAST is on another scale.
-        temperature = None if policy.has_features else self.temperature
-        return replace(self, policy=policy.stand_in().name, temperature=temperature)
+        """The same search with MAST, for games in which FAST has no features."""
+        # The temperature of FAST is on another scale.
+        return replace(self, policy=self.parsed_policy.stand_in().name, temperature=None)
 
 
 COUNTED_RAMP = 512
@@ -154,7 +149,7 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as one
     descent at a time would.
     """
-    options = MctsOptions(is_solving=True, is_decisive=True, is_looking=True, is_graph=True)
+    options = MctsOptions(is_solving=True, is_decisive=True, is_graph=True)
     if simulations is None:
         return replace(options, threads=available_cores())
     lanes = max(1, simulations // COUNTED_RAMP)

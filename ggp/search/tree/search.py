@@ -24,11 +24,10 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import decisive_game
-from ggp.search.decisive.immediate_wins import winning_tables
+from ggp.search.option_table import OptionError
 from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.kernels import counters as c
-from ggp.search.tree.kernels.allocation import has_room_for_past
 from ggp.search.tree.kernels.arrays import ROOT, UNPROVEN
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
@@ -90,11 +89,8 @@ class LanesSearch:
         self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
         policy = self.options.parsed_policy
-        if policy.has_states and not has_room_for_past(played.lane_tables, self.options):
-            _logger.warning(
-                "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
-            )
-            self._play_stand_in()
+        if policy.is_plain:
+            raise OptionError(f"policy={policy.name} plays in plain Python only: search=reference")
         self.engines = self._make_engines(played, seed)
         self._seed = seed
         self._is_prepared = not policy.has_features
@@ -104,12 +100,9 @@ class LanesSearch:
 
     def _make_engines(self, played: CompiledGame, seed: int) -> list[TreeEngine]:
         """One tree a thread. `played`: the game, or the game with decisive moves."""
-        game = self.game
-        code = make_code(len(game.terms.fluents), game.exclusive)
-        is_looking = self.options.is_looking and self.options.is_solving and played is game
-        winning = winning_tables(game) if is_looking else None
+        code = make_code(len(self.game.terms.fluents), self.game.exclusive)
         return [
-            TreeEngine(played, self.options, seed=seed, stream=stream, code=code, winning=winning)
+            TreeEngine(played, self.options, seed=seed, stream=stream, code=code)
             for stream in range(self.options.threads)
         ]
 
@@ -165,15 +158,12 @@ class LanesSearch:
 
         model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
         if model is None:
-            self._play_stand_in()
+            self.options = self.options.with_stand_in()
+            self._fallback = self.options.policy
         for engine in self.engines:
             cases = None if model is None else feature_cases(model, self.options.words)
             engine.use_policy(self.options, cases)
         self._is_prepared = True
-
-    def _play_stand_in(self) -> None:
-        self.options = self.options.with_stand_in()
-        self._fallback = self.options.policy
 
     def run(self, budget: Budget, companion: Companion | None = None) -> int:
         """Search within the budget, its deadline in clock seconds; return the number of playouts finished.
@@ -431,10 +421,6 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
     engine.move_root(ROOT, game.unpack(state))
 
 
-def prepare_parts(game: CompiledGame, options: MctsOptions, *, is_looking: bool = False) -> None:
-    """Compile the parts of `search_tree` for a search with these options, or load them from the cache.
-
-    is_looking   with the kernel that looks one move ahead, for which the game is suitable
-    """
-    winning = winning_tables(game) if is_looking else None
-    TreeEngine(game, replace(options, memory_mebibytes=1), seed=0, winning=winning).compile_parts()
+def prepare_parts(game: CompiledGame, options: MctsOptions) -> None:
+    """Compile the parts of `search_tree` for a search with these options, or load them from the cache."""
+    TreeEngine(game, replace(options, memory_mebibytes=1), seed=0).compile_parts()

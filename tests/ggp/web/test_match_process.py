@@ -604,7 +604,7 @@ def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
         ("human", "'human' cannot take a seat here: expected person, "),
         ("agents.py:Greedy", "cannot take a seat here"),
         ("tablebase:file=x", "cannot take a seat here"),
-        ("alphabeta:weights=/etc/passwd", "players that read files"),
+        ("alphabeta:evaluation=/etc/passwd", "players that read files"),
         ("http://192.0.2.1:9147", "only players on this machine"),
         ("http://example.org", "only players on this machine"),
         ("http://127.0.0.1.example.org:80", "only players on this machine"),
