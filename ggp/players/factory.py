@@ -233,10 +233,6 @@ def _make_mcts(
         own = replace(own, is_tuned=False)
     options = take_options(default_options(own.simulations), given)
     refuse_unknown(given, *option_tables(kind))
-    if options.parsed_policy.is_plain:
-        if own.search == "lanes":
-            raise OptionError(f"policy={options.policy} plays in plain Python only: search=reference")
-        own = replace(own, search="reference")
     check_files(own.book, own.network)
     own_advisor = None if own.advisor is None else own_advisor_class(own.advisor)
 

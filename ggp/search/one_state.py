@@ -44,7 +44,7 @@ def search_state(
     seconds       time instead, after compiling; one second if neither is given
     options       those of the player mcts, by the same names: policy="rave+mast", c=30, solver=False
 
-    Compiled games are searched on lanes, all others in plain Python, as they are by PAST.
+    Compiled games are searched on lanes, all others in plain Python.
 
     >>> import ggp
     >>> game = ggp.load("nim", engine="reasoner")
@@ -90,7 +90,7 @@ def _choosing_role(game: Game[Any], state: Hashable) -> Role:
 
 def _make_search(game: Game[Any], role: Role, seed: int, options: MctsOptions) -> AnySearch:
     """The search on lanes, or the plain-Python one with the same methods."""
-    if is_compiled(game) and not options.parsed_policy.is_plain:
+    if is_compiled(game):
         from ggp.search.tree.search import LanesSearch
 
         return LanesSearch(require_compiled(game), role, seed=seed, options=options)

@@ -114,7 +114,9 @@ class SetForest:
         goals = tables.goal_value
         worth = np.where((goals >= 0) & (goals <= 100), goals, 0).astype(np.float64)
         first_move = game.tables.first_move
-        arrays = make_search_arrays(tables, worth, first_move, words, seed=seed, stream=stream)
+        arrays = make_search_arrays(
+            tables, worth, first_move, words, seed=seed, stream=stream, has_states=False
+        )
         paths = _make_lanes(tables.role_count, tables.fluent_count, words)
         of_lanes = sum(np.asarray(each).nbytes for each in paths) / 2**20
         room = max(mebibytes - of_lanes, mebibytes / 2)

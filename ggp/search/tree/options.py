@@ -133,9 +133,11 @@ class MctsOptions:
         return self.parsed_policy.playouts.temperature if self.temperature is None else self.temperature
 
     def with_stand_in(self) -> MctsOptions:
-        """The same search with MAST, for games in which FAST has no features."""
-        # The temperature of FAST is on another scale.
-        return replace(self, policy=self.parsed_policy.stand_in().name, temperature=None)
+        """The same search with MAST, for games in which FAST has no features, or PAST no room."""
+        policy = self.parsed_policy
+        # That of FAST is on another scale.
+        temperature = None if policy.has_features else self.temperature
+        return replace(self, policy=policy.stand_in().name, temperature=temperature)
 
 
 COUNTED_RAMP = 512

@@ -24,10 +24,10 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import decisive_game
-from ggp.search.option_table import OptionError
 from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.kernels import counters as c
+from ggp.search.tree.kernels.allocation import has_room_for_past
 from ggp.search.tree.kernels.arrays import ROOT, UNPROVEN
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
@@ -89,8 +89,11 @@ class LanesSearch:
         self._fallback = ""
         played = (self.options.is_decisive and decisive_game(game)) or game
         policy = self.options.parsed_policy
-        if policy.is_plain:
-            raise OptionError(f"policy={policy.name} plays in plain Python only: search=reference")
+        if policy.has_states and not has_room_for_past(played.lane_tables, self.options):
+            _logger.warning(
+                "%s: PAST does not fit into memory=%d; using MAST", game.name, self.options.memory_mebibytes
+            )
+            self._play_stand_in()
         self.engines = self._make_engines(played, seed)
         self._seed = seed
         self._is_prepared = not policy.has_features
@@ -158,12 +161,15 @@ class LanesSearch:
 
         model = learn_fast(self.game, self.options, self._seed, time.monotonic() + seconds)
         if model is None:
-            self.options = self.options.with_stand_in()
-            self._fallback = self.options.policy
+            self._play_stand_in()
         for engine in self.engines:
             cases = None if model is None else feature_cases(model, self.options.words)
             engine.use_policy(self.options, cases)
         self._is_prepared = True
+
+    def _play_stand_in(self) -> None:
+        self.options = self.options.with_stand_in()
+        self._fallback = self.options.policy
 
     def run(self, budget: Budget, companion: Companion | None = None) -> int:
         """Search within the budget, its deadline in clock seconds; return the number of playouts finished.

@@ -17,6 +17,7 @@ from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.state_code import StateCode
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.allocation import (
+    make_contexts,
     make_search_arrays,
     make_statistics,
     make_tree,
@@ -37,7 +38,7 @@ from ggp.search.tree.kernels.compaction import abandon, clear_tree, move_root
 from ggp.search.tree.kernels.search import search_tree
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
-from ggp.search.tree.policies.fast_kernels import FeatureCases, no_cases
+from ggp.search.tree.policies.fast_kernels import FeatureCases
 from ggp.search.tree.policies.parts import link_parts
 
 ENDLESS = 2**60
@@ -113,13 +114,14 @@ class TreeEngine:
                 options.words,
                 seed=seed,
                 stream=stream,
+                has_states=policy.has_states,
             ),
             tree=make_tree(lane_tables, options, state_words),
             walkers=make_walkers(
                 lane_tables.role_count, options.words, options.lanes_per_leaf, options.depth_limit
             ),
             statistics=make_statistics(lane_tables, policy),
-            cases=no_cases(options.words),
+            contexts=make_contexts(lane_tables, policy, options.words),
             planes=_planes_of(code),
             settings=self._make_settings(),
         )
@@ -153,9 +155,10 @@ class TreeEngine:
     def use_policy(self, options: MctsOptions, cases: FeatureCases | None) -> None:
         """Continue with the policy of `options`; `cases` are those of FAST. Before the first playout."""
         self.options = options
-        self.memory = self.memory._replace(
-            settings=self._make_settings(), cases=self.memory.cases if cases is None else cases
-        )
+        contexts = self.memory.contexts
+        if cases is not None:
+            contexts = contexts._replace(cases=cases)
+        self.memory = self.memory._replace(settings=self._make_settings(), contexts=contexts)
         self._linked = None
 
     @property

@@ -61,9 +61,9 @@ class Settings(NamedTuple):
     ramp: int  # 0: no limit in flight
     step_limit: int  # joint moves of a playout, then it is cut
     rave_k: float  # k of RAVE; 0: without
-    playout: int  # UNIFORM, GIBBS or FAST
+    playout: int  # UNIFORM, GIBBS, PAST or FAST
     learning: int  # NO_MOVES, ALL_MOVES or TREE_MOVES
-    temperature: float  # tau of GIBBS
+    temperature: float  # tau of GIBBS and PAST
     refresh: int  # playouts after which, at the end of a tick, the weights of the moves are recomputed
     chance: int  # index of the role `random`, or -1
     is_solving: int  # 1: prove nodes
@@ -132,6 +132,26 @@ class MoveStatistics(NamedTuple):
     epoch: Int64Array  # [1] scratch of RAVE
 
 
+class ContextStatistics(NamedTuple):
+    """Statistics of moves in their context: facts or features."""
+
+    pair: Float64Array  # [M, 2F] PAST: visits and total of each fluent in turn, by move
+    pair_mean: Float64Array  # [M, F] the mean goal, -1 below PAST_VISITS visits; read more than written
+    cases: FeatureCases  # FAST: what moves are worth
+
+
+class WeighedMoves(NamedTuple):
+    """Scratch of PAST: the legal moves of 64 lanes, and their values."""
+
+    fact: Int32Array  # [64, F] the fluents that hold in each lane
+    facts: Int64Array  # [64] how many
+    legal: Int32Array  # [M] the moves of one role that are legal in some lane
+    legal_lanes: Words  # [M] where
+    move: Int32Array  # [M, 64] the legal moves of each lane, of the first role first
+    value: Float64Array  # [M, 64]
+    first: Int64Array  # [R+1, 64] those of role r are first[r] .. first[r + 1] - 1; first[0] stays 0
+
+
 class SearchArrays(NamedTuple):
     """Rows and counters of one tree search; K rows of the circuit."""
 
@@ -145,13 +165,15 @@ class SearchArrays(NamedTuple):
     planes: Rows  # INDEX_PLANES of scratch
     block: Words  # [64] scratch
     history: Int32Array  # [H, R, L] the move made at a tick (modulo H), counted over all roles
+    states: Words  # [H, F words, L] PAST: the state before the move of a tick; else empty
     counter: Int64Array  # [COUNTERS]
     seed: Words  # [1] state of the generator that decides in the tree
     goal: Float64Array  # [R] scratch
     goal_value: Float64Array  # goal of each goal literal
     root_log: Float64Array  # [ROOT_LOGS] root_log[n] = sqrt(ln n), for small n
-    score: Float64Array  # [M + EDGE_BLOCK] scratch of the values that UCT compares, and of FAST
+    score: Float64Array  # [M + EDGE_BLOCK] scratch of the values that UCT compares, of PAST and FAST
     option: Int32Array  # [M + 1] scratch of lists of moves
+    weighed: WeighedMoves  # scratch of PAST
     first_move: Int64Array  # [R+1]
 
 
@@ -177,7 +199,7 @@ class SearchMemory(NamedTuple):
     tree: Tree
     walkers: Walkers
     statistics: MoveStatistics
-    cases: FeatureCases  # FAST: what moves are worth
+    contexts: ContextStatistics
     planes: StatePlanes
     settings: Settings
 
@@ -192,6 +214,7 @@ class Parts(NamedTuple):
     learn: int = NO_ENTRY  # what a playout teaches about moves
     refresh: int = NO_ENTRY  # the weights of moves, after ticks in which as many playouts as it takes ended
     learn_amaf: int = NO_ENTRY  # the same as first moves
+    learn_context: int = NO_ENTRY  # the same in their context
     draw: int = NO_ENTRY  # an untried edge, where the state decides
     mix: int = NO_ENTRY  # all-moves-as-first means into those UCT compares
 

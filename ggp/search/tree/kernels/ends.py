@@ -185,7 +185,7 @@ def end_lane(search: SearchMemory, parts: Parts, memory: Index, lane: Index) -> 
             tree.visits[e] += ended
             tree.total[e] += goals
     # The policy learns after the back-up, and while the walker still has its path.
-    for learn in (parts.learn, parts.learn_amaf):
+    for learn in (parts.learn, parts.learn_amaf, parts.learn_context):
         if learn != NO_ENTRY:
             call_entry(learn, memory, walker, lane)
     counter[c.FINISHED] += 1

@@ -1,7 +1,8 @@
 """MAST and TO-MAST: mean goals per move, and the weights of the moves that follow from them.
 
 Playouts choose by Gibbs sampling, weight exp(mean goal of the move / tau); moves not made yet count like the
-best one made. TO-MAST learns from the moves in the tree only.
+best one made. TO-MAST learns from the moves in the tree only. PAST uses these means for moves of which it
+knows nothing else.
 Source: Finnsson & Björnsson, "Learning Simulation Control in General Game-Playing Agents" (AAAI 2010).
 """
 

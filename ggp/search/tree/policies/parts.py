@@ -22,7 +22,8 @@ from ggp.search.tree.kernels.ends import find_ends, settle_and_end
 from ggp.search.tree.kernels.tree import random_below
 from ggp.search.tree.policies.fast_kernels import choose_by_cases, level_in_lane, weight_of_level
 from ggp.search.tree.policies.mast import learn_moves, learn_tree_moves, refresh_weights
-from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, TREE_MOVES, UNIFORM
+from ggp.search.tree.policies.past import choose_by_facts, learn_pairs, record_states
+from ggp.search.tree.policies.policy import ALL_MOVES, FAST, GIBBS, NO_MOVES, PAST, TREE_MOVES, UNIFORM
 from ggp.search.tree.policies.rave import back_up_rave, mix_in
 
 
@@ -59,12 +60,22 @@ def choose_with_mast(memory: Unboxed[SearchMemory]) -> None:
 
 
 @kernel
+def choose_with_past(memory: Unboxed[SearchMemory]) -> None:
+    """The same by the facts that hold, which are recorded."""
+    search = unboxed(memory)
+    over, playing = settle_and_end(search)
+    record_states(search.tables, search.arrays)
+    store(search.arrays.mask, CUT, over | choose_by_facts(search, playing))
+
+
+@kernel
 def choose_with_fast(memory: Unboxed[SearchMemory]) -> None:
     """The same by the cases of the moves."""
     search = unboxed(memory)
     arrays = search.arrays
     over, playing = settle_and_end(search)
-    stuck = choose_by_cases(search.tables, arrays.value, search.cases, arrays.random, playing)
+    cases = search.contexts.cases
+    stuck = choose_by_cases(search.tables, arrays.value, cases, arrays.random, playing)
     store(arrays.mask, CUT, over | stuck)
 
 
@@ -101,7 +112,7 @@ def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: in
     search = unboxed(memory)
     tree = search.tree
     arrays = search.arrays
-    cases = search.cases
+    cases = search.contexts.cases
     top: Index = cases.weight.shape[1]
     # score holds the levels of untried edges, and top the best of them, on which all weights depend.
     for e in range(first, end):
@@ -122,7 +133,12 @@ def draw_with_fast(memory: Unboxed[SearchMemory], first: int, end: int, role: in
     return first
 
 
-_CHOOSE = {UNIFORM: choose_uniformly, GIBBS: choose_with_mast, FAST: choose_with_fast}
+_CHOOSE = {
+    UNIFORM: choose_uniformly,
+    GIBBS: choose_with_mast,
+    PAST: choose_with_past,
+    FAST: choose_with_fast,
+}
 _LEARN = {ALL_MOVES: learn_moves, TREE_MOVES: learn_tree_moves}
 
 
@@ -140,6 +156,8 @@ def link_parts(memory: Unboxed[SearchMemory]) -> Parts:
     if has_amaf:
         mix = entry_point(mix_in, memory, 0, 0, 0)
         parts = parts._replace(learn_amaf=entry_point(back_up_rave, memory, 0, 0), mix=mix)
+    if settings.playout == PAST:
+        parts = parts._replace(learn_context=entry_point(learn_pairs, memory, 0, 0))
     if settings.playout == FAST:
         parts = parts._replace(draw=entry_point(draw_with_fast, memory, 0, 0, 0, 0))
     return parts

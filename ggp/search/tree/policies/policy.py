@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 # Settings.playout: how playouts draw.
-UNIFORM, GIBBS, FAST, PAST = range(4)
+UNIFORM, GIBBS, PAST, FAST = range(4)
 
 # Settings.learning: whose moves enter the move statistics.
 NO_MOVES, ALL_MOVES, TREE_MOVES = range(3)
@@ -36,21 +36,19 @@ class PlayoutPolicy:
     draws         Settings.playout
     learns        Settings.learning
     temperature   default tau of the Gibbs distribution
-    is_plain      whether only the search in plain Python has it
     """
 
     name: str
     draws: int
     learns: int = NO_MOVES
     temperature: float = 10.0
-    is_plain: bool = False
 
 
 PLAYOUT_POLICIES = (
     PlayoutPolicy("uniform", UNIFORM),
     PlayoutPolicy("mast", GIBBS, ALL_MOVES),
     PlayoutPolicy("to-mast", GIBBS, TREE_MOVES),
-    PlayoutPolicy("past", PAST, ALL_MOVES, is_plain=True),
+    PlayoutPolicy("past", PAST, ALL_MOVES),
     PlayoutPolicy("fast", FAST, temperature=1.0),
 )
 RAVE = "rave"
@@ -78,9 +76,9 @@ class Policy:
         return bool(self.mixes_in) or self.playouts.draws != UNIFORM
 
     @property
-    def is_plain(self) -> bool:
-        """Whether only the search in plain Python has it."""
-        return self.playouts.is_plain
+    def has_states(self) -> bool:
+        """Whether it keeps the states of the lanes for some ticks, and pairs of facts and moves."""
+        return self.playouts.draws == PAST
 
     @property
     def has_features(self) -> bool:
@@ -88,8 +86,10 @@ class Policy:
         return self.playouts.draws == FAST
 
     def stand_in(self) -> Policy:
-        """The same policy with MAST, for games in which FAST has no features."""
-        return parse_policy(self.name.replace("fast", "mast"))
+        """The same policy with MAST, for games in which FAST has no features, or PAST no room."""
+        if not (self.has_states or self.has_features):
+            return self
+        return parse_policy(self.name.replace(self.playouts.name, "mast"))
 
 
 @cache

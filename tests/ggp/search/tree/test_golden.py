@@ -17,7 +17,7 @@ from tests.conftest import mostly_slow
 from tests.ggp.search.tree.golden import assert_same_tree, compiled, one_lane, search_both
 
 POLICIES = [
-    *("uniform", "mast", "to-mast", "rave", "mast+rave", "to-mast+rave"),
+    *("uniform", "mast", "to-mast", "past", "rave", "mast+rave", "past+rave", "to-mast+rave"),
 ]
 GAMES = ["tictactoe", "connectfour_4x4", "rockpaperscissors", "goofspiel", "dicerace", "connectfour_3p"]
 
@@ -63,7 +63,7 @@ def test_lanes_agree_with_the_reference_for_every_policy(name, policy):
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("policy", mostly_slow(["uniform", "mast+rave"], 2))
+@pytest.mark.parametrize("policy", mostly_slow(["uniform", "mast+rave", "past"], 3))
 def test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy):
     lanes, twin = search_both(compiled(name), one_lane(policy=policy), 11, 150)
     assert assert_same_tree(lanes, twin) > 1
@@ -101,6 +101,7 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
         [
             {"is_solving": True},
             {"policy": "mast+rave"},
+            {"policy": "past"},
             {"depth_limit": 3, "is_solving": True},
         ],
         2,
@@ -230,6 +231,7 @@ def distinct_states(game: CompiledGame, engine: TreeEngine) -> list[bytes]:
         [
             {"policy": "mast+rave"},
             {"policy": "to-mast"},
+            {"policy": "past"},
         ],
         4,
     ),

@@ -10,8 +10,8 @@ from ggp.search.tree.search import LanesSearch
 
 COUNTS = (1, 100, 10_000, 32_000, 60_000, 120_000, 10**6)
 POLICIES = [
-    *(part if part != RAVE else f"uniform+{part}" for part in POLICY_PARTS if part != "past"),
-    "rave+mast",
+    *(part if part != RAVE else f"uniform+{part}" for part in POLICY_PARTS),
+    "rave+past",
 ]
 
 

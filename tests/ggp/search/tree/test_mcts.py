@@ -4,9 +4,9 @@ import itertools
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-import ggp
 from gdl.syntax.parser import parse_term
 from ggp.cli.bench import command
 from ggp.engines.loading import load
@@ -44,7 +44,7 @@ def state_after(game, *moves):
     return state
 
 
-@pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "rave+mast"])
+@pytest.mark.parametrize("policy", ["uniform", "mast", "to-mast", "past", "rave+mast"])
 @pytest.mark.parametrize("group", mostly_slow([4, 1], 2))
 @pytest.mark.parametrize("words", mostly_slow([1, 2, 8], 3))
 def test_search_plays_exactly_as_many_simulations_as_asked(policy, group, words):
@@ -223,11 +223,24 @@ def test_a_descent_takes_no_more_lanes_than_there_are(lanes):
     assert search.run(Budget(simulations=500)) == 500
 
 
-def test_past_plays_in_plain_python_only():
-    with pytest.raises(OptionError, match=r"policy=rave\+past plays in plain Python only: search=reference"):
-        search_of("tictactoe", policy="rave+past")
-    report = ggp.search_state(ggp.load("tictactoe"), simulations=20, policy="past")
-    assert (report.mode, report.playouts) == ("reference", 20)
+def test_past_without_room_gives_way_to_mast(caplog):
+    search = search_of("breakthrough_small", policy="past+rave", memory_mebibytes=1)
+    assert search.report().fallback == "mast+rave"
+    assert "PAST does not fit into memory" in caplog.text
+    assert search.run(Budget(simulations=50)) == 50
+    assert search_of("breakthrough_small", policy="past+rave").report().fallback == ""
+
+
+def test_past_counts_on_beyond_what_small_floats_can():
+    search = search_of("connectfour_4x4", policy="past", words=1)
+    search.run(Budget(simulations=100))
+    pair = search.engines[0].memory.contexts.pair
+    visits, total = pair[:, ::2], pair[:, 1::2]
+    many = 2.0**24
+    visits[:], total[:] = many, 50 * many
+    search.run(Budget(simulations=100))
+    assert (visits - many).max() > 20
+    assert (np.abs(total / visits - 50) < 0.01).all()
 
 
 SUM_OF_200 = """
