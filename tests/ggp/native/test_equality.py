@@ -199,7 +199,7 @@ def native(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "case", mostly_slow([(p, g) for p in ("uniform", "mast+rave") for g in golden.GAMES], 8)
+    "case", mostly_slow([(p, g) for p in ("uniform", "mast+rave", "past") for g in golden.GAMES], 8)
 )
 def test_golden_trees(native, case):
     policy, name = case
