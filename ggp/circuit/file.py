@@ -24,7 +24,6 @@ class CompilationReport:
 
     ground_seconds, build_seconds, simplify_seconds   CPU time, gringo's included
     ground_rules, atoms   size of the ground program
-    rounds                how often the circuit was simplified, each time where the last one had ended
     """
 
     ground_seconds: float = 0.0
@@ -33,12 +32,6 @@ class CompilationReport:
     ground_rules: int = 0
     atoms: int = 0
     stages: list[StageReport] = field(default_factory=list)
-    rounds: int = 1
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the time of a stage of the last round ran out, so that another one may find more."""
-        return any(stage.is_cut for stage in self.stages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +54,7 @@ def encode(compiled: CompiledCircuit) -> bytes:
         "percepts": table.numbers(terms.percepts),
         "terminal": circuit.terminal,
         "seconds": [report.ground_seconds, report.build_seconds, report.simplify_seconds],
-        "sizes": [report.ground_rules, report.atoms, report.rounds],
+        "sizes": [report.ground_rules, report.atoms],
         "stages": report.stages,
         "terms": table.rows,
     }
@@ -111,12 +104,12 @@ def decode(content: bytes) -> CompiledCircuit:
     )
     check_sound(circuit)
     stages = [
-        StageReport(name, tuple(gates), tuple(literals), seconds, is_cut)
-        for name, gates, literals, seconds, is_cut in header["stages"]
+        StageReport(name, tuple(gates), tuple(literals), seconds)
+        for name, gates, literals, seconds in header["stages"]
     ]
     grounding, building, simplifying = header["seconds"]
-    rules, atoms, rounds = header["sizes"]
-    report = CompilationReport(grounding, building, simplifying, rules, atoms, stages, rounds)
+    rules, atoms = header["sizes"]
+    report = CompilationReport(grounding, building, simplifying, rules, atoms, stages)
     return CompiledCircuit(circuit, report)
 
 

@@ -28,7 +28,7 @@ from ggp.engines.many_states import ManyStates, Settled
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 
-STAGES = ("factoring", "refactoring", "sharing", "gate_order")
+STAGES = ("factoring", "sharing", "gate_order")
 """Simplifications that do not use `next`, which these circuits lack."""
 
 SIMPLIFY_SECONDS = 0.5
