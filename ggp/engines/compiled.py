@@ -23,7 +23,8 @@ from gdl.program import Program
 from gdl.terms import Symbol, Term
 from ggp.analysis.visibility import reveals_everything
 from ggp.circuit.circuit import Circuit
-from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase, tabulate
+from ggp.circuit.tables import CircuitTables, CircuitTerms, tabulate
+from ggp.engines.many_states import ManyStates
 from ggp.engines.single_state import advance, evaluate, make_single_state
 from ggp.game import (
     Fact,
@@ -40,7 +41,7 @@ from ggp.game import (
 )
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.choose import native_layout
-from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
+from ggp.lanes.engine import DEFAULT_WORDS, BoolArray
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
 from ggp.native.compile_limit import CompileLimit
@@ -132,7 +133,7 @@ class CompiledGame:
             )
             for parts in (SINGLE_PARTS, FUSED_PARTS)
         )
-        self._lanes = Lanes(self.lane_tables, words=words)
+        self._many = ManyStates(self)
         self._lock = threading.Lock()
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in terms.moves]
@@ -140,7 +141,6 @@ class CompiledGame:
         of_moves = [np.arange(slots[r], slots[r] + len(moves)) for r, moves in enumerate(terms.moves)]
         self.legal_literals = self.lane_tables.slot_literal[np.concatenate([np.zeros(0, int), *of_moves])]
         self._first_move = [int(first) for first in tables.first_move]
-        self._terminal = np.array([self.lane_tables.terminal], np.int32)
         self._goal_values = tables.goal_value.tolist()
         self._state_bytes = -(-len(terms.fluents) // 8)
         self._evaluations: dict[PackedState, _Evaluation] = {}
@@ -191,7 +191,7 @@ class CompiledGame:
         chosen = self._chosen(state, joint_move)
         with self._lock:
             self._advance(state, chosen, with_percepts=False)
-            return self._single.following.tobytes()
+            return self._single.value.following.tobytes()
 
     def goal(self, state: PackedState, role: Role) -> int:
         """The goal of `role` in `state`. Raises GoalError unless there is exactly one value 0..100."""
@@ -211,7 +211,7 @@ class CompiledGame:
         of_role = np.flatnonzero(self.tables.percept_role == self._role_index[role])
         with self._lock:
             self._advance(state, chosen, with_percepts=True)
-            is_seen = self._single.is_seen[of_role] != 0
+            is_seen = self._single.value.is_seen[of_role] != 0
         return tuple(sorted((self.terms.percepts[i] for i in of_role[is_seen]), key=str))
 
     def successors(self, state: PackedState) -> Successors:
@@ -231,7 +231,7 @@ class CompiledGame:
     def successor_passes(self, state: PackedState) -> Iterator[Successors]:
         """`successors` in parts of at most 64*W joint moves, for states with many."""
         joint_moves = itertools.product(*self._evaluate(state).legal)
-        while batch := list(itertools.islice(joint_moves, self._lanes.lane_count)):
+        while batch := list(itertools.islice(joint_moves, self._many.lane_count)):
             yield self._successors(state, np.array(batch, np.int32).reshape(len(batch), -1))
 
     def unpack(self, state: PackedState) -> BoolArray:
@@ -244,24 +244,12 @@ class CompiledGame:
         return np.packbits(fluents, bitorder="little").tobytes()
 
     def _successors(self, state: PackedState, joint_moves: NDArray[np.int32]) -> Successors:
-        count, roles = joint_moves.shape
-        selected = np.zeros((self._first_move[-1], count), np.bool_)
-        for r in range(roles):
-            selected[self._first_move[r] + joint_moves[:, r], np.arange(count)] = True
+        states = np.repeat(self.unpack(state)[None, :], len(joint_moves), axis=0)
         with self._lock:
-            lanes = self._lanes
-            lanes.set_states(np.repeat(self.unpack(state)[:, None], count, axis=1))
-            lanes.set_moves(selected)
-            lanes.settle(Phase.LEGAL, Phase.NEXT)
-            following = lanes.read(self.lane_tables.next, count)
-            lanes.set_states(following)
-            lanes.settle(Phase.LEGAL, Phase.GOAL)
-            is_terminal = lanes.read(self._terminal, count)[0]
-            is_legal = lanes.read(self.legal_literals, count).T
-            goal_holds = lanes.read(self.lane_tables.goal_literal, count)
-        packed = np.packbits(following.T, axis=1, bitorder="little")
-        states = tuple(row.tobytes() for row in packed)
-        return Successors(joint_moves, states, is_terminal, self.goals_of(goal_holds), is_legal)
+            following, _ = self._many.following(states, joint_moves)
+            found = self._many.settle(following)
+        packed = tuple(row.tobytes() for row in np.packbits(following, axis=1, bitorder="little"))
+        return Successors(joint_moves, packed, found.is_terminal, found.goals, found.legal)
 
     def goals_of(self, goal_holds: BoolArray) -> NDArray[np.int32]:
         """int32[N, R] from the goal literals bool[*, N]."""
@@ -292,14 +280,14 @@ class CompiledGame:
         """Make the moves `chosen` of `state` in `_single`, whose lock must be held."""
         if self._settled_state != state:
             self._settle_single(state)
-        self._single.chosen[:] = chosen
+        self._single.value.chosen[:] = chosen
         advance(self._single, with_percepts)
 
     def _settle_single(self, state: PackedState) -> list[int]:
         """Evaluate `state` in `_single`, whose lock must be held; return what `evaluate` found."""
         count = evaluate(self._single, self._bytes_of(state))
         self._settled_state = state
-        found: list[int] = self._single.found[:count].tolist()
+        found: list[int] = self._single.value.found[:count].tolist()
         return found
 
     def _bytes_of(self, state: PackedState) -> NDArray[np.uint8]:

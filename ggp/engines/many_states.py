@@ -8,14 +8,16 @@ Letters: N states, F fluents, M moves of all roles, R roles, S percepts of all r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Phase
-from ggp.engines.compiled import CompiledGame
 from ggp.lanes.engine import BoolArray, Lanes
+
+if TYPE_CHECKING:
+    from ggp.engines.compiled import CompiledGame
 
 
 class Settled(NamedTuple):
