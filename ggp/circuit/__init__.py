@@ -9,6 +9,5 @@ construction    ground rules to the circuit that they spell out
 kernels         construction and hash-consing in compiled code, for large rule sheets
 simplify/       that circuit to a small one that plays alike
 tables          the circuit as arrays: CircuitTables, what kernels read
-file            a simplified circuit as bytes
-cache           such files in the user's cache folder
+cache           simplified circuits as bytes, in files of the user's cache folder
 """

@@ -12,10 +12,9 @@ from gdl.grounding import ground
 from gdl.normalize import normalize
 from gdl.program import Program
 from gdl.validation import require_valid
-from ggp.circuit.cache import GameCache, cache_folder
+from ggp.circuit.cache import CompilationReport, CompiledCircuit, GameCache, cache_folder
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.construction import build, prepare_kernels
-from ggp.circuit.file import CompilationReport, CompiledCircuit
 from ggp.circuit.packed_gates import packed
 from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate

@@ -22,9 +22,17 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from ggp.circuit.tables import TRUE_LITERAL
-from ggp.native.operations import NO_ROW, Operations, Value, literal_value
 from ggp.native.parts import NO_MOVE, Layout, Part
-from ggp.native.schedule import SCRATCH, Schedule, ScheduleError, pack_operations
+from ggp.native.schedule import (
+    NO_ROW,
+    SCRATCH,
+    Operations,
+    Schedule,
+    ScheduleError,
+    Value,
+    literal_value,
+    pack_operations,
+)
 
 RECOUNTED = 3
 """Counts of subtrees with at most this many leaves are not kept but made again."""

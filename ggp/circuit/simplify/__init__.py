@@ -13,6 +13,5 @@ implications        inputs that the rest of an AND already settles are left out
 exclusive_facts     groups of facts of which at most one holds, proved by induction
 tokens              such groups proved move by move, as joins need them
 rewriting           what several stages need: fan-outs, cost, topological order; the order of gates
-sampling            random playouts on Python integers, before any kernel is compiled
 kernels/            factoring in compiled code, for large circuits
 """
