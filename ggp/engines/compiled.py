@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cached_property, partial, wraps
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,8 +23,7 @@ from gdl.program import Program
 from gdl.terms import Symbol, Term
 from ggp.analysis.visibility import reveals_everything
 from ggp.circuit.circuit import Circuit
-from ggp.circuit.tables import CircuitTables, CircuitTerms, tabulate
-from ggp.engines.many_states import ManyStates
+from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase, tabulate
 from ggp.engines.single_state import advance, evaluate, make_single_state
 from ggp.game import (
     Fact,
@@ -41,7 +40,7 @@ from ggp.game import (
 )
 from ggp.jit.compiling import announced_compilation
 from ggp.lanes.choose import native_layout
-from ggp.lanes.engine import DEFAULT_WORDS, BoolArray
+from ggp.lanes.engine import DEFAULT_WORDS, BoolArray, Lanes
 from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import NativeCode
 from ggp.native.compile_limit import CompileLimit
@@ -318,6 +317,76 @@ class CompiledGame:
                 del self._evaluations[next(iter(self._evaluations))]
             self._evaluations[state] = evaluation
         return evaluation
+
+
+class Settled(NamedTuple):
+    """What holds in N states; M moves of all roles, R roles.
+
+    legal         bool[N, M]: role by role, as in `CompiledGame.moves`
+    is_terminal   bool[N]
+    goals         int32[N, R]; -1: none, or several
+    """
+
+    legal: BoolArray
+    is_terminal: BoolArray
+    goals: NDArray[np.int32]
+
+
+class ManyStates:
+    """Settles states bool[N, F] of one game, `lane_count` of them at a time: one alone costs nearly as much.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe")
+    >>> many = ManyStates(game)
+    >>> states = game.unpack(game.initial_state())[None]
+    >>> int(many.settle(states).legal.sum()), many.following(states, np.array([[8, 9]]))[0].shape
+    (10, (1, 20))
+    """
+
+    def __init__(self, game: CompiledGame) -> None:
+        self._game = game
+        self._lanes = Lanes(game.lane_tables, words=game.words)
+        self.lane_count = self._lanes.lane_count
+        self._terminal = np.array([game.lane_tables.terminal], np.int32)
+
+    def settle(self, states: BoolArray) -> Settled:
+        """The legal moves, ends and goals of states."""
+        game, lanes = self._game, self._lanes
+
+        def read(part: slice) -> tuple[NDArray[Any], ...]:
+            lanes.set_states(states[part].T)
+            lanes.settle(Phase.LEGAL, Phase.GOAL)
+            count = len(states[part])
+            goals = game.goals_of(lanes.read(game.lane_tables.goal_literal, count))
+            return lanes.read(game.legal_literals, count).T, lanes.read(self._terminal, count)[0], goals
+
+        return Settled(*self._in_parts(len(states), read))
+
+    def following(self, states: BoolArray, moves: NDArray[np.int32]) -> tuple[BoolArray, BoolArray]:
+        """bool[N, F] and bool[N, S]: the states after legal joint moves int32[N, R], counted within the role,
+        and what is perceived of these."""
+        game, lanes, first = self._game, self._lanes, self._game.tables.first_move
+        last = Phase.SEES if game.terms.percepts else Phase.NEXT
+
+        def read(part: slice) -> tuple[NDArray[Any], ...]:
+            made = moves[part]
+            count = len(made)
+            selected = np.zeros((int(first[-1]), count), np.bool_)
+            for r in range(made.shape[1]):
+                selected[first[r] + made[:, r], np.arange(count)] = True
+            lanes.set_states(states[part].T)
+            lanes.set_moves(selected)
+            lanes.settle(Phase.LEGAL, last)
+            tables = game.lane_tables
+            return lanes.read(tables.next, count).T, lanes.read(tables.percept_literal, count).T
+
+        following, seen = self._in_parts(len(states), read)
+        return following, seen
+
+    def _in_parts(self, count: int, read: Callable[[slice], tuple[Any, ...]]) -> list[Any]:
+        starts = range(0, max(1, count), self.lane_count)
+        parts = [read(slice(start, start + self.lane_count)) for start in starts]
+        return [np.ascontiguousarray(np.concatenate(each)) for each in zip(*parts, strict=True)]
 
 
 class QuickGame(CompiledGame):

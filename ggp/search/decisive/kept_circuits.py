@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from ggp.circuit.cache import CompilationReport, CompiledCircuit, GameCache, cache_folder, encode
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit, Goal, without_dead_gates
 from ggp.circuit.tables import circuit_of
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates, Settled
+from ggp.engines.compiled import CompiledGame, ManyStates, Settled
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.slices import slice_offsets
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates
+from ggp.engines.compiled import CompiledGame, ManyStates
 from ggp.game import RANDOM_ROLE, Role, has_percepts
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver.kernels.expand import UNKNOWN
