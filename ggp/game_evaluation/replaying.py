@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.subgames import find_subgames
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates
+from ggp.engines.compiled import CompiledGame, ManyStates
 from ggp.game_evaluation.figures import EQUAL, RANDOM, Figure
 from ggp.game_evaluation.measuring import mean, players_of
 from ggp.search.forest.self_play import SelfPlay

@@ -322,10 +322,7 @@ def solve(
     require_perfect_information(game)
     limits = limits or SolverLimits()
     space = reachable_states(game, limits, start=start, report=report)
-    solution = value_states(space, limits)
-    if limits.work_folder is not None and space.folder is not None:
-        space.folder.clear()
-    return solution
+    return value_states(space, limits)
 
 
 def require_perfect_information(game: CompiledGame) -> None:

@@ -19,16 +19,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.cache import GameCache, cache_folder
+from ggp.circuit.cache import CompilationReport, CompiledCircuit, GameCache, cache_folder, encode
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit, Goal, without_dead_gates
-from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.tables import circuit_of
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates, Settled
+from ggp.engines.compiled import CompiledGame, ManyStates, Settled
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 
-STAGES = ("factoring", "refactoring", "sharing", "gate_order")
+STAGES = ("factoring", "sharing", "gate_order")
 """Simplifications that do not use `next`, which these circuits lack."""
 
 SIMPLIFY_SECONDS = 0.5

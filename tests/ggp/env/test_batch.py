@@ -200,16 +200,6 @@ def test_rewards_can_be_shares():
     assert seen == {(1, 0), (0, 1), (0.5, 0.5)}
 
 
-def test_forced_moves_can_be_skipped():
-    env = make("connectfour_4x4", 400, skip_forced=True)
-    rng = np.random.default_rng(0)
-    state = env.init()
-    for _ in range(16):
-        state = env.step(state, random_actions(state, rng))
-        assert (state.legal_action_mask[~state.terminated].sum(axis=1) > 1).all()
-    assert state.terminated.all()
-
-
 def test_board_observation_shows_pieces_and_who_moves():
     env = make("tictactoe", 2, observation="board", view="absolute")
     state = env.init()
@@ -251,16 +241,6 @@ def test_games_that_are_over_can_be_restarted():
     assert state.truncated.tolist() == [False, False, True]
     assert state.step_count.tolist() == [0, 0, 2]
     np.testing.assert_array_equal(state.observation[:2], env.init().observation[:2])
-
-
-def test_out_gives_its_arrays_to_the_next_state():
-    env = make("tictactoe", 5)
-    first = env.init()
-    second = env.step(first, [0, 1, 2, 3, 4])
-    expected = env.step(second, [5, 5, 5, 5, 5])
-    third = env.step(second, [5, 5, 5, 5, 5], out=first)
-    assert third.observation.base is first.observation.base
-    np.testing.assert_array_equal(third.observation, expected.observation)
 
 
 def test_percepts_are_all_that_kuhn_players_see():
@@ -439,7 +419,7 @@ def test_new_games_need_not_be_settled(name, choices):
         ({"num_threads": 1}, TypeError, "make has no keyword 'num_threads', did you mean threads"),
         *(
             ({name: value}, TypeError, f"{name} is True or False")
-            for name in ("auto_reset", "check", "skip_forced", "simultaneous")
+            for name in ("auto_reset", "check", "simultaneous")
             for value in ("no", 2, 1.0)
         ),
         *(
