@@ -63,7 +63,6 @@ INSTEAD = {
 """Advice for commands that do not exist."""
 
 REMOVED_OPTIONS = {
-    "solve --work": "what memory cannot hold goes to a temporary folder (TMPDIR)",
     "solve --coalition": "`ggp explain GAME --by coalition:roles=1+3` searches for a coalition",
     "evaluate --page": "`--json` prints all figures with their intervals",
     "match --repeat": "`ggp tournament` plays many matches",

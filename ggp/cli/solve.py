@@ -51,6 +51,7 @@ class SolveOptions:
     seconds: float | None
     limits: dict[str, int]
     save: Path | None
+    work: Path | None
     accuracy: float
     shows_strategy: bool
     against: tuple[str, ...]
@@ -68,7 +69,7 @@ class SolveOptions:
         from ggp.solver import SolverLimits
 
         memory, states, histories = (self.limits[name] for name in ("memory", "states", "histories"))
-        return SolverLimits(memory, states, histories, deadline=self.deadline)
+        return SolverLimits(memory, states, histories, deadline=self.deadline, work_folder=self.work)
 
 
 @click.command("solve")
@@ -93,6 +94,11 @@ class SolveOptions:
     "--certificate",
     type=OutputFile(is_replaced=True),
     help="Write a proof of the value: a move for every state that matters.",
+)
+@click.option(
+    "--work",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Work folder: an interrupted solve resumes from it.",
 )
 @click.option(
     "--accuracy",
@@ -153,13 +159,13 @@ def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:
 
     method = options.method
     if options.against:
-        if method != AUTO or options.save:
-            raise click.UsageError("--against allows no --method and --save")
+        if method != AUTO or options.save or options.work:
+            raise click.UsageError("--against allows no --method, --save and --work")
         return RETROGRADE
     if method == AUTO and hides_information(game):
         method = CFR
-    if method in (CFR, *SEARCHES) and options.save is not None:
-        raise click.UsageError(f"--save needs retrograde: {method} keeps no states")
+    if method in (CFR, *SEARCHES) and (options.save is not None or options.work is not None):
+        raise click.UsageError(f"--save and --work need retrograde: {method} keeps no states")
     if options.certificate is not None and (options.against or search_method(game) is None):
         raise click.UsageError("--certificate is for one role, or two with perfect information and no chance")
     if method in SEARCHES and method != search_method(game):
@@ -248,6 +254,8 @@ def _hint(error: SolverError, options: SolveOptions) -> str:
 
     if not isinstance(error, SolverLimitError):
         return ""
+    if options.work is not None:
+        return f"; the same command with --work {options.work} resumes from here"
     if options.save is not None:
         return "; without --save, a search may find the value of the initial state"
     return ""

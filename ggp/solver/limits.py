@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
+from pathlib import Path
 from typing import Protocol
 
 from ggp.integers import check_integers
@@ -73,14 +74,17 @@ class SolverLimits:
     stop          the solver gives up, within milliseconds, when this is set
     estimated_states    it gives up when `estimate_states` expects more than this many; asked once
                         `estimate_from` are known, since fewer show little about the rest
+    work_folder   folder for transitions and all else that is needed to resume after an interruption; None:
+                  memory, and a temporary folder for what memory cannot hold
     chunk_seconds   about how often progress is reported, and limits other than `stop` and `deadline` checked
-    may_use_disk    what memory cannot hold goes to a temporary folder; False: the solver gives up instead
+    may_use_disk    False: the solver gives up instead of moving transitions to disk
     """
 
     mebibytes: int = DEFAULT_MEBIBYTES
     states: int | None = None
     histories: int | None = None
     deadline: float | None = None
+    work_folder: Path | None = None
     stop: Stop | None = None
     estimated_states: int | None = None
     estimate_from: int = 250_000

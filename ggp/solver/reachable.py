@@ -11,6 +11,7 @@ disk as well.
 
 from __future__ import annotations
 
+import logging
 import mmap
 import time
 from collections.abc import Callable
@@ -47,14 +48,17 @@ from ggp.solver.kernels.expand import (
 from ggp.solver.layers import LAYERED_FROM, Rank, find_rank, misplaced_states
 from ggp.solver.limits import (
     Progress,
+    SolverError,
     SolverLimitError,
     SolverLimits,
     UnsolvableError,
     estimate_states,
 )
+from ggp.solver.saved_header import rules_digest
 from ggp.solver.slices import Slices
-from ggp.solver.space import Chunk, StateSpace, WorkFolder
+from ggp.solver.space import Checkpoint, Chunk, StateSpace, WorkFolder, describe_code
 
+_logger = logging.getLogger("ggp.solver")
 CHUNK_STATES = 1 << 20
 CHUNK_GROWTH = 8
 """All limits are checked between chunks, so one is as large as is expected to take `chunk_seconds`; stop and
@@ -124,6 +128,7 @@ class _Enumeration:
         code_at: Callable[[int], StateCode] | None = None,
         enough: int | None = None,
     ) -> None:
+        assert start is None or limits.work_folder is None
         self.game, self.limits, self.report, self.is_lenient = game, limits, report, is_lenient
         self.code_at, self.enough = code_at, enough
         self.tables = tables = game.lane_tables
@@ -148,7 +153,8 @@ class _Enumeration:
         self.expanded = self.transitions = self.released = 0
         self.may_be_layered = not is_lenient and code_at is None
         self.rank: Rank | None = None
-        self.folder: WorkFolder | None = None
+        self.folder = WorkFolder(limits.work_folder) if limits.work_folder else None
+        self.is_resumable = limits.work_folder is not None
         self.start = time.perf_counter()
 
     def _make_expander(self) -> Unboxed[Expander]:
@@ -160,15 +166,19 @@ class _Enumeration:
         return int(self.expansion.counter[STATES])
 
     def run(self) -> StateSpace:
-        initial = encode_states(self.code, self.game.unpack(self.root)[None, :])
-        self.keys.array[: self.words] = initial[0]
-        self.expansion.counter[STATES] = 1
-        insert_states(self.table, self.keys.array, self.words, 0, 1)
+        if self.folder is None or not self._resume(self.folder):
+            initial = encode_states(self.code, self.game.unpack(self.root)[None, :])
+            self.keys.array[: self.words] = initial[0]
+            self.expansion.counter[STATES] = 1
+            insert_states(self.table, self.keys.array, self.words, 0, 1)
         try:
             self._expand_all()
         except (SolverLimitError, MemoryError):
             if not self.is_lenient or not len(self.table):
                 raise
+        finally:
+            if self.folder is not None and self.is_resumable:
+                self._save_checkpoint(self.folder)
         return self._space(self._check_time)
 
     def _fitting(self, slots: int) -> int:
@@ -282,7 +292,7 @@ class _Enumeration:
         self.chunks.append(Chunk(first, end - first, moves, self._taken_edges()))
         self.transitions += int(counter[EDGES])
         self.expanded = end
-        if self._bytes() > self.limits.mebibytes << 20:
+        if self.limits.work_folder is not None or self._bytes() > self.limits.mebibytes << 20:
             self._spill(len(self.chunks) - 1)
 
     def _expand_slice(self, first: int, end: int, moves: NDArray[np.uint16]) -> bool:
@@ -351,14 +361,15 @@ class _Enumeration:
             raise self._no_memory()
 
     def _spill(self, place: int) -> None:
-        """Move chunk number `place` to disk, and the keys that are no longer read. Raises SolverLimitError if
-        memory is full and moving is not allowed or fails."""
+        """Move chunk number `place` to disk, and the keys that are no longer read; if that is full, they stay
+        in memory, with a warning. Raises SolverLimitError if memory is full and moving is not allowed or
+        fails."""
         if not self.limits.may_use_disk:
             raise self._no_memory()
         chunk = self.chunks[place]
         try:
             if self.folder is None:
-                self.folder = WorkFolder()
+                self.folder = WorkFolder(None)
             moves = self.folder.store(f"moves-{place}", chunk.move_count)
             edge = self.folder.store(f"edge-{place}", chunk.edge)
             if self.rank is not None:
@@ -371,8 +382,14 @@ class _Enumeration:
                 raise SolverLimitError(
                     f"{self.states:,} states found; memory and disk hold no more ({error})"
                 ) from None
+            self._give_up_resuming(error)
             return
         self.chunks[place] = Chunk(chunk.first, chunk.state_count, moves, edge)
+
+    def _give_up_resuming(self, error: OSError) -> None:
+        if self.is_resumable:
+            _logger.warning("the work folder cannot be written (%s): interruption loses all progress", error)
+        self.is_resumable = False
 
     def _check_limits(self) -> None:
         limits = self.limits
@@ -390,6 +407,66 @@ class _Enumeration:
             if estimate is not None and estimate > limits.estimated_states:
                 raise SolverLimitError(f"about {estimate:,} states expected")
         self._check_time()
+
+    def _save_checkpoint(self, folder: WorkFolder) -> None:
+        checkpoint = Checkpoint(
+            rules=rules_digest(self.game.program),
+            code=describe_code(self.code),
+            states=self.states,
+            layer_ends=self.layer_ends,
+            backward=int(self.expansion.counter[BACKWARD]),
+            seconds=time.perf_counter() - self.start,
+            chunks=[(chunk.first, chunk.state_count, len(chunk.edge)) for chunk in self.chunks],
+        )
+        keys, goal = self.keys.array[: self.states * self.words], self.goal.array[: self.states * self.roles]
+        try:
+            folder.save(checkpoint, keys, self.released, goal)
+        except OSError as error:
+            self._give_up_resuming(error)
+
+    def _resume(self, folder: WorkFolder) -> bool:
+        """Resume the enumeration in `folder`, if any. Raises SolverError if it is of another game."""
+        own = rules_digest(self.game.program), describe_code(self.code)
+        try:
+            checkpoint = folder.load()
+            if checkpoint is None:
+                return False
+            if (checkpoint.rules, checkpoint.code) != own:
+                raise SolverError(f"{folder.path}: holds the states of another game or version")
+            keys = folder.read("keys", np.uint64, checkpoint.states * self.words)
+            goal = folder.read("goal", np.uint8, checkpoint.states * self.roles)
+            self.chunks = [
+                self._stored_chunk(folder, place, *sizes, states=checkpoint.states)
+                for place, sizes in enumerate(checkpoint.chunks)
+            ]
+        except (ValueError, OSError) as error:
+            raise SolverError(f"{folder.path}: damaged ({error})") from None
+        self.layer_ends = ends = checkpoint.layer_ends
+        self.expanded = sum(chunk.state_count for chunk in self.chunks)
+        self.transitions = sum(len(chunk.edge) for chunk in self.chunks)
+        counter = self.expansion.counter
+        counter[STATES], counter[BACKWARD] = checkpoint.states, checkpoint.backward
+        if len(ends) > 1 and ends[-1] >= LAYERED_FROM:
+            self.rank = find_rank(keys, self.words, ends, self._check_time)
+            self.released = self.expanded * self.words // _RELEASED * _RELEASED if self.rank else 0
+        for kept, stored, first in (self.keys, keys, self.released), (self.goal, goal, 0):
+            kept.grow(len(kept.array) + len(stored))
+            kept.array[first : len(stored)] = stored[first:]
+        self._fill_table()
+        if self.expanded == ends[-1] < self.states:
+            self._begin_layer()
+        self.start -= checkpoint.seconds
+        return True
+
+    def _stored_chunk(
+        self, folder: WorkFolder, place: int, first: int, count: int, edges: int, *, states: int
+    ) -> Chunk:
+        """Map one chunk. Raises ValueError, OSError unless kernels can follow its transitions."""
+        moves = folder.open(f"moves-{place}", np.uint16, (count, self.roles))
+        edge = folder.open(f"edge-{place}", np.uint32, (edges,))
+        if int(moves.prod(axis=1, dtype=np.uint64).sum()) != edges or int(edge.max(initial=0)) >= states:
+            raise ValueError(f"chunk {place} leads out of the states found")
+        return Chunk(first, count, moves, edge)
 
     def _finished_goals(self, check: Callable[[], None]) -> NDArray[np.uint8]:
         """uint8[N, R]; the chance role without a goal gets 0. Raises UnsolvableError."""

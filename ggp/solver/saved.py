@@ -24,6 +24,7 @@ from ggp.game import Fact, Game, Role
 from ggp.lanes.keys.state_code import StateCode, encode_states
 from ggp.solver.saved_header import DAMAGED, MAGIC, SavedSolutionError, read_header, rules_digest
 from ggp.solver.solution import Solution
+from ggp.solver.space import describe_code
 from ggp.solver.stages import Stage, Worth, rate_stage
 
 _ALIGNMENT = 64
@@ -74,7 +75,7 @@ def _header(solution: Solution) -> dict[str, Any]:
         "cyclic": solution.cyclic,
         "endless": solution.endless,
         "fluents": [str(fluent) for fluent in game.terms.fluents],
-        "code": {name: np.asarray(each).tolist() for name, each in solution.space.code._asdict().items()},
+        "code": describe_code(solution.space.code),
     }
 
 

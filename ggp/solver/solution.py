@@ -322,7 +322,10 @@ def solve(
     require_perfect_information(game)
     limits = limits or SolverLimits()
     space = reachable_states(game, limits, start=start, report=report)
-    return value_states(space, limits)
+    solution = value_states(space, limits)
+    if limits.work_folder is not None and space.folder is not None:
+        space.folder.clear()
+    return solution
 
 
 def require_perfect_information(game: CompiledGame) -> None:

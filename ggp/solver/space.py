@@ -1,11 +1,14 @@
 """The reachable states of a game and the transitions between them, in memory and in a folder.
 
 `ggp.solver.reachable` finds them. A `WorkFolder` has raw arrays: `edge-7` and `moves-7` belong to chunk 7,
-`keys` to the states found.
+`keys` and `goal` to the states found, and `checkpoint.json`, written last, records their rules and sizes, so
+that an interrupted enumeration resumes.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import tempfile
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,11 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
+from ggp.files import write_text
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index
 from ggp.lanes.keys.key_table import ABSENT, Words, find_states, insert_states, make_key_table
 from ggp.lanes.keys.state_code import StateCode, encode_states
 from ggp.solver.layers import Rank, layers_of
+
+_CHECKPOINT = "checkpoint.json"
 
 
 class Chunk(NamedTuple):
@@ -45,12 +51,31 @@ def successor_count(chunk: Chunk, place: Index) -> Index:
     return product
 
 
-class WorkFolder:
-    """A temporary folder of arrays, removed with this object."""
+@dataclass(frozen=True)
+class Checkpoint:
+    """An interrupted enumeration: N states found; `chunks` are (first, count, transitions)."""
 
-    def __init__(self) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="ggp-solve-")
-        self.path = Path(self._temporary.name)
+    rules: str
+    code: dict[str, Any]
+    states: int
+    layer_ends: list[int]
+    backward: int
+    seconds: float
+    chunks: list[tuple[int, int, int]]
+
+
+def describe_code(code: StateCode) -> dict[str, Any]:
+    """The state code as JSON-able data."""
+    return {name: np.asarray(getattr(code, name)).tolist() for name in StateCode._fields}
+
+
+class WorkFolder:
+    """A folder of arrays; without a path a temporary one, removed with this object."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="ggp-solve-") if path is None else None
+        self.path = Path(self._temporary.name) if self._temporary else path or Path()
+        self.path.mkdir(parents=True, exist_ok=True)
 
     def store(self, name: str, array: NDArray[Any]) -> NDArray[Any]:
         """The array, moved to a file."""
@@ -71,6 +96,56 @@ class WorkFolder:
         with (self.path / name).open("r+b") as file:
             file.seek(place * array.itemsize)
             array.tofile(file)
+
+    def save(
+        self, checkpoint: Checkpoint, keys: NDArray[np.uint64], place: int, goal: NDArray[np.uint8]
+    ) -> None:
+        """Save all that is needed to resume the enumeration; the first `place` words of keys are stored."""
+        (self.path / _CHECKPOINT).unlink(missing_ok=True)
+        self.append("keys", keys[place:], place)
+        goal.tofile(self.path / "goal")
+        write_text(self.path / _CHECKPOINT, json.dumps(checkpoint.__dict__))
+
+    def load(self) -> Checkpoint | None:
+        """The checkpoint that `save` wrote; None if there is none. Raises ValueError if it is damaged."""
+        try:
+            text = (self.path / _CHECKPOINT).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            return _checked(Checkpoint(**json.loads(text)))
+        except (TypeError, RecursionError) as error:
+            raise ValueError(str(error)) from None
+
+    def read(self, name: str, dtype: Any, length: int) -> NDArray[Any]:
+        """An array that `save` wrote, mapped into memory. Raises OSError, ValueError if it is shorter."""
+        return self.open(name, dtype, (length,))
+
+    def clear(self) -> None:
+        """Remove our files from the folder, and the folder if it is empty then."""
+        for pattern in (_CHECKPOINT, "keys", "goal", "edge-*", "moves-*"):
+            for file in self.path.glob(pattern):
+                file.unlink()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+
+def _checked(checkpoint: Checkpoint) -> Checkpoint:
+    states, ends = checkpoint.states, checkpoint.layer_ends
+    sizes = [number for chunk in checkpoint.chunks for number in chunk]
+    numbers = [states, checkpoint.backward, *ends, *sizes]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("numbers of another type")
+    if not states:
+        raise ValueError("no states")
+    first = 0
+    for chunk_first, count, _ in checkpoint.chunks:
+        if chunk_first != first:
+            raise ValueError("chunks do not follow each other")
+        first += count
+    if first > states or any(not 0 <= end <= states for end in ends) or ends != sorted(ends):
+        raise ValueError("more states than were found")
+    return checkpoint
 
 
 @dataclass

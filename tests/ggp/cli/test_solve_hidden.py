@@ -39,7 +39,7 @@ def test_json_has_what_the_text_has(ggp):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["kuhn_poker", "--save", "x.solution"], "--save needs retrograde: cfr keeps no states"),
+        (["kuhn_poker", "--save", "x.solution"], "--save and --work need retrograde: cfr keeps no states"),
         (["signalling"], "3 roles besides `random`: equilibria are found for two"),
         (
             ["leduc_poker", "--limit", "histories=100"],

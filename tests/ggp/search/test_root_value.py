@@ -128,6 +128,10 @@ def test_solve_keeps_to_the_method_that_was_asked_for(capsys, tmp_path):
     [
         (["dicerace", "--limit", "states=100"], "more than 100 states"),
         (["connectfour_4x4", "--limit", "states=100", "--save", "S"], "without --save"),
+        (
+            ["connectfour_4x4", "--method", "retrograde", "--limit", "states=100", "--work", "W"],
+            "resumes from here",
+        ),
     ],
 )
 def test_solve_says_what_to_do_where_it_gives_up(capsys, tmp_path, monkeypatch, arguments, hint):

@@ -7,12 +7,16 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from ggp.engines.loading import load
 from ggp.files import PACKAGE
 from ggp.solver import (
     SavedSolutionError,
+    SolverError,
+    SolverLimitError,
+    SolverLimits,
     Tablebase,
     save_solution,
     solve,
@@ -98,3 +102,43 @@ def test_saved_solution_without_a_header_is_refused(tmp_path, text):
     (tmp_path / "damaged").write_bytes(MAGIC + text + b"\n")
     with pytest.raises(SavedSolutionError, match="damaged"):
         Tablebase(tmp_path / "damaged")
+
+
+def checkpoint_with(key, value):
+    """A change to the checkpoint of a work folder."""
+
+    def change(work):
+        path = work / "checkpoint.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+
+    return change
+
+
+def edges_beyond(work):
+    edges = np.fromfile(work / "edge-0", np.uint32)
+    edges[0] = 2**31
+    edges.tofile(work / "edge-0")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        edges_beyond,
+        lambda work: (work / "keys").write_bytes(b"12345678"),
+        lambda work: (work / "moves-0").write_bytes(b""),
+        lambda work: (work / "edge-0").unlink(),
+        checkpoint_with("states", 10**9),
+        checkpoint_with("states", "1"),
+        checkpoint_with("chunks", [[5, 1, 1]]),
+        checkpoint_with("layer_ends", [-1]),
+        checkpoint_with("unknown", 1),
+    ],
+)
+def test_damaged_work_folder_is_refused(tmp_path, change):
+    game = load("tictactoe", "lanes")
+    work = tmp_path / "work"
+    with pytest.raises(SolverLimitError):
+        solve(game, SolverLimits(states=1000, work_folder=work))
+    change(work)
+    with pytest.raises(SolverError, match="damaged"):
+        solve(game, SolverLimits(work_folder=work))

@@ -8,7 +8,7 @@ import pytest
 
 from ggp.engines.loading import load
 from ggp.lanes.keys.state_code import decode_keys
-from ggp.solver import SolverLimitError, SolverLimits, UnsolvableError, reachable, solve
+from ggp.solver import SolverError, SolverLimitError, SolverLimits, UnsolvableError, reachable, solve
 from ggp.solver.kernels import expand
 from ggp.solver.layers import find_rank
 from ggp.solver.limits import estimate_states
@@ -216,16 +216,37 @@ def test_states_that_stop_falling_into_layers_are_found_once(monkeypatch):
     assert solution.space.transitions == expected.space.transitions
 
 
+def test_interrupted_solving_goes_on(tmp_path):
+    game = load("connectfour_4x4", "lanes")
+    work = tmp_path / "work"
+    with pytest.raises(SolverLimitError):
+        solve(game, SolverLimits(states=50_000, work_folder=work))
+    assert (work / "checkpoint.json").is_file()
+    with pytest.raises(SolverError, match="another game"):
+        solve(load("tictactoe", "lanes"), SolverLimits(work_folder=work))
+    with pytest.raises(SolverLimitError):
+        solve(game, SolverLimits(states=140_000, work_folder=work))  # layers by now
+    solution = solve(game, SolverLimits(work_folder=work))
+    assert (solution.space.keys == solved("connectfour_4x4").space.keys).all()
+    assert (solution.value == solved("connectfour_4x4").value).all()
+    assert not work.exists()
+
+
 @pytest.fixture
 def full_disk(monkeypatch):
     def fail(*given):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for method in ("store", "append"):
+    for method in ("store", "append", "save"):
         monkeypatch.setattr(WorkFolder, method, fail)
 
 
-def test_a_full_disk_is_a_limit(full_disk):
+def test_a_full_disk_costs_only_the_chance_to_resume(full_disk, tmp_path, caplog):
+    game = load("tictactoe", "lanes")
+    with pytest.raises(SolverLimitError, match="states"):
+        solve(game, SolverLimits(states=1000, work_folder=tmp_path / "work", chunk_seconds=0.0))
+    assert solve(game, SolverLimits(work_folder=tmp_path / "other")).values() == (50.0, 50.0)
+    assert caplog.text.count("the work folder cannot be written") == 2
     with pytest.raises(SolverLimitError, match="hold no more"):
         solve(load("connectfour_4x4", "lanes"), SolverLimits(mebibytes=4))
 
