@@ -261,18 +261,21 @@ class Environment:
         self._begins_alike = bool(flags[LIVE])
         self._loop.clear()
 
-    def step(self, state: EnvState, actions: ArrayLike, *, copy: bool = True) -> EnvState:
+    def step(
+        self, state: EnvState, actions: ArrayLike, *, copy: bool = True, out: EnvState | None = None
+    ) -> EnvState:
         """The state after `actions`. `state` stays unchanged.
 
         actions   int32[N]: of the agent to move; int32[N, A] if agents act at once, -1 without a choice.
                   HOLD leaves an environment as it is, RESTART begins a new game (in column 0 of [N, A])
         copy      False: the arrays of the result are used again by the third step after this one
+        out       an earlier state of this environment that is no longer needed: its arrays are overwritten
 
         Games that are over stay as they are, with rewards of 0. Raises ActionError for actions of the wrong
         shape and, with `check=True`, for illegal ones; TypeError and ValueError for states that are not of
         this environment.
         """
-        ready = None if copy else self._loop.get(id(state))
+        ready = None if copy or out is not None else self._loop.get(id(state))
         if ready is not None:
             place, next_place, following, size, call = ready  # quicker than by name: a small step takes 3 µs
             if place == self._latest and _is_row(actions, size):
@@ -284,7 +287,10 @@ class Environment:
         given = self._checked(state, actions)
         count = len(state)
         place = self._latest
-        following = new_state(self.layout, count) if copy else self._next_buffer(count)
+        if out is not None:
+            following = self._checked_out(out, state)
+        else:
+            following = new_state(self.layout, count) if copy else self._next_buffer(count)
         assert following.readings is not None
         step = Unboxed(
             Step(state.batch, following.batch, following.readings),
@@ -293,7 +299,7 @@ class Environment:
         shares = self._shares_of(count, self._begins_alike)
         self._run(shares, count, step_blocks, step, given)
         is_plain = len(shares) == 1 and not self.is_joint and not self.settings.check
-        if not copy and state is self._buffers[place] and is_plain:
+        if not copy and out is None and state is self._buffers[place] and is_plain:
             call = partial(compiled_for(step_blocks, shares[0], step, given), shares[0], step)
             self._loop[id(state)] = _BufferStep(place, self._latest, following, count, call)
         return following
@@ -307,6 +313,13 @@ class Environment:
                 f"a state of {state.layout.game} is not of this environment of {self.layout.game}: other "
                 "rules, or another choice of observation, view or simultaneous"
             )
+
+    def _checked_out(self, out: EnvState, state: EnvState) -> EnvState:
+        """`out`, if its arrays can be those of the step after `state`. Raises TypeError or ValueError."""
+        self._require_own(out)
+        if out.readings is None or len(out) != len(state) or out.batch is state.batch:
+            raise ValueError("out is another state of as many environments, made by init or step of this one")
+        return out
 
     def state_of(self, state: EnvState, index: int) -> PackedState:
         """The state of one environment, as `CompiledGame` has it. Raises IndexError."""

@@ -155,10 +155,8 @@ def blocks_for(count: int) -> int:
 def new_state(layout: Layout, count: int) -> EnvState:
     """A state of `count` environments, yet to be written."""
     batch, readings = _new_batch(layout, count), _new_readings(layout, count)
-    return _made(
-        layout,
-        batch,
-        readings,
+    state = object.__new__(EnvState)  # no __post_init__: this memory is right
+    state.__dict__.update(
         current_player=readings.current[:],
         observation=readings.observation[:-_PADDING].reshape(count, *layout.shape),
         legal_action_mask=readings.mask[:-_PADDING].view(np.bool_).reshape(count, *layout.mask_shape),
@@ -167,12 +165,10 @@ def new_state(layout: Layout, count: int) -> EnvState:
         truncated=readings.truncated[:-_PADDING].view(np.bool_),
         goals=readings.goal.reshape(count, layout.agents),
         step_count=batch.steps[:],
+        batch=batch,
+        readings=readings,
+        layout=layout,
     )
-
-
-def _made(layout: Layout, batch: Batch, readings: Readings | None, **read: NDArray[Any]) -> EnvState:
-    state = object.__new__(EnvState)  # no __post_init__: this memory is right
-    state.__dict__.update(read, batch=batch, readings=readings, layout=layout)
     return state
 
 
@@ -229,12 +225,18 @@ def _require_memory(batch: Batch, layout: Layout) -> None:
 
 
 def _filled(layout: Layout, batch: _Words, read: Mapping[str, NDArray[Any]]) -> EnvState:
-    """A state with copies of the arrays of `batch`, and the fields in `read`."""
-    own = _new_batch(layout, len(batch[-1]))
-    words: _Words = in_words(own)
+    """A state with copies of the arrays of `batch`, and of the fields in `read`."""
+    state = new_state(layout, len(batch[-1]))
+    words: _Words = in_words(state.batch)
     for target, source in zip(words, batch, strict=True):
         np.copyto(target, source)
-    return _made(layout, own, None, **read)
+    for name, array in read.items():
+        target = getattr(state, name)
+        if (array.dtype, array.shape) == (target.dtype, target.shape):
+            target[...] = array
+        else:  # the caller's own, by dataclasses.replace
+            state.__dict__.update({name: array, "readings": None})
+    return state
 
 
 def _contents(state: EnvState) -> list[NDArray[Any]]:

@@ -200,47 +200,14 @@ def test_rewards_can_be_shares():
     assert seen == {(1, 0), (0, 1), (0.5, 0.5)}
 
 
-def test_board_observation_shows_pieces_and_who_moves():
-    env = make("tictactoe", 2, observation="board", view="absolute")
-    state = env.init()
-    assert state.observation.shape[1:3] == (3, 3)
-    names = env.observed.names
-    mover = names.index("x to move")
-    assert state.observation[0, :, :, mover].all()
-    state = env.step(state, [0, 4])
-    assert not state.observation[0, :, :, mover].any()
-    changed = state.observation[0] != state.observation[1]
-    assert changed.any(axis=(0, 1)).sum() <= 3
-
-
-def test_actions_of_any_kind_are_taken_by_one_kernel():
-    env = make("tictactoe", 3)
-    start = env.init()
-    first = env.step(start, np.array([0, 4, 8], np.int32))
-    known = len(step_blocks.signatures)
-    fixed = np.array([0, 4, 8], np.int32)
-    fixed.flags.writeable = False
-    for given in (
-        fixed,
-        [0, 4, 8],
-        np.array([0, 9, 4, 9, 8, 9], np.int32)[::2],
-        np.array([0, 4, 8], np.uint8),
-    ):
-        following = env.step(start, given)
-        assert (following.observation == first.observation).all()
-    assert len(step_blocks.signatures) == known
-
-
-def test_games_that_are_over_can_be_restarted():
-    env = make("tictactoe", 3, max_steps=2)
-    state = env.step(env.step(env.init(), [0, 1, 2]), [1, 1, 3])
-    assert state.terminated.tolist() == [False, True, False]
-    assert state.truncated.tolist() == [True, False, True]
-    state = env.step(state, [RESTART, RESTART, HOLD])
-    assert not state.terminated.any()
-    assert state.truncated.tolist() == [False, False, True]
-    assert state.step_count.tolist() == [0, 0, 2]
-    np.testing.assert_array_equal(state.observation[:2], env.init().observation[:2])
+def test_out_gives_its_arrays_to_the_next_state():
+    env = make("tictactoe", 5)
+    first = env.init()
+    second = env.step(first, [0, 1, 2, 3, 4])
+    expected = env.step(second, [5, 5, 5, 5, 5])
+    third = env.step(second, [5, 5, 5, 5, 5], out=first)
+    assert third.observation.base is first.observation.base
+    np.testing.assert_array_equal(third.observation, expected.observation)
 
 
 def test_percepts_are_all_that_kuhn_players_see():

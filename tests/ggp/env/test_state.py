@@ -69,10 +69,22 @@ def test_copies_of_an_environment_take_its_states(how, threads):
     assert after(copied, COPIES[how](state), 9) == after(env, state, 9)
 
 
+def test_a_copied_state_can_be_overwritten():
+    env = make("tictactoe", 100)
+    state = env.init()
+    out = copy.deepcopy(state)
+    actions = random_actions(state, np.random.default_rng(0))
+    assert env.step(state, actions, out=out) is out
+    assert out == env.step(state, actions)
+
+
 def test_a_state_is_refused_by_environments_of_another_game():
     env, other = make("tictactoe", 2), make("connectfour", 2)
-    with pytest.raises(ValueError, match="a state of connectfour is not of this environment of tictactoe"):
-        env.step(other.init(), [0, 0])
+    for state, out in ((other.init(), None), (env.init(), other.init())):
+        with pytest.raises(
+            ValueError, match=r"a state of connectfour is not of this environment of tictactoe"
+        ):
+            env.step(state, [0, 0], out=out)
     with pytest.raises(ValueError, match="is not of this environment"):
         env.state_of(other.init(), 0)
     with pytest.raises(TypeError, match="a state is an EnvState"):
@@ -87,7 +99,7 @@ def test_a_state_is_refused_by_environments_of_another_game():
 def test_a_state_is_refused_by_environments_with_other_arrays(choices):
     env, other = make("tictactoe", 2), make("tictactoe", 2, **choices)
     with pytest.raises(ValueError, match="another choice of observation, view or simultaneous"):
-        env.step(other.init(), [0, 0])
+        env.step(env.init(), [0, 0], out=other.init())
 
 
 def test_a_state_of_other_rules_with_the_same_facts_is_refused(tmp_path):
@@ -109,6 +121,14 @@ def test_a_state_of_other_rules_with_the_same_facts_is_refused(tmp_path):
 def test_a_state_of_an_environment_made_alike_is_taken():
     one, other = make("tictactoe", 100), make("tictactoe", 3, max_steps=5, seed=9)
     assert after(other, one.init(), 4) == after(one, one.init(), 4)
+
+
+def test_out_has_as_many_environments():
+    env = make("tictactoe", 100)
+    state = env.init()
+    for out in (env.init(num_envs=99), env.init(num_envs=101), state):
+        with pytest.raises(ValueError, match="out is another state of as many environments"):
+            env.step(state, np.zeros(100, np.int32), out=out)
 
 
 def test_replaced_arrays_are_checked_before_a_kernel_sees_them():
@@ -140,15 +160,18 @@ def test_what_agents_read_may_be_replaced():
     assert env.step(scaled, actions) == env.step(short, actions) == env.step(state, actions)
     with pytest.raises(ActionError, match=r"shape \(100,\)"):
         env.step(short, actions[:3])
+    with pytest.raises(ValueError, match="out is another state"):
+        env.step(state, actions, out=scaled)
 
 
 def test_reshaping_a_field_in_place_leaves_the_memory_of_kernels_alone():
     env = make("tictactoe", 128)
-    state = env.init()
+    state, out = env.init(), env.init()
     for field in ("current_player", "step_count"):
+        getattr(out, field).shape = (2, 64)
         getattr(state, field).shape = (2, 64)
     actions = random_actions(state, np.random.default_rng(0))
-    assert env.step(state, actions) == env.step(env.init(), actions)
+    assert env.step(state, actions, out=out).rewards.shape == (128, 2)
 
 
 def test_a_state_is_a_sequence_of_states():
