@@ -42,7 +42,7 @@ def command(
     The page listens on this machine only, and opens with the token in its address: the one in the variable
     GGP_TOKEN, or a new one each run.
     """
-    from ggp.web.access import Access, kept_key
+    from ggp.web.access import Access
     from ggp.web.kept_matches import matches_folder
     from ggp.web.server import WebServer, run_app
     from ggp.web.sessions import SessionLimits
@@ -50,8 +50,7 @@ def command(
     token = os.environ.pop(TOKEN_VARIABLE, "") or None  # no child needs it
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
-    key = kept_key(token)
-    access = Access(host, port, key=key) if token is None else Access(host, port, token, key)
+    access = Access(host, port) if token is None else Access(host, port, token)
     of_session = SessionLimits(
         limits["sessions"], limits["matches"], limits["memory"], idle_seconds=limits["idle"]
     )

@@ -29,7 +29,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -38,7 +38,7 @@ from ggp.analysis.sheet_comment import read_comment
 from ggp.files import PACKAGE
 from ggp.game import RANDOM_ROLE
 from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
-from ggp.web.access import COOKIE, HEADERS, INVITATION_SECONDS, LOGIN, Access, redirection
+from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
 from ggp.web.kept_matches import KeptMatches
@@ -58,10 +58,6 @@ _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 _OPENING = "<!-- opening -->"
 _BOARD = '<div id="state">'
 """Mark in the page of a match: what the page would ask for first."""
-_START = '<a href="/">Start page</a>'
-"""Where the page of an error leads to."""
-_OWNERS_ONLY = ("again", "close", "invite")
-"""Requests about a match that an invited browser may not make."""
 _LISTED = 6
 """Maximum number of running matches that the front page lists."""
 _KEEP_ALIVE_SECONDS = 15.0
@@ -153,7 +149,6 @@ class WebServer:
         app.router.add_get("/api/matches/{id}/events", self.events)
         app.router.add_post("/api/matches/{id}/again", self.open_again)
         app.router.add_post("/api/matches/{id}/close", self.close_match)
-        app.router.add_post("/api/matches/{id}/invite", self.invite)
         app.router.add_post("/api/matches/{id}/{do}", self.ask_match)
         app.router.add_post("/api/sheet/{do}", self.ask_sheet)
         return app
@@ -180,8 +175,7 @@ class WebServer:
         try:
             response = await self._admit(request, handler)
         except Exception as error:  # unexpected errors get an answer too
-            way = error.way if isinstance(error, _AccessError) else _START
-            response = _error(request, *self._refusal(error), way)
+            response = _error(request, *self._refusal(error))
             if response.status in _UNREAD:
                 response.force_close()
         if not response.prepared:
@@ -219,12 +213,10 @@ class WebServer:
         origin, host = request.headers.get("Origin"), request.headers["Host"]
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(origin, host):
             raise web.HTTPForbidden(text="requests from other pages are refused")
-        if request.method == "POST" and request.path == LOGIN:
-            return await self._return(request)
         if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
             return await self._log_in(request)
         if not request.path.startswith("/static/"):
-            _require_seat(self._session(request), request)
+            self._session(request)
         return await self._answer(request, handler)
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -246,38 +238,16 @@ class WebServer:
         return f"{COOKIE}-{self.access.port}"
 
     async def _log_in(self, request: web.Request) -> web.StreamResponse:
-        """Exchange the token, or an invitation, for a cookie and a pass; neither stays in the address bar."""
-        given, seat = request.query["token"], request.query.get("seat")
-        scope = () if self.access.is_token(given) else self.access.scope_of(given)
-        if scope is None:
+        """Exchange the token for a cookie; it does not stay in the address bar."""
+        if not self.access.is_token(request.query["token"]):
             raise web.HTTPForbidden(text="wrong token: open the address that the server printed last")
         path = f"/{request.path.lstrip('/')}"
         target = path if _OWN_PATH.fullmatch(path) else "/"  # browsers read "\\" as "/"
-        # Behind "#", which browsers send to no server; `page.js` keeps it and takes it away.
-        kept = f"#{'seat-pass' if scope else 'pass'}={self.access.new_pass(scope)}"
         if path == LOGIN:
-            response = web.Response(text=redirection(f"/{kept}"), content_type="text/html")
+            response = web.Response(text=redirection("/"), content_type="text/html")
         else:
-            query = f"?{urlencode({'seat': seat})}" if seat is not None else ""
-            response = web.Response(status=302, headers={"Location": target + query + kept})
-        return await self._admitted(request, scope, response)
-
-    async def _return(self, request: web.Request) -> web.Response:
-        """Exchange the pass of a browser that an earlier run knew for a cookie."""
-        scope = self._scope(request)
-        if scope is None:
-            raise web.HTTPForbidden(text="no valid pass")
-        return await self._admitted(request, scope, web.json_response(None))
-
-    def _scope(self, request: web.Request) -> tuple[str, ...] | None:
-        """What the pass that a script has sent admits to; None without a valid one."""
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
-        return self.access.scope_of(given) if kind == "Pass" else None
-
-    async def _admitted(
-        self, request: web.Request, scope: tuple[str, ...], response: web.Response
-    ) -> web.Response:
-        session = await self.sessions.begin(request.cookies.get(self._cookie, ""), scope)
+            response = web.Response(status=302, headers={"Location": target})
+        session = await self.sessions.begin(request.cookies.get(self._cookie, ""))
         response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
         return response
 
@@ -434,7 +404,7 @@ class WebServer:
         await self._revive(request)
         match = self._find(request)
         state, digest = match.whole_state()
-        about = self._about(request, match)
+        about = match.about
         if not state:
             return _page("match")
         persons = {role for role, seat in zip(about["roles"], about["seats"], strict=True) if seat == PERSON}
@@ -442,22 +412,6 @@ class WebServer:
         return _page(
             "match", f'{{"about": {json.dumps(about)}, "state": {state}, "digest": "{digest}"}}', board
         )
-
-    async def invite(self, request: web.Request) -> web.Response:
-        """The path at which another browser of this machine plays one role of a match and opens nothing else.
-
-        It outlives this run: a cookie, which servers at other ports may have seen, is not enough to get one.
-        """
-        if self._scope(request) != () and not self._is_program(request):
-            raise web.HTTPForbidden(
-                text="open the address with the token that the server printed, then invite"
-            )
-        match, role = self._find(request), _field(await _json(request), "role", str)
-        seats = dict(zip(match.about["roles"], match.about["seats"], strict=True))
-        if seats.get(role) != PERSON:
-            raise web.HTTPBadRequest(text=f"no person plays {role}")
-        key = self.access.new_pass((match.name, role), INVITATION_SECONDS)
-        return web.json_response(f"/match/{match.name}?{urlencode({'seat': role, 'token': key})}")
 
     async def explanation(self, request: web.Request) -> web.Response:
         """A search from a position of a match as a page of its own: `by`, `step`, and `line` as JSON.
@@ -494,11 +448,7 @@ class WebServer:
 
     async def match(self, request: web.Request) -> web.Response:
         await self._revive(request)
-        return web.json_response(self._about(request, self._find(request)))
-
-    def _about(self, request: web.Request, match: OpenMatch) -> dict[str, Any]:
-        """What does not change of a match, and whether the browser is invited and may open nothing else."""
-        return match.about if self._session(request).seats is None else {**match.about, "is_invited": True}
+        return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
         """End a match; only the session that opened it may do so."""
@@ -519,9 +469,6 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         data = await _json(request)
         arguments = {name: _field(data, name, kind) for name, kind in _MATCH_REQUESTS[do].items()}
-        own = (self._session(request).seats or {}).get(match.name)
-        if own is not None and arguments.get("role", own) != own:
-            raise web.HTTPForbidden(text=f"this browser is invited to play {own}")
         return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
 
     async def ask_sheet(self, request: web.Request) -> web.Response:
@@ -561,7 +508,10 @@ class WebServer:
         name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
         if (session := self.sessions.find(name)) is not None:
             return session
-        raise _UnknownBrowserError(is_page=not request.path.startswith("/api/"))
+        address = "open the address with the token that the server printed at the start"
+        is_page = not request.path.startswith("/api/")
+        text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
+        raise web.HTTPForbidden(text=text)
 
     def _find(self, request: web.Request) -> OpenMatch:
         name = request.match_info["id"]
@@ -569,40 +519,6 @@ class WebServer:
         if match is None or not match.about:  # it is being opened
             raise web.HTTPNotFound(text=_NO_MATCH)
         return match
-
-
-class _AccessError(web.HTTPForbidden):
-    """A browser may not open a page; `way`: where it may go, as HTML."""
-
-    way = ""
-
-
-class _UnknownBrowserError(_AccessError):
-    """No session has the cookie: the script of the page tries the pass of an earlier run."""
-
-    way = '<script type="module" src="/static/return.js"></script>'
-
-    def __init__(self, is_page: bool) -> None:
-        address = "open the address with the token that the server printed at the start"
-        text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
-        super().__init__(text=text)
-
-
-class _InvitedError(_AccessError):
-    """An invited browser asks for more than its match."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(text="this browser was invited to one match, and can open nothing else here")
-        self.way = f'<a href="/match/{html.escape(name)}">Your match</a>'
-
-
-def _require_seat(session: Session, request: web.Request) -> None:
-    """Raise _InvitedError if an invited browser asks for more than its match."""
-    if session.seats is None:
-        return
-    is_owners = request.path.rpartition("/")[2] in _OWNERS_ONLY
-    if request.match_info.get("id") not in session.seats or is_owners:
-        raise _InvitedError(list(session.seats)[-1])
 
 
 def _has_succeeded(task: asyncio.Task[Any]) -> bool:
@@ -774,15 +690,12 @@ class _Protocol(web.RequestHandler):
         return response
 
 
-def _error(request: web.BaseRequest, status: int, text: str, way: str = _START) -> web.Response:
-    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others.
-
-    way   HTML that leads on from the page
-    """
+def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
+    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others."""
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
         return web.json_response({"error": text}, status=status)
     sentence = html.escape(f"{text[:1].upper()}{text[1:]}.")
-    filled = Template(_markup("error")).substitute(text=sentence, way=way)
+    filled = Template(_markup("error")).substitute(text=sentence)
     return web.Response(text=filled, status=status, content_type="text/html")
 
 

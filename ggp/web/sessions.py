@@ -8,7 +8,7 @@ import hashlib
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -128,15 +128,10 @@ class SheetProcess:
 
 @dataclass(eq=False)
 class Session:
-    """One browser: its matches, the oldest first, and its processes for rule sheets and for proofs.
-
-    seats   of a browser that was invited: the only matches it may open, with its role in each; None: it may
-            do everything
-    """
+    """One browser: its matches, the oldest first, and its processes for rule sheets and for proofs."""
 
     name: str
     used: float
-    seats: Mapping[str, str] | None = None
     matches: OrderedDict[str, OpenMatch] = field(default_factory=OrderedDict)
     sheets: SheetProcess = field(default_factory=lambda: SheetProcess("sheets"))
     proofs: SheetProcess = field(default_factory=lambda: SheetProcess("proofs"))
@@ -176,23 +171,14 @@ class Sessions:
             session.used = self._clock()
         return session
 
-    async def begin(self, name: str = "", scope: Sequence[str] = ()) -> Session:
-        """The session of a cookie, else a new one; if there are too many, the one idle longest ends.
-
-        scope   a match and a role, of a browser that is invited
-
-        An invited session never becomes one that may do more: its cookie may be known to others.
-        """
+    async def begin(self, name: str = "") -> Session:
+        """The session of a cookie, else a new one; if there are too many, the one idle longest ends."""
         async with self._beginning:
-            known = self.find(name)
-            if known is not None and known.seats is None:
-                return known
-            seats = {**((known and known.seats) or {}), scope[0]: scope[1]} if scope else None
-            if known is not None and known.seats == seats:
+            if (known := self.find(name)) is not None:
                 return known
             while len(self._sessions) >= self.limits.sessions:
                 await self._end(min(self._sessions.values(), key=lambda each: each.used))
-            session = Session(secrets.token_urlsafe(18), self._clock(), seats)
+            session = Session(secrets.token_urlsafe(18), self._clock())
             self._sessions[session.name] = session
             self._keep_ready()
             return session

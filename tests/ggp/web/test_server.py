@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import secrets
 import shutil
 from contextlib import asynccontextmanager
 from itertools import count
@@ -13,7 +12,7 @@ from aiohttp.test_utils import TestClient, TestServer, unused_port
 from yarl import URL
 
 from ggp.processes.child import ChildError
-from ggp.web.access import Access, kept_key
+from ggp.web.access import Access
 from ggp.web.server import STATIC, WebServer, static_version
 from ggp.web.sessions import OpenMatch, SessionLimits
 from tests.ggp.wire import inside
@@ -136,120 +135,6 @@ async def test_page_of_a_match_has_its_first_state(client, server):
     assert json.loads(match.follow(opening["digest"]).get_nowait()) == match.state
     about["seats"].reverse()  # the script turns the board
     assert "<svg id='drawn'>" not in await (await client.get("/match/m")).text()
-
-
-def pass_in(reply):
-    """The header with the pass that a login has left behind `#`."""
-    return {"Authorization": f"Pass {reply.headers['Location'].partition('pass=')[2]}"}
-
-
-async def come_back(client, sent):
-    """The status of a login by a pass."""
-    own = {"Origin": f"http://127.0.0.1:{client.port}"}
-    return (await client.post("/login", headers={**own, **sent})).status
-
-
-@with_server()
-async def test_invitation_admits_a_browser_to_one_seat_of_one_match(client, server):
-    session = await server.sessions.begin()
-    about = {"roles": ["x", "o", "random"], "seats": ["person", "person", "chance"]}
-    for name in ("m", "other"):
-        session.matches[name] = OpenMatch(name, about=about)
-    own = pass_in(await client.get(f"/?token={TOKEN}", allow_redirects=False))
-    assert (await post(client, "/api/matches/m/invite", {"role": "o"}))[
-        0
-    ] == 403  # a stolen cookie is not enough
-    assert (await post(client, "/api/matches/m/invite", {"role": "random"}, own))[0] == 400
-    status, path = await post(client, "/api/matches/m/invite", {"role": "o"}, own)
-    assert status == 200
-    client.session.cookie_jar.clear()
-    assert (await client.get("/match/m")).status == 403
-    assert (await client.get(path.replace("/match/m", "/"))).status == 403  # for the match alone
-    reply = await client.get(path, allow_redirects=False)
-    assert (reply.status, reply.headers["Location"].partition("#")[0]) == (302, "/match/m?seat=o")
-    for path, status in [
-        *(("/match/m?seat=o", 200), ("/api/matches/m", 200), ("/static/page.js", 200)),
-        *(
-            (each, 403)
-            for each in (
-                "/",
-                "/workbench",
-                "/match/other",
-                "/api/matches/other",
-                "/api/games",
-                "/api/matches",
-            )
-        ),
-    ]:
-        assert (await client.get(path)).status == status, path
-    for path, body, status in [
-        ("m/play", {"step": 0, "role": "o", "move": "noop"}, 410),  # no process has the match here
-        ("m/play", {"step": 0, "role": "x", "move": "noop"}, 403),
-        *((f"m/{do}", {"role": "o"}, 403) for do in ("again", "close", "invite")),
-        ("other/undo", {}, 403),
-    ]:
-        assert (await post(client, f"/api/matches/{path}", body))[0] == status, (path, body)
-    assert (await post(client, "/api/sheet/check", {"rules": "(role x)"}))[0] == 403
-    text = await (await client.get("/", headers=HTML)).text()
-    assert "invited to one match" in text
-    assert 'href="/match/m"' in text
-    client.session.cookie_jar.clear()
-    assert await come_back(client, pass_in(reply)) == 200
-    assert [(await client.get(each)).status for each in ("/match/m", "/")] == [200, 403]
-    await log_in(client)  # the token admits to everything
-    assert (await client.get("/workbench")).status == 200
-
-
-@pytest.mark.parametrize("token", [None, TOKEN])
-def test_browser_comes_back_after_a_restart_by_its_pass_alone(token, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    port = unused_port()
-
-    @asynccontextmanager
-    async def run(port=port, token=token):
-        access = Access("127.0.0.1", port, token or secrets.token_hex(8), kept_key(token))
-        server = WebServer(access, SessionLimits())
-        async with TestClient(TestServer(server.make_app(), port=port)) as client:
-            yield client, await client.get(f"/?token={access.token}", allow_redirects=False)
-
-    async def visit():
-        async with run() as (client, reply):
-            kept, cookie = pass_in(reply), reply.cookies[f"ggp-session-{port}"].value
-            assert (await client.get("/")).status == 200
-        async with run() as (client, _):
-            client.session.cookie_jar.clear()
-            stolen = {"Cookie": f"ggp-session-{port}={cookie}"}  # by a server at another port
-            reply = await client.get("/match/some-match", headers={**stolen, **HTML})
-            assert (reply.status, "return.js" in await reply.text()) == (403, True)
-            assert (await client.get("/", headers=kept)).status == 403  # a login, nothing else
-            assert (await client.get(f"/?token={kept['Authorization'][5:]}x")).status == 403
-            for wrong in ({}, {"Authorization": "Pass x.y"}, {**kept, "Origin": "http://127.0.0.1:1"}):
-                assert await come_back(client, wrong) == 403
-            assert (await client.post("/login", headers={**kept, "Host": "rebound.example"})).status == 403
-            assert await come_back(client, kept) == 200
-            assert (await client.get("/match/some-match")).status == 404
-        async with run(unused_port()) as (client, _):  # bound to the port
-            assert await come_back(client, kept) == 403
-        async with run(token="another-token") as (client, _):
-            assert await come_back(client, kept) == 403
-
-    asyncio.run(visit())
-
-
-def test_key_of_passes_is_made_once_and_again_if_others_may_read_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    first = kept_key(None)
-    (path,) = tmp_path.rglob("page.key")
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert (kept_key(None), kept_key("token") != first) == (first, True)
-    path.chmod(0o644)
-    second = kept_key(None)
-    assert (second != first, path.stat().st_mode & 0o777) == (True, 0o600)
-    path.write_bytes(b"\xff" * 64)
-    assert kept_key(None) == kept_key(None) != second
-    path.unlink()
-    path.mkdir()
-    assert kept_key(None) != kept_key(None)  # for one run
 
 
 @pytest.mark.parametrize(
