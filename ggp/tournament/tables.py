@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from ggp.tournament.plan import Condition, GameEntry, Plan
 from ggp.tournament.ratings import Rating, rate
-from ggp.tournament.results import AgentTotals, PairScore, Results, collect
+from ggp.tournament.results import AgentTotals, PairScore, Results
 from ggp.tournament.schedule import CellKey
 from ggp.tournament.stopping import Decision
-from ggp.tournament.store import StoredMatch
 
 SMALL_SECONDS = 0.01
 """Seconds per move below which two significant digits are shown."""
@@ -137,18 +136,6 @@ def ranking(results: Results, condition: str) -> list[str]:
     """The agents that played, best first; those without a rating last."""
     rated = [rating.agent for rating in ratings(results, condition)]
     return rated + [agent for agent in _agents(results, condition) if agent not in rated]
-
-
-def rating_history(
-    plan: Plan, matches: Sequence[StoredMatch], condition: str, points: int = 24
-) -> list[tuple[int, list[Rating]]]:
-    """Number of matches of a condition → ratings after as many, at about `points` numbers.
-
-    matches   in the order in which they were stored
-    """
-    own = [match for match in matches if match.condition == condition]
-    numbers = sorted({-(-len(own) * number // points) for number in range(1, points + 1)})
-    return [(number, ratings(collect(plan, own[:number]), condition)) for number in numbers if own]
 
 
 def ratings_table(results: Results, condition: str) -> Table:

@@ -91,15 +91,6 @@ def test_thirteen_agents_are_a_crosstable_in_the_terminal(tmp_path, store):
     assert pairs.rows[0][0] == "s0 vs s1"
 
 
-def test_history_of_ratings_grows_with_the_matches(tmp_path, store):
-    report = report_of(store, many_agents(tmp_path, 4), earlier_is_better)
-    plan = report.run.plan
-    history = tables.rating_history(plan, store.matches(report.run), "default", points=3)
-    assert [number for number, _ in history] == [4, 8, 12]
-    assert history[-1][1] == tables.ratings(report.results, "default")
-    assert tables.rating_history(plan, [], "default") == []
-
-
 def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
     report = report_of(store, small_plan(tmp_path, rules=TRIO, repetitions=1), lambda task: [100, 50, 0])
     matches = store.matches(report.run)
