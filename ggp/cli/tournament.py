@@ -16,7 +16,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from ggp.cli.groups import refuse_old_name
 from ggp.cli.options import workers_option
 from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
@@ -52,8 +51,6 @@ class _TournamentGroup(click.Group):
     """A group whose default command is `run`, and which reports errors of stores."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args[:1] == ["resume"]:
-            refuse_old_name(ctx, "tournament resume", "tournament run")
         if args and args[0] not in (*self.commands, "-h", "--help"):
             hint = did_you_mean(args[0], self.commands)
             if hint and not Path(args[0]).exists():
