@@ -34,7 +34,7 @@ from ggp.web.sessions import SessionLimits
 
 PORT = 8797
 ASKED = 40
-PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules", "/api/games/othello/picture.svg")
+PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules")
 CLICKED = ("tictactoe", "hex_7x7", "othello", "breakthrough", "amazons")
 SEARCHED = ("connectfour", "hex_7x7")
 REVIEWS, REVIEWED = ("othello", "checkers", "breakthrough"), 41

@@ -6,10 +6,8 @@ whereas the standard pool breaks.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
-import pickle
 import queue
 import threading
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from concurrent.futures import Future
 from typing import Any, Self, TypeVar
 
 from ggp.processes.child import Child, ChildGoneError
+from ggp.processes.isolation import from_text, to_text
 
 Result = TypeVar("Result")
 
@@ -147,12 +146,3 @@ class ProcessWorkers:
                     "ggp.tournament.pool_process", environment=BLAS_THREADS, line_bytes=MAX_ANSWER_BYTES
                 )
             return child
-
-
-def to_text(value: Any) -> str:
-    return base64.b64encode(pickle.dumps(value)).decode()
-
-
-def from_text(text: str) -> Any:
-    """The inverse of `to_text`."""
-    return pickle.loads(base64.b64decode(text))

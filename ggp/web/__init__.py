@@ -12,7 +12,6 @@ match_process     the process of one match: requests in, events out
 shown_match       one match: played here, or a record
 catalog           bundled games for the front page: short titles, families, scenes
 seats             checks who may take a seat
-settlement        resignations
 changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_process     the searches of a match, in a process of lower priority

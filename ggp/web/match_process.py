@@ -8,7 +8,7 @@ Requests name a method of `ShownMatch` and its arguments:
     progress                                 what `open` needs to resume the match
     position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here
-    resign                                   how persons end it, see `settlement`
+    resign                                   how persons end it
 
 Searches load the rules on the fastest engine in a process of lower priority (`agent_process`). Events:
 `state` with what has changed, `phase` when a search gets ready or begins, `think` while it runs, `review` for

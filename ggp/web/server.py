@@ -122,7 +122,6 @@ class WebServer:
         self._kept = KeptMatches(kept)
         self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
         self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
-        self._pictures: dict[str, str] = {}
         self._scenes: dict[str, asyncio.Task[Any]] = {}
         self._programs = ""
 
@@ -139,7 +138,6 @@ class WebServer:
         app.router.add_get("/static/{version}/{name}", static_file)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
-        app.router.add_get("/api/games/{name}/picture.svg", self.picture)
         app.router.add_get("/api/games/{name}/scene", self.scene)
         app.router.add_post("/api/games/{name}/prepare", self.prepare)
         app.router.add_get("/api/players", self.players)
@@ -256,14 +254,6 @@ class WebServer:
 
     async def rules(self, request: web.Request) -> web.Response:
         return web.Response(text=await asyncio.to_thread(read_rules, request.match_info["name"]))
-
-    async def picture(self, request: web.Request) -> web.Response:
-        name, session = request.match_info["name"], self._session(request)
-        if name not in self._pictures:
-            text = await asyncio.to_thread(read_rules, name)
-            found = await self.sessions.ask_sheets(session, "picture", text, _PICTURE_SECONDS)
-            self._pictures[name] = found
-        return web.Response(text=self._pictures[name], content_type="image/svg+xml")
 
     async def front(self, request: web.Request) -> web.StreamResponse:
         """The front page, with the pictures that are drawn already."""

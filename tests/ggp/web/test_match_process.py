@@ -521,33 +521,12 @@ def test_moves_by_direction_have_arrows_and_prepared_rules_are_opened():
     assert match.snapshot()["trails"] == [["1,3;1,4", "6,4;5,4"]]
 
 
-def test_explanation_of_a_sheet_says_what_has_been_proven_of_it(monkeypatch):
-    from ggp.web.sheet_process import _Proofs
-
-    monkeypatch.setattr("ggp.web.conclusion._SECONDS", 600.0)  # kernels may have to be compiled
-    proofs, rules = _Proofs(), read_rules("breakthrough_4x4")
-    given = {"name": "sheet", "facts": None, "by": "alphabeta"}
-    assert "is proven" not in proofs.explain(rules, **given)["page"]
-    proofs.conclude(rules)
-    assert "Black wins for certain: that is proven." in proofs.explain(rules, **given)["page"]
-    assert "is proven" not in proofs.explain(f"{rules};", **given)["page"]
-
-
 def test_positions_are_explained_only_where_nothing_is_hidden():
     match = open_match("tictactoe", moves=WIN_OF_X[:1])
     position = match.position(1, [["noop", "(mark 2 2)"]])
     assert {"(cell 1 1 x)", "(cell 2 2 o)"} < set(position["facts"])
     page = explained(by="mast", **position)["page"]
     assert "<title>tictactoe: mcts with mast playouts</title>" in page
-    moves = (*match._moves(1), *match._exploration.moves(0, [["noop", "(mark 2 2)"]]))
-    task = Task(match._agents.generation, parse_term("x"), "mcts", 1.0, moves, (), True, 1)
-    report = {"goal": 50, "moves": [], "line": []}
-    match.take(Finding(task, report=report))
-    position = match.position(1, [["noop", "(mark 2 2)"]])
-    assert (
-        "X draws for certain: that is proven. This small search" in explained(by="mast", **position)["page"]
-    )
-    assert match.position(0, [])["certain"] == ""
     for by in ("alphabeta:evaluation=here.py:value", "td", ""):
         with pytest.raises(RequestError, match="choose one of alphabeta"):
             explained(by=by, **position)
