@@ -17,6 +17,7 @@ import click
 from rich.console import Console
 
 from ggp.cli.options import workers_option
+from ggp.cli.progress import progress_of
 from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
@@ -276,15 +277,14 @@ def export_command(store: Path, output: str, run_name: str | None) -> None:
 
 def _play(store: Store, run: Run, only: tuple[str, ...], workers: int | None) -> int:
     """Play the remaining matches and show the results; returns the exit code."""
-    from ggp.tournament.live import RunView
-    from ggp.tournament.report import make_report, terminal_view
+    from ggp.tournament.report import make_report, progress_text, terminal_view
 
     console = Console(highlight=False)
     resume = f"resume with: ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ExitStack() as afterwards, open_workers(workers) as pool, RunView(console) as view:
-            runner = Runner(store, run, pool, view.show, only=only)
+        with ExitStack() as afterwards, open_workers(workers) as pool, progress_of(progress_text) as show:
+            runner = Runner(store, run, pool, show or (lambda _: None), only=only)
             afterwards.callback(runner.abandon)  # once the workers are gone
             progress = runner.play()
         code = _print_failures(console, progress)

@@ -15,7 +15,6 @@ ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
 report                  tables → terminal
 agent_report            one agent, match by match
-live                    progress of a run in the terminal
 network_gate            whether mcts plays better with a trained network
 export                  CSV and JSON Lines
 """

@@ -7,7 +7,6 @@ the run; a match that was played twice is stored once. Write-ahead logging allow
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 import zlib
@@ -344,25 +343,9 @@ def _open_patiently(path: Path) -> sqlite3.Connection:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Open with write-ahead logging, or read-only in a folder without write permission.
-
-    Raises sqlite3.Error; StoreError if matches are still in the log next to the file, which only a writer can
-    merge.
-    """
+    """Open with write-ahead logging, which needs a writable folder. Raises sqlite3.Error."""
     link = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
-    try:
-        link.execute("pragma journal_mode = wal")
-    except sqlite3.OperationalError:
-        link.close()
-        if not path.is_file() or os.access(path.absolute().parent, os.W_OK):
-            raise
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
-            raise StoreError(
-                f"{path}: its last matches are still in {log.name}, and its folder is read-only:"
-                " copy both files to a writable folder"
-            ) from None
-        return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+    link.execute("pragma journal_mode = wal")
     link.execute("pragma synchronous = normal")
     link.execute("pragma foreign_keys = on")
     return link

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ggp.tournament.plan import Condition, GameEntry, Plan
+from ggp.tournament.plan import Condition, Plan
 from ggp.tournament.ratings import Rating, rate
 from ggp.tournament.results import AgentTotals, PairScore, Results
 from ggp.tournament.schedule import CellKey
@@ -82,28 +82,6 @@ def rate_text(score: PairScore) -> str:
         return "-"
     low, high = score.interval
     return f"{100 * score.rate:.1f} [{100 * low:.1f}, {100 * high:.1f}] {score.count}"
-
-
-def counted_conditions(plan: Plan) -> list[Condition]:
-    """Conditions that differ in their number of simulations, fewest first; empty unless several."""
-    found = [condition for condition in plan.conditions if condition.simulations is not None]
-    found.sort(key=lambda condition: condition.simulations or 0)
-    is_growth = 1 < len(found) == len({condition.simulations for condition in found})
-    return found if is_growth else []
-
-
-def growth(results: Results, game: GameEntry) -> Table:
-    """Pairs × number of simulations in one game: cells as in `win_rates`.
-
-    Empty for a game with its own number of simulations, which is the same under all conditions.
-    """
-    conditions, rows = counted_conditions(results.plan), []
-    for a, b in results.plan.pairs() if game.simulations is None else ():
-        scores = [results.pairs.get((each.name, game.name, a, b), PairScore()) for each in conditions]
-        if any(score.count for score in scores):
-            rows.append((f"{a} vs {b}", *map(rate_text, scores)))
-    header = ("simulations per move", *(f"{condition.simulations:,}" for condition in conditions))
-    return Table(f"Win rates on {game.name}, %", header, tuple(rows))
 
 
 def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
