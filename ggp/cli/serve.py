@@ -43,7 +43,6 @@ def command(
     GGP_TOKEN, or a new one each run.
     """
     from ggp.web.access import Access
-    from ggp.web.kept_matches import matches_folder
     from ggp.web.server import WebServer, run_app
     from ggp.web.sessions import SessionLimits
 
@@ -69,7 +68,7 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            server = WebServer(access, of_session, kept=matches_folder())
+            server = WebServer(access, of_session)
             serving = run_app(server.make_app(), access, report_ready, server.draw_featured)
             asyncio.run(_until_terminated(serving))
     except OSError as error:
@@ -79,7 +78,7 @@ def command(
 
 
 async def _until_terminated(serving: Coroutine[Any, Any, None]) -> None:
-    """Serve until cancelled; SIGTERM ends the server like Ctrl-C, so that open matches are kept."""
+    """Serve until cancelled; SIGTERM ends the server like Ctrl-C."""
     task = asyncio.ensure_future(serving)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await task

@@ -54,7 +54,6 @@ class OpenMatch:
     about    what does not change
     opened   the request that opened it, to play the same again; empty for records
     state    the last state as data; empty before there is one
-    on_state called after every change of the state
     """
 
     name: str
@@ -63,13 +62,11 @@ class OpenMatch:
     opened: Mapping[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
-    on_state: Callable[[OpenMatch], None] = lambda match: None
 
     def receive(self, event: dict[str, Any], text: str) -> None:
         """Pass an event, and its JSON, on to every page."""
         if event["event"] == "state":
             self.state = merged(self.state, event)
-            self.on_state(self)
         for follower in tuple(self.followers):
             if follower.qsize() >= _FOLLOWER_EVENTS:
                 self.followers.discard(follower)
@@ -192,24 +189,12 @@ class Sessions:
         homes = [session.matches, *(each.matches for each in self._sessions.values())]
         return next((home[name] for home in homes if name in home), None)
 
-    async def open_match(
-        self,
-        session: Session,
-        do: str,
-        arguments: Mapping[str, Any],
-        *,
-        name: str = "",
-        on_state: Callable[[OpenMatch], None] = lambda match: None,
-    ) -> OpenMatch:
-        """Open a match and start its process. Raises ChildError without opening the match.
-
-        name   of a match that was kept; empty: a new one
-        """
+    async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
+        """Open a match and start its process. Raises ChildError without opening the match."""
         while len(session.matches) >= self.limits.matches:
             await session.matches.popitem(last=False)[1].close()
         session.require_open()
-        opened = {key: value for key, value in arguments.items() if do == "open" and key != "progress"}
-        match = OpenMatch(name or secrets.token_urlsafe(9), opened=opened, on_state=on_state)
+        match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
         session.matches[match.name] = match
         try:
             await match.open(self._new_process(), do, arguments, self.limits.answer_seconds)

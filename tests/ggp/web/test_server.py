@@ -299,22 +299,6 @@ async def test_session_that_has_ended_starts_no_process(client, server):
     assert (session.sheets.child, len(session.matches)) == (None, 0)
 
 
-@pytest.mark.parametrize(
-    "damaged", ["{", "[]", '{"progress": {}}', '{"progress": {}, "rules": "", "name": 1}', "[" * 9999]
-)
-def test_kept_match_that_is_damaged_is_left_out_with_one_line(damaged, tmp_path, caplog):
-    async def visit():
-        (tmp_path / "match-name.json").write_text(damaged)
-        async with opened(limits=SessionLimits(), kept=tmp_path) as (client, _):
-            await log_in(client)
-            assert (await client.get("/match/match-name")).status == 404
-
-    asyncio.run(visit())
-    assert [
-        len(record.getMessage().splitlines()) for record in caplog.records if record.name == "ggp.web"
-    ] == [1]
-
-
 NOW = [0.0]
 
 
