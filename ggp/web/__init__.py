@@ -7,7 +7,7 @@ SVG and JSON.
 server            routes and pages
 access            access control by token, Host and Origin
 connections       accept connections within limits
-sessions          browser sessions and their limits
+open_matches      the matches of the server, its processes, and their limits
 match_process     the process of one match: requests in, events out
 shown_match       one match: played here, or a record
 catalog           bundled games for the front page: short titles, families, scenes

@@ -1,4 +1,4 @@
-"""Access control: answer requests to this host, with the token or a session, and not from other pages.
+"""Access control: answer requests to this host, with the token or a cookie, and not from other pages.
 
 The Host check defeats names that another site points at this machine (DNS rebinding); the Origin check, and
 the SameSite=Strict cookie, defeat pages of other sites.
@@ -48,6 +48,9 @@ class Access:
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
+    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    """The value of the cookie of browsers that have logged in."""
+
     @property
     def address(self) -> str:
         """The address to open, token included."""
@@ -81,7 +84,15 @@ class Access:
 
     def is_token(self, given: str) -> bool:
         """Whether `given` is the token; takes equally long for every wrong one."""
-        return secrets.compare_digest(given.encode(errors="surrogatepass"), self.token.encode())
+        return _is_same(given, self.token)
+
+    def is_cookie(self, given: str) -> bool:
+        """Whether `given` is the value of the cookie of this run."""
+        return _is_same(given, self.cookie)
+
+
+def _is_same(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode(errors="surrogatepass"), secret.encode())
 
 
 def redirection(address: str) -> str:

@@ -5,9 +5,8 @@ events of a match are server-sent: the whole state first, then what has changed 
 send the token with each request, as `Authorization: Bearer TOKEN`.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
-status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
-the session has ended, 413 too large, 415 compressed, 500 an internal error, 503 no process could be
-started.
+status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process has ended, 413 too
+large, 415 compressed, 500 an internal error, 503 no process could be started.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
+from ggp.web.open_matches import OpenMatch, OpenMatches, ServerLimits
 from ggp.web.seats import PERSON, described_agents
-from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 
 log = logging.getLogger("ggp.web")
 
@@ -100,17 +99,16 @@ _UNREAD = (408, 413, 415)
 class WebServer:
     """The handlers of all routes.
 
-    clock   seconds, for idle sessions
+    clock   seconds, for idle matches
     """
 
     def __init__(
-        self, access: Access, limits: SessionLimits, clock: Callable[[], float] = time.monotonic
+        self, access: Access, limits: ServerLimits, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.access = access
         self.limits = limits
-        self.sessions = Sessions(limits, clock)
+        self.open_matches = OpenMatches(limits, clock)
         self._scenes: dict[str, asyncio.Task[Any]] = {}
-        self._programs = ""
 
     def make_app(self) -> web.Application:
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
@@ -139,17 +137,17 @@ class WebServer:
         return app
 
     async def run_sweeper(self, app: web.Application) -> AsyncIterator[None]:
-        """End idle sessions while the application runs, and all at its end."""
+        """End idle matches while the application runs, and all processes at its end."""
 
         async def sweep() -> None:
             while True:
                 await asyncio.sleep(_SWEEP_SECONDS)
-                await self.sessions.end_idle()
+                await self.open_matches.end_idle()
 
         task = asyncio.create_task(sweep())
         yield
         task.cancel()
-        await self.sessions.close()
+        await self.open_matches.close()
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -190,16 +188,14 @@ class WebServer:
         if not self.access.is_own_host(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="this server does not serve that host name")
         if self._is_program(request):
-            # All programs with the token share a session.
-            self._programs = (await self.sessions.begin(self._programs)).name
             return await self._answer(request, handler)
         origin, host = request.headers.get("Origin"), request.headers["Host"]
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(origin, host):
             raise web.HTTPForbidden(text="requests from other pages are refused")
         if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
-            return await self._log_in(request)
+            return self._log_in(request)
         if not request.path.startswith("/static/"):
-            self._session(request)
+            self._require_cookie(request)
         return await self._answer(request, handler)
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -220,7 +216,7 @@ class WebServer:
         """The name of the cookie: cookies ignore ports, so two servers on one machine need two names."""
         return f"{COOKIE}-{self.access.port}"
 
-    async def _log_in(self, request: web.Request) -> web.StreamResponse:
+    def _log_in(self, request: web.Request) -> web.StreamResponse:
         """Exchange the token for a cookie; it does not stay in the address bar."""
         if not self.access.is_token(request.query["token"]):
             raise web.HTTPForbidden(text="wrong token: open the address that the server printed last")
@@ -230,8 +226,8 @@ class WebServer:
             response = web.Response(text=redirection("/"), content_type="text/html")
         else:
             response = web.Response(status=302, headers={"Location": target})
-        session = await self.sessions.begin(request.cookies.get(self._cookie, ""))
-        response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
+        self.open_matches.keep_ready()
+        response.set_cookie(self._cookie, self.access.cookie, httponly=True, samesite="Strict", path="/")
         return response
 
     async def games(self, request: web.Request) -> web.Response:
@@ -250,15 +246,15 @@ class WebServer:
 
     async def scene(self, request: web.Request) -> web.Response:
         """The board in the middle of a match, drawn as in matches."""
-        name, session = request.match_info["name"], self._session(request)
-        return web.json_response(await asyncio.shield(self._scene(name, session, _PICTURE_SECONDS)))
+        drawing = self._scene(request.match_info["name"], _PICTURE_SECONDS)
+        return web.json_response(await asyncio.shield(drawing))
 
-    def _scene(self, name: str, session: Session, seconds: float) -> asyncio.Task[Any]:
+    def _scene(self, name: str, seconds: float) -> asyncio.Task[Any]:
         """The picture of a game, which is drawn once unless that fails."""
 
         async def draw() -> Any:
             text, moves = await asyncio.to_thread(read_rules, name), featured_scenes().get(name)
-            return await self.sessions.ask_sheets(session, "scene", text, seconds, moves=moves)
+            return await self.open_matches.ask_sheets("scene", text, seconds, moves=moves)
 
         known = self._scenes.get(name)
         if known is None or (known.done() and not _has_succeeded(known)):
@@ -267,18 +263,13 @@ class WebServer:
 
     async def draw_featured(self) -> None:
         """Draw the pictures of the front page before a browser asks for it: the imports take seconds."""
-        session = Session("", 0.0)
-        try:
-            drawings = [self._scene(name, session, self.limits.answer_seconds) for name in featured_scenes()]
-            await asyncio.gather(*drawings, return_exceptions=True)
-        finally:
-            with contextlib.suppress(OSError):
-                await session.close()
+        drawings = [self._scene(name, self.limits.answer_seconds) for name in featured_scenes()]
+        await asyncio.gather(*drawings, return_exceptions=True)
 
     async def prepare(self, request: web.Request) -> web.Response:
         """Load a bundled game in the process that waits: its match will probably be opened."""
         name = request.match_info["name"]
-        self.sessions.prepare(await asyncio.to_thread(read_rules, name), name)
+        self.open_matches.prepare(await asyncio.to_thread(read_rules, name), name)
         return web.json_response(None)
 
     async def players(self, request: web.Request) -> web.Response:
@@ -286,12 +277,10 @@ class WebServer:
         return web.json_response(await asyncio.to_thread(described_agents))
 
     async def matches(self, request: web.Request) -> web.Response:
-        """The matches of this machine that are not over, one's own first."""
-        own = list(self._session(request).matches.values())[::-1]
-        running = [*own, *(each for each in self.sessions.all_matches() if each not in own)]
+        """The matches that are not over, the newest first."""
         found = [
             {"id": each.name, **_summary(each)}
-            for each in running
+            for each in reversed(self.open_matches.matches.values())
             if each.opened and each.about and not each.state.get("is_over")
         ]
         return web.json_response(found[:_LISTED])
@@ -299,14 +288,14 @@ class WebServer:
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
         if "record" in data:
-            return await self._open(request, "replay", {"text": _field(data, "record", str)})
+            return await self._open("replay", {"text": _field(data, "record", str)})
         if "game" in data:
             name = _field(data, "game", str)
             text = await asyncio.to_thread(read_rules, name)
         else:
             text = _field(data, "rules", str)
             name = (read_comment(text).title or "your game")[:80]
-        return await self._open(request, "open", _opening(data, text, name))
+        return await self._open("open", _opening(data, text, name))
 
     async def open_again(self, request: web.Request) -> web.Response:
         """Play the same again; `is_swapped`: everyone on the next seat."""
@@ -318,12 +307,10 @@ class WebServer:
         seats = [seat for role, seat in sitting if role != str(RANDOM_ROLE)]
         if _field(await _json(request), "is_swapped", bool, False):
             seats = [*seats[-1:], *seats[:-1]]
-        return await self._open(request, "open", {**opened, "seats": seats, "seed": _new_seed()})
+        return await self._open("open", {**opened, "seats": seats, "seed": _new_seed()})
 
-    async def _open(self, request: web.Request, do: str, arguments: Mapping[str, Any]) -> web.Response:
-        session = self._session(request)
-        match = await self.sessions.open_match(session, do, arguments)
-        return web.json_response({"id": match.name})
+    async def _open(self, do: str, arguments: Mapping[str, Any]) -> web.Response:
+        return web.json_response({"id": (await self.open_matches.open(do, arguments)).name})
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
         match = self._find(request)
@@ -352,7 +339,7 @@ class WebServer:
         if not isinstance(place["line"], list):
             raise web.HTTPBadRequest(text="line is a list of moves")
         found = await match.ask("position", place, self.limits.answer_seconds)
-        return await self._explained(request, by=query.get("by", ""), **found)
+        return await self._explained(by=query.get("by", ""), **found)
 
     async def explained_sheet(self, request: web.Request) -> web.Response:
         """The same from the initial state of a sheet: the fields `rules` and `by` of a form."""
@@ -361,12 +348,10 @@ class WebServer:
         except ValueError:
             raise web.HTTPBadRequest(text="not a form in UTF-8") from None
         rules, by = (_field(form, name, str) for name in ("rules", "by"))
-        return await self._explained(request, rules, name="sheet", facts=None, by=by)
+        return await self._explained(rules, name="sheet", facts=None, by=by)
 
-    async def _explained(self, request: web.Request, rules: str, **given: Any) -> web.Response:
-        page = await self.sessions.ask_sheets(
-            self._session(request), "explain", rules, _EXPLANATION_SECONDS, **given
-        )
+    async def _explained(self, rules: str, **given: Any) -> web.Response:
+        page = await self.open_matches.ask_sheets("explain", rules, _EXPLANATION_SECONDS, **given)
         policy = {"Content-Security-Policy": page["policy"]}
         return web.Response(text=page["page"], content_type="text/html", headers=policy)
 
@@ -374,11 +359,7 @@ class WebServer:
         return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
-        """End a match; only the session that opened it may do so."""
-        match = self._session(request).matches.pop(request.match_info["id"], None)
-        if match is None:
-            raise web.HTTPNotFound(text=_NO_MATCH)
-        await match.close()
+        await self.open_matches.close_match(self._find(request))
         return web.json_response(None)
 
     async def ask_match(self, request: web.Request) -> web.Response:
@@ -395,7 +376,7 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
         rules = _field(await _json(request), "rules", str)
-        return web.json_response(await self.sessions.ask_sheets(self._session(request), do, rules, seconds))
+        return web.json_response(await self.open_matches.ask_sheets(do, rules, seconds))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Send the events of a match until the page is gone; `known`: the digest of the state that it has."""
@@ -422,18 +403,16 @@ class WebServer:
             match.followers.discard(follower)
         return response
 
-    def _session(self, request: web.Request) -> Session:
-        name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
-        if (session := self.sessions.find(name)) is not None:
-            return session
+    def _require_cookie(self, request: web.Request) -> None:
+        if self.access.is_cookie(request.cookies.get(self._cookie, "")):
+            return
         address = "open the address with the token that the server printed at the start"
         is_page = not request.path.startswith("/api/")
         text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
         raise web.HTTPForbidden(text=text)
 
     def _find(self, request: web.Request) -> OpenMatch:
-        name = request.match_info["id"]
-        match = self.sessions.find_match(self._session(request), name)
+        match = self.open_matches.find(request.match_info["id"])
         if match is None or not match.about:  # it is being opened
             raise web.HTTPNotFound(text=_NO_MATCH)
         return match

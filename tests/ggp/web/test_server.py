@@ -1,11 +1,9 @@
-"""The web server's doors: token, Host, Origin, sizes, sessions. Nothing here starts a process of its own."""
+"""The web server's doors: token, Host, Origin, sizes. Nothing here starts a process of its own."""
 
-import asyncio
 import json
 import re
 import shutil
 from contextlib import asynccontextmanager
-from itertools import count
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
@@ -13,8 +11,8 @@ from yarl import URL
 
 from ggp.processes.child import ChildError
 from ggp.web.access import Access
+from ggp.web.open_matches import OpenMatch, ServerLimits
 from ggp.web.server import STATIC, WebServer, static_version
-from ggp.web.sessions import OpenMatch, SessionLimits
 from tests.ggp.wire import inside
 
 TOKEN = "token-of-this-test"
@@ -36,7 +34,7 @@ def with_server(*, is_logged_in=True, clock=lambda: 0.0, **limits):
 
     @asynccontextmanager
     async def logged_in():
-        async with opened(limits=SessionLimits(**limits), clock=clock) as both:
+        async with opened(limits=ServerLimits(**limits), clock=clock) as both:
             if is_logged_in:
                 await log_in(both[0])
             yield both
@@ -72,8 +70,7 @@ async def test_page_is_refused_without_the_token(client, server, path):
 
 @with_server()
 async def test_explanations_are_refused_to_other_pages_and_for_damaged_places(client, server):
-    session = next(iter(server.sessions._sessions.values()))
-    session.matches["m"] = OpenMatch("m", about={"name": "m"})
+    server.open_matches.matches["m"] = OpenMatch("m", about={"name": "m"})
     for site, query, status in [
         ("same-site", "step=0", 403),
         ("cross-site", "step=0", 403),
@@ -91,7 +88,6 @@ async def test_explanations_are_refused_to_other_pages_and_for_damaged_places(cl
 async def test_token_is_exchanged_for_a_cookie_and_leaves_the_address(client, server):
     reply = await log_in(client)
     assert (reply.status, reply.url.query_string) == (200, "")
-    assert len(server.sessions._sessions) == 1
     cookie = reply.history[0].headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
@@ -119,12 +115,11 @@ async def test_scripts_have_the_version_of_their_page(client, server, monkeypatc
 
 @with_server()
 async def test_page_of_a_match_has_its_first_state(client, server):
-    session = await server.sessions.begin()
     about = {"short": "</script>", "roles": ["x", "o"], "seats": ["person", "mcts"], "turned": ["o"]}
     match = OpenMatch(
         "m", about=about, state={"event": "state", "step": 3, "board": "<svg id='drawn'></svg>"}
     )
-    session.matches["m"] = match
+    server.open_matches.matches["m"] = match
     text = await (await client.get("/match/m")).text()
     assert "<svg id='drawn'>" in text  # seen before the script has come
     assert "</script>" not in text[text.index('id="opening">') :].split("</script>", 1)[0]
@@ -190,13 +185,13 @@ async def test_front_page_brings_the_pictures_that_are_drawn_and_failed_ones_are
 ):
     asked = []
 
-    async def draw(session, do, rules, seconds, moves):
+    async def draw(do, rules, seconds, moves):
         asked.append(do)
         if len(asked) == 1:
             raise ChildError("killed")
         return {"board": f"<svg>{len(moves)}</svg>"}
 
-    monkeypatch.setattr(server.sessions, "ask_sheets", draw)
+    monkeypatch.setattr(server.open_matches, "ask_sheets", draw)
     assert "{}" in re.findall('id="opening">(.*?)</script>', await (await client.get("/")).text())
     await server.draw_featured()
     (opening,) = re.findall('id="opening">(.*?)</script>', await (await client.get("/")).text())
@@ -210,18 +205,17 @@ async def test_front_page_brings_the_pictures_that_are_drawn_and_failed_ones_are
 
 @with_server()
 async def test_mistake_of_the_server_is_logged_and_answered(client, server, monkeypatch, caplog):
-    monkeypatch.setattr(server.sessions, "ask_sheets", lambda *given: 1 / 0)
+    monkeypatch.setattr(server.open_matches, "ask_sheets", lambda *given: 1 / 0)
     status, reply = await post(client, "/api/sheet/check", {"rules": "x"})
     assert (status, "log" in reply["error"]) == (500, True)
     assert "ZeroDivisionError" in caplog.text
 
 
 @with_server(is_logged_in=False)
-async def test_programs_send_the_token_with_each_request_and_share_a_session(client, server):
+async def test_programs_send_the_token_with_each_request_(client, server):
     for _ in range(2):
         reply = await client.get("/api/games", headers=BEARER)
         assert reply.status == 200
-    assert len(server.sessions._sessions) == 1
     assert "Set-Cookie" not in reply.headers
     # The token does not make up for a foreign Host, and pages need a cookie.
     for path, headers in (
@@ -263,52 +257,22 @@ async def test_malformed_request_gets_a_sentence(client, server, body, status):
     assert reply["error"]
 
 
-@with_server(is_logged_in=False, sessions=2, clock=count().__next__)
-async def test_sessions_are_limited_and_the_one_idle_longest_ends(client, server):
-    names = [(await server.sessions.begin()).name for _ in range(4)]
-    assert len(server.sessions._sessions) == 2
-    assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
-
-
-@with_server(is_logged_in=False, sessions=2)
-async def test_logins_at_once_leave_no_session_too_many(client, server):
-    started = asyncio.Event()
-
-    async def close_slowly():
-        await started.wait()
-
-    for _ in range(2):
-        (await server.sessions.begin()).close = close_slowly
-    logins = [asyncio.create_task(server.sessions.begin()) for _ in range(10)]
-    await asyncio.sleep(0)
-    started.set()
-    await asyncio.gather(*logins)
-    assert len(server.sessions._sessions) == 2
-
-
-@with_server(is_logged_in=False)
-async def test_session_that_has_ended_starts_no_process(client, server):
-    session = await server.sessions.begin()
-    await session.close()
-    for start in (
-        server.sessions.ask_sheets(session, "check", "(role x)", 5.0),
-        server.sessions.open_match(session, "open", {}),
-    ):
-        with pytest.raises(ChildError, match="session has ended"):
-            await start
-    assert (session.sheets.child, len(session.matches)) == (None, 0)
-
-
 NOW = [0.0]
 
 
 @with_server(is_logged_in=False, idle_seconds=10.0, clock=lambda: NOW[0])
-async def test_idle_session_ends(client, server):
-    session = await server.sessions.begin()
-    for now, is_open in ((9.0, True), (20.0, False)):
+async def test_match_that_no_page_follows_ends(client, server):
+    matches = server.open_matches
+    for name in ("idle", "followed"):
+        matches.matches[name] = OpenMatch(name)
+    follower = matches.matches["followed"].follow()
+    for now, names in ((9.0, {"idle", "followed"}), (20.0, {"followed"})):
         NOW[0] = now
-        await server.sessions.end_idle()
-        assert (session.name in server.sessions._sessions) == is_open
+        await matches.end_idle()
+        assert set(matches.matches) == names
+    matches.matches["followed"].followers.discard(follower)
+    await matches.end_idle()
+    assert not matches.matches
 
 
 def test_pages_make_no_sound():

@@ -1,4 +1,4 @@
-"""Browser sessions and their limits: sessions, matches, memory, idle time."""
+"""The open matches of a server, its processes, and their limits: number, memory, idle time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import contextlib
 import hashlib
 import json
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,20 +25,18 @@ _FOLLOWER_EVENTS = 64
 
 
 @dataclass(frozen=True)
-class SessionLimits:
+class ServerLimits:
     """Bounds on what browsers may use.
 
-    sessions            maximum number; a new one replaces the one idle longest
-    matches             maximum number per session; a new one replaces the oldest
+    matches             maximum number; a new one replaces the one idle longest
     mebibytes           memory of each process of a match
-    idle_seconds        a session without requests for this long ends, with its matches
+    idle_seconds        a match that no page asks for or follows for this long ends
     sheet_mebibytes     memory of each process for rule sheets
     sheet_bytes         size of a request, and so of a rule sheet or record
     answer_seconds      time for one request to a process, before the process is killed
     """
 
-    sessions: int = 4
-    matches: int = 3
+    matches: int = 6
     mebibytes: int = 4096
     idle_seconds: float = 1800.0
     sheet_mebibytes: int = 2048
@@ -54,6 +51,7 @@ class OpenMatch:
     about    what does not change
     opened   the request that opened it, to play the same again; empty for records
     state    the last state as data; empty before there is one
+    used     when a page asked for it last
     """
 
     name: str
@@ -62,6 +60,7 @@ class OpenMatch:
     opened: Mapping[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
+    used: float = 0.0
 
     def receive(self, event: dict[str, Any], text: str) -> None:
         """Pass an event, and its JSON, on to every page."""
@@ -116,95 +115,60 @@ class OpenMatch:
 
 @dataclass(eq=False)
 class SheetProcess:
-    """A process for rule sheets, one request at a time; `role` is its second argument."""
+    """A process for rule sheets, one request at a time; `role` is its second argument.
+
+    used   when it was asked last
+    """
 
     role: str
     child: Child | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    used: float = 0.0
 
 
-@dataclass(eq=False)
-class Session:
-    """One browser: its matches, the oldest first, and its processes for rule sheets and for proofs."""
-
-    name: str
-    used: float
-    matches: OrderedDict[str, OpenMatch] = field(default_factory=OrderedDict)
-    sheets: SheetProcess = field(default_factory=lambda: SheetProcess("sheets"))
-    proofs: SheetProcess = field(default_factory=lambda: SheetProcess("proofs"))
-    has_ended: bool = False
-
-    def require_open(self) -> None:
-        """Raise ChildError after the end of the session, which would never end another process."""
-        if self.has_ended:
-            raise ChildGoneError("this session has ended: too many browsers use the page")
-
-    async def close(self) -> None:
-        """End all processes."""
-        self.has_ended = True
-        children = [match.child for match in self.matches.values()]
-        children += [self.sheets.child, self.proofs.child]
-        await asyncio.gather(*(child.aclose() for child in children if child is not None))
-        self.matches.clear()
-
-
-class Sessions:
-    """All sessions of a server.
+class OpenMatches:
+    """The matches of a server, the oldest first, and its processes for rule sheets and for proofs.
 
     clock   seconds, for idle times
     """
 
-    def __init__(self, limits: SessionLimits, clock: Callable[[], float]) -> None:
+    def __init__(self, limits: ServerLimits, clock: Callable[[], float]) -> None:
         self.limits = limits
+        self.matches: dict[str, OpenMatch] = {}
+        self.sheets, self.proofs = SheetProcess("sheets"), SheetProcess("proofs")
         self._clock = clock
-        self._sessions: dict[str, Session] = {}
-        self._beginning = asyncio.Lock()
         self._waiting: Child | None = None
 
-    def find(self, name: str) -> Session | None:
-        """The session of a cookie."""
-        session = self._sessions.get(name)
-        if session is not None:
-            session.used = self._clock()
-        return session
+    def find(self, name: str) -> OpenMatch | None:
+        """A match by its address."""
+        match = self.matches.get(name)
+        if match is not None:
+            match.used = self._clock()
+        return match
 
-    async def begin(self, name: str = "") -> Session:
-        """The session of a cookie, else a new one; if there are too many, the one idle longest ends."""
-        async with self._beginning:
-            if (known := self.find(name)) is not None:
-                return known
-            while len(self._sessions) >= self.limits.sessions:
-                await self._end(min(self._sessions.values(), key=lambda each: each.used))
-            session = Session(secrets.token_urlsafe(18), self._clock())
-            self._sessions[session.name] = session
-            self._keep_ready()
-            return session
+    async def open(self, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
+        """Open a match and start its process. Raises ChildError without opening the match.
 
-    def all_matches(self) -> list[OpenMatch]:
-        """The matches of all sessions."""
-        return [match for session in self._sessions.values() for match in session.matches.values()]
-
-    def find_match(self, session: Session, name: str) -> OpenMatch | None:
-        """A match by its address: the session's, or one of another browser of this user."""
-        homes = [session.matches, *(each.matches for each in self._sessions.values())]
-        return next((home[name] for home in homes if name in home), None)
-
-    async def open_match(self, session: Session, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
-        """Open a match and start its process. Raises ChildError without opening the match."""
-        while len(session.matches) >= self.limits.matches:
-            await session.matches.popitem(last=False)[1].close()
-        session.require_open()
-        match = OpenMatch(secrets.token_urlsafe(9), opened=arguments if do == "open" else {})
-        session.matches[match.name] = match
+        If there are too many, one that no page follows ends, the one idle longest.
+        """
+        while len(self.matches) >= self.limits.matches:
+            idle = min(self.matches.values(), key=lambda each: (bool(each.followers), each.used))
+            await self.close_match(idle)
+        opened = arguments if do == "open" else {}
+        match = OpenMatch(secrets.token_urlsafe(9), opened=opened, used=self._clock())
+        self.matches[match.name] = match
         try:
             await match.open(self._new_process(), do, arguments, self.limits.answer_seconds)
         except ChildError:
-            session.matches.pop(match.name, None)
-            await match.close()
+            await self.close_match(match)
             raise
         finally:
-            asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self._keep_ready)
+            asyncio.get_running_loop().call_later(_PAUSE_SECONDS, self.keep_ready)
         return match
+
+    async def close_match(self, match: OpenMatch) -> None:
+        self.matches.pop(match.name, None)
+        await match.close()
 
     def prepare(self, rules: str, name: str) -> None:
         """Load rules in the process that waits for the next match."""
@@ -214,47 +178,40 @@ class Sessions:
     def _new_process(self) -> Child:
         """A process for a match: the one that waits, or a new one if it has ended. Raises ChildStartError."""
         waiting, self._waiting = self._waiting, None
-        is_ready = waiting is not None and not waiting.is_gone
-        return waiting if is_ready and waiting is not None else self._start_process()
+        return self._start_process() if waiting is None or waiting.is_gone else waiting
 
     def _start_process(self) -> Child:
         return Child(MATCH_MODULE, str(self.limits.mebibytes))
 
-    def _keep_ready(self) -> None:
+    def keep_ready(self) -> None:
         """Start the process of the next match beforehand: its imports take longer than a person notices."""
-        if self._waiting is None and self._sessions:
+        if self._waiting is None:
             with contextlib.suppress(ChildError):
                 self._waiting = self._start_process()
 
-    async def ask_sheets(
-        self, session: Session, do: str, rules: str, seconds: float, **arguments: Any
-    ) -> Any:
-        """Ask a process of the session for rule sheets; a killed one is replaced. Raises ChildError.
+    async def ask_sheets(self, do: str, rules: str, seconds: float, **arguments: Any) -> Any:
+        """Ask a process for rule sheets; a killed one is replaced. Raises ChildError.
 
         Proofs and explanations have a process of lower priority, so that sheets are checked meanwhile.
         """
-        process = session.proofs if do in PROOFS else session.sheets
+        process = self.proofs if do in PROOFS else self.sheets
         async with process.lock:
-            session.require_open()
             if process.child is None or process.child.is_gone:
                 process.child = Child(SHEET_MODULE, str(self.limits.sheet_mebibytes), process.role)
+            process.used = self._clock()
             return await process.child.answer(process.child.ask(do, rules=rules, **arguments), seconds)
 
     async def end_idle(self) -> None:
-        now = self._clock()
-        for session in list(self._sessions.values()):
-            is_followed = any(match.followers for match in session.matches.values())
-            if now - session.used > self.limits.idle_seconds and not is_followed:
-                await self._end(session)
-
-    async def _end(self, session: Session) -> None:
-        self._sessions.pop(session.name, None)
-        with contextlib.suppress(OSError):
-            await session.close()
+        """End matches that no page follows, and processes for sheets, after `idle_seconds`."""
+        end = self._clock() - self.limits.idle_seconds
+        for match in [each for each in self.matches.values() if each.used < end and not each.followers]:
+            await self.close_match(match)
+        for process in (self.sheets, self.proofs):
+            if process.child is not None and process.used < end and not process.lock.locked():
+                await process.child.aclose()
 
     async def close(self) -> None:
-        """End all sessions."""
-        for session in list(self._sessions.values()):
-            await self._end(session)
-        if self._waiting is not None:
-            await self._waiting.aclose()
+        """End all processes."""
+        children = [match.child for match in self.matches.values()]
+        children += [self.sheets.child, self.proofs.child, self._waiting]
+        await asyncio.gather(*(child.aclose() for child in children if child is not None))
