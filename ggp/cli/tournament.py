@@ -21,12 +21,11 @@ from ggp.cli.progress import progress_of
 from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
-from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.plan import Plan
 from ggp.tournament.pool import open_workers
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import Schedule, SelectionError
-from ggp.tournament.store import PROGRAMMING_ERRORS, Run, Store, StoreError
+from ggp.tournament.store import PROGRAMMING_ERRORS, Run, Store, StoreError, write_csv, write_json_lines
 
 DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3

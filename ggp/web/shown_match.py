@@ -267,7 +267,6 @@ class ShownMatch:
                 if seat is not None
             ],
             "can_undo": self._undo_count() > 0,
-            "book": None if hides_information(history.game) else self._exploration.book_entry(history),
             "review": None if self._review is None else self._review.view(goals),
         }
 

@@ -408,7 +408,7 @@ function showThought(event) {
   showBar(last, about);
   if (last) find("bar").title = find("bar-text").textContent;
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
-  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden ? null : openMove, point: pointAt });
+  showTable({ event, about, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length;

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from ggp.tournament import tables
-from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.report import make_report, progress_text, rich_table, terminal_view
 from ggp.tournament.results import collect, pair_scores
 from ggp.tournament.runner import Progress
+from ggp.tournament.store import write_csv, write_json_lines
 from ggp.tournament.tables import Table
 from tests.ggp.tournament.plans import ALONE, TRIO, result_of, small_plan, tasks_of
 

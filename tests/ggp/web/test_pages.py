@@ -44,12 +44,11 @@ def store(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def serving(port, *options, data=None):
-    """A server, until the end of the block. data: a folder of the user's that outlives it"""
+def serving(port, *options):
+    """A server, until the end of the block."""
     command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), *options]
     own = tempfile.mkdtemp()
-    folder = str(data or own)
-    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": folder}
+    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": own}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
