@@ -80,10 +80,11 @@ def _match_data(replay: Replay) -> dict[str, Any]:
     except RecordError as error:
         return {"roles": roles, "steps": steps, "outcome": f"{error}"}
     before: dict[str, Any] = {}
+    goals: dict[Term, int | None] = dict(zip(map(Symbol, roles), replay.goals or (), strict=False))
     for number, (step, facts) in enumerate(zip(record.steps, states, strict=True)):
         is_over = number == len(states) - 1 and record.is_completed
-        earlier, goals_by_role = states[number - 1 :: -1] if number else (), _goals_by_role(replay)
-        deciding = deciding_facts(replay.program, facts, goals_by_role, earlier) if is_over else ()
+        earlier = states[number - 1 :: -1] if number else ()
+        deciding = deciding_facts(replay.program, facts, goals, earlier) if is_over else ()
         won = picture.few_cells(deciding, facts)
         view = state_view(picture, facts, states[number - 1] if number else None, is_over=is_over, won=won)
         changed, before = changes(before, view), view
@@ -102,20 +103,8 @@ def _match_data(replay: Replay) -> dict[str, Any]:
                 "faults": faults,
             }
         )
-    goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
-    outcome = outcome_text(roles, goals if len(goals) == len(roles) else None)
-    return {
-        "roles": roles,
-        "steps": steps,
-        "outcome": f"aborted: {record.fault}" if record.is_aborted else outcome,
-    }
-
-
-def _goals_by_role(replay: Replay) -> dict[Term, int | None]:
-    """The goals of a record by role; empty if they are not as they should be."""
-    goals = [goal if isinstance(goal, int) else None for goal in replay.record.goals or ()]
-    roles = [Symbol(role) for role in replay.roles]
-    return dict(zip(roles, goals, strict=True)) if len(goals) == len(roles) else {}
+    outcome = f"aborted: {record.fault}" if record.is_aborted else outcome_text(roles, replay.goals)
+    return {"roles": roles, "steps": steps, "outcome": outcome}
 
 
 class Pages:
