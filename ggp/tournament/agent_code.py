@@ -81,4 +81,5 @@ def _with_imports(path: Path) -> set[Path]:
     finder = ModuleFinder([str(path.parent)])
     with suppress(SyntaxError, ValueError):  # reported when the agent is made
         finder.run_script(str(path))
-    return {path, *(Path(each.__file__) for each in finder.modules.values() if each.__file__)}
+    files = (getattr(each, "__file__", None) for each in finder.modules.values())
+    return {path, *map(Path, filter(None, files))}
