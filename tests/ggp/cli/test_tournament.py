@@ -185,7 +185,6 @@ run | expected a CONFIG file, or both
 PLAY --set until=soon | expected sprt, sprt:ELO0:ELO1 or a width
 PLAY --set seed | expected KEY=VALUE
 PLAY --set luck=1 | unknown key 'luck'
-resume t.sqlite | error: 'tournament resume' is now 'ggp tournament run'
 PLAY --repetitions 0 | at least 1
 PLAY --workers none | 'none' is not a whole number
 PLAY --workers 1 --only chess | no condition, game or agent 'chess'
