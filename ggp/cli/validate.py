@@ -78,7 +78,7 @@ def _selection(text: str) -> Selection:
 @limit_option(
     Limit("playouts", Count(1), 100, "random matches"),
     Limit("steps", Count(1), 1000, "of a random match"),
-    Limit("states", Count(1), None, "to explore; 100 million on lanes, 200,000 with the reasoner"),
+    Limit("states", Count(1), None, "to explore; by default 100 million"),
 )
 @click.option(
     "--record",

@@ -146,6 +146,7 @@ def _examine_bytes(data: bytes, label: str, request: Request) -> SheetReport:
 
 
 def _play(program: Program, report: SheetReport, request: Request) -> None:
+    from ggp.solver import UnsolvableError
     from ggp.validation.playouts import play_randomly
     from ggp.validation.proving import prove
 
@@ -164,9 +165,12 @@ def _play(program: Program, report: SheetReport, request: Request) -> None:
                 game, exact, declarations, request.play, lambda n: request.progress(f"{n:,} matches")
             )
         if request.prove is not None:
-            report.properties += prove(
-                game, declarations, request.prove, lambda n: request.progress(f"{n:,} states")
-            )
+            try:
+                report.properties += prove(
+                    game, declarations, request.prove, lambda n: request.progress(f"{n:,} states")
+                )
+            except UnsolvableError as error:
+                report.note = f"nothing proved: {error}"
     except GdlError as error:
         report.note = f"aborted: {error}"
     report.properties = _surest(report.properties)
