@@ -16,7 +16,6 @@ from gdl.validation import Selection, check
 from gdl.validation import validate as diagnose
 from gdl.validation.all_checks import reading_order
 from gdl.validation.fixes import FixError, fix
-from gdl.validation.selection import silenced, silences
 from ggp.engines.loading import is_rule_text
 from ggp.files import write_text
 from ggp.game import Game
@@ -214,8 +213,7 @@ def _note_faults(program: Program, game: Game[Any], report: SheetReport, request
             if record is not None and fact.witness is not None:
                 write_record(record_of(game, fact.witness, f"{fact.code}: {fact.detail}"), record)
                 record = None
-    kept, _ = silenced(found.values(), silences(program))
-    reported = (each for each in kept if request.selection.includes(each.code))
+    reported = (each for each in found.values() if request.selection.includes(each.code))
     report.diagnostics = sorted([*report.diagnostics, *reported], key=reading_order)
 
 
