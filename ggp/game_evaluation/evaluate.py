@@ -1,14 +1,10 @@
-"""evaluate: play the matches that a game needs, solve it if it is small, and collect the figures.
-
-`judge_program` and `judge_file_in` do so for one sheet of many, in this process or in a worker.
-"""
+"""evaluate: play the matches that a game needs, solve it if it is small, and collect the figures."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -16,12 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gdl.errors import GdlError
-from gdl.program import Program
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.engines.loading import make_game, read_program
-from ggp.game import Game, GameError, hides_information
+from ggp.game import Game, hides_information
 from ggp.game_evaluation.exact import shortest_seen, solved
 from ggp.game_evaluation.figures import DEFINITIONS, UNEQUAL, Figure, fitness_of
 from ggp.game_evaluation.measuring import (
@@ -56,8 +49,6 @@ PREPARED_STATES = 1000
 """States enumerated to load the kernels of the solver."""
 MIN_MATCHES, MIN_SIMULATIONS = 32, 16
 SCHEMA = 1
-UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
-"""Errors that end the evaluation of one sheet only."""
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 
@@ -121,44 +112,6 @@ class Evaluation:
             "notes": self.notes,
             "seconds": round(self.seconds, 2),
         }
-
-
-@dataclass(frozen=True)
-class JudgedSheet:
-    """The evaluation of a sheet, named as the user did, or the reason in words why there is none."""
-
-    sheet: str
-    evaluation: Evaluation | None
-    error: str = ""
-
-
-def failed(sheet: str, error: BaseException) -> JudgedSheet:
-    """A sheet that cannot be judged."""
-    return JudgedSheet(sheet, None, str(error) or type(error).__name__)
-
-
-def judge_program(sheet: str, program: Program, name: str, terms: EvaluationTerms) -> JudgedSheet:
-    """Compile and evaluate a program; errors in the rules are part of the result.
-
-    >>> from gdl.syntax.parser import parse
-    >>> judge_program("empty.kif", parse("(legal x wait)"), "empty", EvaluationTerms()).error
-    '<rules>: error GDL201: no roles: declare each player, for instance (role robot)'
-    """
-    try:
-        return JudgedSheet(sheet, evaluate(make_game(program, name, "lanes"), terms))
-    except UNPLAYABLE as error:
-        return failed(sheet, error)
-
-
-def judge_file_in(
-    submit: Callable[..., Future[JudgedSheet]], file: str, terms: EvaluationTerms
-) -> JudgedSheet | Future[JudgedSheet]:
-    """Read a sheet and submit its program to workers; fail at once if it cannot be read."""
-    try:
-        program, name = read_program(file)
-    except UNPLAYABLE as error:
-        return failed(file, error)
-    return submit(judge_program, file, program, name, terms)
 
 
 def evaluate(

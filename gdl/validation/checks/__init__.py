@@ -12,6 +12,6 @@ foreign        GDL218 GDL219 GDL332
 facts          GDL326
 
 `gdl.syntax` reports GDL1xx, `gdl.normalize` GDL210 and GDL211. Each check is a generator of diagnostics over
-a `Sheet` and stands in `CHECKS` at the end of its file. Rule sheets are untrusted: every check is linear in the
-size of the sheet, or stops after a fixed number of steps.
+a `Sheet` and stands in `CHECKS` at the end of its file. Rule sheets are untrusted: every check is linear in
+the size of the sheet, or stops after a fixed number of steps.
 """

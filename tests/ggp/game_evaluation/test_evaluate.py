@@ -185,20 +185,6 @@ def test_the_same_seed_gives_the_same_figures():
 FEW = ["--limit", "simulations=16,matches=16,playouts=32", "--json"]
 
 
-@pytest.mark.slow
-def test_workers_judge_as_this_process_does():
-    arguments = ["nim", "nosuch", "tictactoe", *FEW]
-    lines = [
-        [json.loads(line) for line in CliRunner().invoke(command, [*arguments, *more]).stdout.splitlines()]
-        for more in ([], ["--workers", "2"])
-    ]
-    for one, other in zip(*lines, strict=True):
-        assert one.pop("seconds", 0) >= 0 <= other.pop("seconds", 0)
-        assert one == other
-    assert "no such file" in lines[0][1]["error"]
-    assert CliRunner().invoke(command, ["nim", "--workers", "none"]).exit_code == 2
-
-
 def test_command_prints_a_line_of_json_for_each_sheet_and_checks_requirements(tmp_path):
     sheet = tmp_path / "coin.kif"
     sheet.write_text(COIN)
