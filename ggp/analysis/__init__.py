@@ -16,7 +16,6 @@ board_svg        the board and what lies on it as a picture
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
 scale            what the goals 0 and 100 mean to the author
-visibility       whether percepts reveal everything to every role
 info             traits and sizes of a game, from the rules and random playouts
 svg              the pieces of all pictures
 """

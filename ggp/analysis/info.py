@@ -208,7 +208,7 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
         traits.append(
             Trait("hidden information", "the rules define what each role sees")
             if hides_information(game)
-            else Trait("sees everything", "percepts provably reveal the state to every role")
+            else Trait("sees everything", "percepts show all moves to every role")
         )
     goals = [[row[index] for index in players] for row in summary.goals]
     sums = {None if None in row else sum(row) for row in goals}  # type: ignore[arg-type]
