@@ -5,7 +5,7 @@ Pieces carry a class for a stylesheet and colors for pictures that stand alone; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from gdl.terms import Term

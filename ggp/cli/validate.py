@@ -26,8 +26,7 @@ from ggp.validation.output import (
     to_json,
 )
 from ggp.validation.properties import PlayLimits, ProofLimits
-from ggp.validation.sheet import Request, examine
-from ggp.validation.sheet_files import STANDARD_INPUT, sheet_names
+from ggp.validation.sheet import STANDARD_INPUT, Request, examine, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 MANY_FILES = 10

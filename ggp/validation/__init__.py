@@ -1,7 +1,6 @@
 """`ggp validate`: rule sheets checked statically, by random matches, and by exploring all states.
 
-sheet_files       which files the command line names, and their content
-sheet             one sheet through all stages asked for
+sheet             which files the command line names; one sheet through all stages asked for
 properties        game-level properties: claim, outcome, witness match
 playouts          --play: properties sampled in random matches
 proving           --prove: properties decided over the explored states
