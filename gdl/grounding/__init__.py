@@ -7,14 +7,11 @@ after rewriting that keeps the ground program small.
 
     simplification   what can be decided from the rules alone
     estimation       expected domains and numbers of instances
-    horizon          lists of what fluents can hold before a match must end
-    accumulation     recursion that only passes its result on, derived from its calls
     demand           costly predicates only for arguments that callers can ask for
     unfolding        calls replaced by definitions, if that makes splitting cheaper
     splitting        long bodies split by auxiliary predicates
     asp              rules as text for gringo
     gringo           gringo in a child process, with limits on time and memory
-    explosion        the rule with most instances, after a limit was exceeded
     aspif            gringo's output as arrays; constants propagated
     assembly         arrays and names to a ground program
     ground_program   the result: numbered atoms and rules
@@ -23,21 +20,19 @@ after rewriting that keeps the ground program small.
 from __future__ import annotations
 
 from gdl.errors import GroundingError
-from gdl.grounding.accumulation import derive_from_calls
 from gdl.grounding.asp import Names, to_asp
 from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
 from gdl.grounding.demand import guard
 from gdl.grounding.estimation import estimate
-from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
 from gdl.grounding.gringo import (
+    ExplodingRulesError,
     GroundingLimitError,
     GroundingLimits,
     Progress,
     stream,
 )
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
-from gdl.grounding.horizon import bound_by_horizon
 from gdl.grounding.simplification import prune, simplify
 from gdl.grounding.splitting import cost, split
 from gdl.grounding.unfolding import unfold
@@ -48,7 +43,6 @@ __all__ = [
     "FALSE_ATOM",
     "TRUE_ATOM",
     "ExplodingRulesError",
-    "Explosion",
     "GroundProgram",
     "GroundingLimitError",
     "demanded",
@@ -73,8 +67,8 @@ def ground(
     mebibytes   address-space limit for gringo
     progress    called with the number of ground rules and gringo's CPU seconds so far
 
-    Raises GroundingLimitError (ExplodingRulesError if the rule at fault is known), other GroundingError for
-    rules that cannot be grounded (an unbound variable, no role), and GdlValidationError if bodies cannot be
+    Raises GroundingLimitError (ExplodingRulesError, with the costliest rule), other GroundingError for rules
+    that cannot be grounded (an unbound variable, no role), and GdlValidationError if bodies cannot be
     normalized.
 
     >>> from gdl.syntax.parser import parse
@@ -87,14 +81,14 @@ def ground(
     normal = normalize(program)
     rules = rewrite(normal)
     names = Names()
-    limits = GroundingLimits(seconds, mebibytes)
+    chunks = stream(to_asp(rules, names), GroundingLimits(seconds, mebibytes), progress)
     try:
-        ground_rules = read_aspif(stream(to_asp(rules, names), limits, progress))
+        ground_rules = read_aspif(chunks)
     except GroundingLimitError as error:
-        explosion = find_explosion(rules, normal, limits)
-        if explosion is None:
-            raise
-        raise ExplodingRulesError(error.limit, program.source.name, explosion) from None
+        estimates = estimate(rules)
+        costliest = max(rules, key=lambda rule: cost(estimates, rule.literals))
+        written = next((rule for rule in normal.rules if rule.span == costliest.span), costliest)
+        raise ExplodingRulesError(error.limit, program.source.name, written) from None
     roles = [arguments_of(rule.head)[0] for rule in program.rules_for("role", 1) if not rule.body]
     try:
         return assemble(ground_rules, names, roles)
@@ -115,10 +109,6 @@ def rewrite(program: Program) -> list[Rule]:
     rules = simplify(program.rules, program.source)
     estimates = estimate(rules)
     if any(cost(estimates, rule.literals) > COSTLY for rule in rules):
-        rules = bound_by_horizon(rules, estimates)
-        estimates = estimate(rules)
-        rules = derive_from_calls(rules, estimates)
-        estimates = estimate(rules)
         rules = guard(rules, estimates)
         estimates = estimate(rules)
         rules = prune(unfold(rules, estimates))

@@ -13,6 +13,7 @@ import click
 
 from ggp.cli.options import Count, Limit, Seconds, json_option, limit_option
 from ggp.cli.progress import load_compiled, progress_of
+from ggp.game import GameError
 from ggp.game_evaluation.figures import DEFINITIONS, EXACT, percentile
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
+UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
+"""Errors that end the evaluation of one sheet only."""
 _FIGURES = [f"{name}: {meaning} ({source})" for name, (meaning, source) in DEFINITIONS.items()]
 
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
@@ -27,8 +26,7 @@ from ggp.validation.output import (
     to_json,
 )
 from ggp.validation.properties import PlayLimits, ProofLimits
-from ggp.validation.sheet import Request, examine
-from ggp.validation.sheet_files import STANDARD_INPUT, sheet_names
+from ggp.validation.sheet import STANDARD_INPUT, Request, examine, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 MANY_FILES = 10
@@ -78,12 +76,7 @@ def _selection(text: str) -> Selection:
 @limit_option(
     Limit("playouts", Count(1), 100, "random matches"),
     Limit("steps", Count(1), 1000, "of a random match"),
-    Limit("states", Count(1), None, "to explore; 100 million on lanes, 200,000 with the reasoner"),
-)
-@click.option(
-    "--record",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the match that shows the first fault to this JSON file.",
+    Limit("states", Count(1), None, "to explore; by default 100 million"),
 )
 @click.option(
     "--select",
@@ -112,7 +105,6 @@ def command(
     output: str,
     seconds: float,
     limits: dict[str, int],
-    record: Path | None,
     selection: Selection,
     is_fixing: bool,
 ) -> None:
@@ -126,14 +118,11 @@ def command(
     names = sheet_names(files)
     if not names:
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
-    if record is not None and not (play or prove):
-        raise click.UsageError("--record needs --play or --prove")
     if is_fixing and STANDARD_INPUT in names:
         raise click.UsageError("--fix changes files and cannot be used with standard input")
     request = Request(
         play=PlayLimits(limits["playouts"], step_limit=limits["steps"], seconds=seconds) if play else None,
         prove=ProofLimits(limits["states"], seconds) if prove else None,
-        record=record,
         selection=selection,
         is_fixing=is_fixing,
     )

@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import cached_property, partial, wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from gdl.terms import Symbol, Term
-from ggp.analysis.visibility import reveals_everything
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase, tabulate
 from ggp.engines.single_state import advance, evaluate, make_single_state
@@ -145,11 +144,6 @@ class CompiledGame:
         self._evaluations: dict[PackedState, _Evaluation] = {}
         self._single = make_single_state(tables)
         self._settled_state: PackedState | None = None
-
-    @cached_property
-    def reveals_everything(self) -> bool:
-        """Whether percepts provably reveal the state to every role; see `ggp.analysis.visibility`."""
-        return reveals_everything(self.tables, self.roles, self.exclusive)
 
     def __reduce__(self) -> tuple[object, ...]:
         restored = partial(CompiledGame, words=self.words, exclusive=self.exclusive)

@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gdl.errors import GdlError
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.game import Game, GameError, hides_information
+from ggp.game import Game, hides_information
 from ggp.game_evaluation.exact import shortest_seen, solved
-from ggp.game_evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
+from ggp.game_evaluation.figures import DEFINITIONS, UNEQUAL, Figure, fitness_of
 from ggp.game_evaluation.measuring import (
+    coverage,
     of_equal_searches,
     of_random_matches,
     players_of,
     skill_of,
     strong_share,
 )
-from ggp.game_evaluation.replaying import Int64Array, coverage, first_matches, tedium_of, unchosen_of
 from ggp.integers import check_integers
 from ggp.players.advisors.equilibrium import prepare_equilibria
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
@@ -49,8 +49,6 @@ PREPARED_STATES = 1000
 """States enumerated to load the kernels of the solver."""
 MIN_MATCHES, MIN_SIMULATIONS = 32, 16
 SCHEMA = 1
-UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
-"""Errors that end the evaluation of one sheet only."""
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 
@@ -80,16 +78,12 @@ class EvaluationTerms:
 
 @dataclass
 class Evaluation:
-    """The figures of one game; `notes` say what is missing and why.
-
-    durations   joint moves → matches between equal searches, or random ones, that were as long
-    """
+    """The figures of one game; `notes` say what is missing and why."""
 
     game: str
     roles: tuple[str, ...]
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    durations: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     is_interrupted: bool = False
 
@@ -116,7 +110,6 @@ class Evaluation:
             "roles": list(self.roles),
             "figures": [figure.to_dict() for figure in self.figures],
             "notes": self.notes,
-            "durations": sorted(self.durations.items()),
             "seconds": round(self.seconds, 2),
         }
 
@@ -180,7 +173,6 @@ class _Evaluator:
             found.figures = [each for each in found.figures if each.name != "completion"]
             found.notes.append("random matches did not end within the budget, so completion is unknown")
             return
-        self.watch(random, RANDOM)
         if self.is_hidden:
             found.notes.append(HIDDEN)
             self.solve()
@@ -198,12 +190,6 @@ class _Evaluator:
 
     def is_late(self) -> bool:
         return time.monotonic() > self.deadline
-
-    def watch(self, played: SelfPlay, source: str) -> None:
-        """Measure length and tedium of as many matches as are cheap to replay."""
-        lengths, counts = np.unique(played.length[played.is_finished], return_counts=True)
-        self.found.durations = dict(zip(lengths.tolist(), counts.tolist(), strict=True))
-        self.found.put(tedium_of(self.game, first_matches(self.game, played), source))
 
     def fit(self, random: SelfPlay) -> None:
         """Reduce the number of matches, then of playouts, to the budget: matches are played side by side, so
@@ -225,7 +211,7 @@ class _Evaluator:
                 f"for the budget only {self.matches} matches with {self.simulations} playouts per decision"
             )
 
-    def play(self, what: str, simulations: Int64Array) -> SelfPlay:
+    def play(self, what: str, simulations: NDArray[np.int64]) -> SelfPlay:
         """Matches with these playouts per decision, int64[N, R], within the budget."""
         total = len(simulations)
 
@@ -264,13 +250,7 @@ class _Evaluator:
             self.found.put(self.exact)
             if all(each.high - each.low <= 2 * NARROW for each in figures if each.name == "advantage"):
                 break
-        if not played:
-            return
-        found = joined(played)
-        if found.is_finished.any():
-            self.watch(found, EQUAL)
-        self.found.put(unchosen_of(self.game, first_matches(self.game, found)))
-        if len(self.players) == 1 and "shortest" not in self.found:
+        if played and len(self.players) == 1 and "shortest" not in self.found:
             self.found.put(shortest_seen(self.game, joined(self.parts)))
 
     def climb(self) -> None:

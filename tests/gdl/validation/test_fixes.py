@@ -37,7 +37,6 @@ SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + OWN_GAMES
         ("a(<= b)(<= c)", "a b c"),
         ("(<= ; why\n (p\n1))", "(<= ; why\n (p\n1))"),
         ("(<= (p ; why\n1) )", "(p ; why\n1)"),
-        ("(p 1)\n(p 1) ; gdl: ignore GDL309\n", "(p 1)\n(p 1) ; gdl: ignore GDL309\n"),
     ],
 )
 def test_fix(text, expected):
