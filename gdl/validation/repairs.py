@@ -1,4 +1,4 @@
-"""What a program needs to repair a sheet: the offending text, and an edit to try.
+"""What a program needs to repair a sheet: the offending text, the forms expected there, and an edit to try.
 
 Edits of codes in `gdl.validation.fixes` keep the meaning. All others are guesses: a parenthesis where it is
 most likely missing, the name that a misspelled one resembles. Sheets with thousands of findings are cheap:
@@ -8,11 +8,11 @@ texts are cut, and guesses that need another scan of the text are few.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gdl.errors import Diagnostic, GdlSyntaxError, Severity
-from gdl.keywords import KEYWORDS
+from gdl.keywords import FORMS, KEYWORDS
 from gdl.program import Source
 from gdl.syntax.brackets import MAX_DIAGNOSTICS, Lines, scan_brackets
 from gdl.syntax.parser import looks_infix, parse
@@ -27,6 +27,26 @@ MAX_SCANNED = 100_000
 MAX_CLOSED = 5
 """A form that lacks more parentheses needs a person."""
 
+_RULE = "(<= head body ...)"
+EXPECTED: Mapping[str, tuple[str, ...]] = {
+    "GDL106": ("(name argument ...)", "name"),
+    "GDL107": ("(name argument ...)",),
+    "GDL108": (_RULE,),
+    "GDL109": ("?name",),
+    "GDL110": ("(not formula)",),
+    "GDL111": (_RULE, "(not formula)", "(or formula ...)", "(and formula ...)"),
+    "GDL112": ("head :- atom & ~atom.", "name(argument, ...)"),
+    "GDL113": ("(name argument ...)", "name"),
+    "GDL114": ("'name'",),
+    "GDL115": ("(name argument ...)",),
+    "GDL201": (FORMS["role"],),
+    "GDL209": ("(goal robot 100)", "(goal robot 0)"),
+    "GDL213": (FORMS["role"],),
+}
+"""Code → the forms of which one belongs in the place; those of keywords are in `gdl.keywords.FORMS`."""
+_OF_KEYWORDS = frozenset({"GDL202", "GDL214", "GDL321", "GDL327"})
+"""Findings about the keyword that they quote first."""
+
 _QUOTED = re.compile(r"'([^']+)'")
 _MEANT = re.compile(r"did you mean '([^']+)'")
 _OPENING = re.compile(r"is the '\(' before '([^']+)' missing")
@@ -39,11 +59,13 @@ class Repair:
     """How one finding may be repaired.
 
     text           what stands in its place, cut to MAX_TEXT characters; empty for the sheet as a whole
+    expected       forms of which one belongs there, in KIF; empty if the message says it all
     edits          replacements in the text, in order and without overlap; empty if there is nothing to try
     keeps_meaning  whether the edits change the notation alone
     """
 
     text: str = ""
+    expected: tuple[str, ...] = ()
     edits: tuple[tuple[Span, str], ...] = ()
     keeps_meaning: bool = False
 
@@ -56,7 +78,7 @@ def repairs(source: Source, diagnostics: Sequence[Diagnostic]) -> Iterator[Repai
     ...     _ = parse("(role x\\n(role o)")
     ... except GdlSyntaxError as error:
     ...     next(repairs(error.source, error.diagnostics))
-    Repair(text='(', edits=((Span(line=1, column=8, end_line=1, end_column=8), ')'),), ...)
+    Repair(text='(', expected=(), edits=((Span(line=1, column=8, end_line=1, end_column=8), ')'),), ...)
     """
     finder = _Finder(source.text, is_infix=looks_infix(source.text))
     safe = _safe_edits(source, diagnostics)
@@ -66,7 +88,15 @@ def repairs(source: Source, diagnostics: Sequence[Diagnostic]) -> Iterator[Repai
         kept = safe.get((diagnostic.code, span), ())
         edits = kept or (() if span is None else tuple(finder.guesses(diagnostic, span)))
         spans = tuple((finder.lines.span(edit.start, edit.end), edit.new) for edit in sorted(edits))
-        yield Repair(text[:MAX_TEXT], spans, bool(kept))
+        yield Repair(text[:MAX_TEXT], _expected(diagnostic), spans, bool(kept))
+
+
+def _expected(diagnostic: Diagnostic) -> tuple[str, ...]:
+    if diagnostic.code in _OF_KEYWORDS:
+        return tuple(FORMS[name] for name in _QUOTED.findall(diagnostic.message)[:1] if name in FORMS)
+    if diagnostic.code == "GDL204" and _USE_TRUE in diagnostic.message:
+        return (FORMS["true"],)
+    return EXPECTED.get(diagnostic.code, ())
 
 
 def _safe_edits(

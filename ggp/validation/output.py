@@ -199,6 +199,7 @@ def _diagnostic_data(diagnostic: Diagnostic, repair: Repair) -> dict[str, Any]:
         "message": diagnostic.message,
         **_span_data(diagnostic.span),
         "text": repair.text,
+        "expected": list(repair.expected),
         "edits": [{**_span_data(span), "newText": new} for span, new in repair.edits],
         "keepsMeaning": repair.keeps_meaning,
         "related": [{"message": each.message, **_span_data(each.span)} for each in diagnostic.related],

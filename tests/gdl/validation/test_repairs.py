@@ -9,7 +9,7 @@ from gdl.syntax.brackets import Lines
 from gdl.syntax.parser import parse
 from gdl.validation import Selection, validate
 from gdl.validation.fixes import FIXES, _meaning
-from gdl.validation.repairs import repairs
+from gdl.validation.repairs import EXPECTED, repairs
 from tests.conftest import ROOT
 
 SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif"))
@@ -89,6 +89,15 @@ def test_misspelled_names_are_replaced_in_any_letter_case():
     found = {diagnostic.code: repair for diagnostic, repair in repaired(text)}
     assert "(legal white (put 1))" in edited(text, found["GDL212"].edits)
     assert found["GDL212"].text == "Whyte"
+
+
+def test_expected_forms_are_those_of_the_keyword():
+    found = repaired("(role x) (<= (legal x) (true a b))")
+    assert [repair.expected for diagnostic, repair in found if diagnostic.code == "GDL202"] == [
+        ("(legal robot (mark 1))",),
+        ("(true (cell 1 b))",),
+    ]
+    assert all(len(forms) > 0 for forms in EXPECTED.values())
 
 
 @pytest.mark.parametrize("seed", range(40))

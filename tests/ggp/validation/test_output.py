@@ -33,7 +33,7 @@ def test_json_carries_what_a_repair_needs(reports):
     data = json.loads(to_json(reports))
     (sheet,) = (sheet for sheet in data["sheets"] if sheet["file"].endswith("unknown_fact.kif"))
     first = sheet["diagnostics"][0]
-    assert (first["text"], first["keepsMeaning"]) == ("(lihgt off)", False)
+    assert (first["text"], first["expected"], first["keepsMeaning"]) == ("(lihgt off)", [], False)
     assert first["edits"] == [{"line": 18, "column": 12, "endLine": 18, "endColumn": 17, "newText": "light"}]
 
 
