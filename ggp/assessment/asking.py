@@ -12,13 +12,16 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ggp.assessment.positions import Place, PlayOut, Position, rules_at
+from ggp.assessment.positions import Mixture, Place, PlayOut, Position, rules_at
 from ggp.engines.loading import load
 from ggp.game import Game, Move
 from ggp.integers import check_integers
 from ggp.match.faults import Crashed, Illegal, Late, Unreachable
 from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.match.terms import GRACE_SECONDS, derived_seed
+
+MIXTURE_ASKS = 16
+"""Moves requested if a mixed strategy is optimal: enough to distinguish 7/12 from 1."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Faults:
 class Answer:
     """A player's answer to one position.
 
-    moves     its moves, None for faults: one for a choice, all moves of a puzzle
+    moves     its moves, None for faults: one for a choice, MIXTURE_ASKS for a mixture, all moves of a puzzle
     goal      the goal it reached; puzzles only
     seconds   thinking time, START included
     """
@@ -100,7 +103,8 @@ class Asker:
         if isinstance(position, PlayOut):
             moves, goal = self._play_out(position, game)
         else:
-            moves = [self.move_in(place, game, game.initial_state())]
+            asks = range(MIXTURE_ASKS if isinstance(position, Mixture) else 1)
+            moves = [self.move_in(place, game, game.initial_state(), number) for number in asks]
         return Answer(position, tuple(moves), goal, self.clock() - begin)
 
     def game_of(self, path: str) -> Game[Any]:
@@ -110,15 +114,15 @@ class Asker:
             self.make_player().prepare(self._games[path])
         return self._games[path]
 
-    def move_in(self, place: Place, game: Game[Any], state: Hashable) -> str | None:
+    def move_in(self, place: Place, game: Game[Any], state: Hashable, number: int = 0) -> str | None:
         """The player's move in a state, in a separate match; None after a fault."""
-        match = _PositionMatch(self, place, game)
+        match = _PositionMatch(self, place, game, number)
         move = match.choose(state, None)
         match.player.stop(match.joint_move(state, move))
         return None if move is None else str(move)
 
     def _play_out(self, position: PlayOut, game: Game[Any]) -> tuple[list[str | None], int]:
-        match = _PositionMatch(self, position.place, game)
+        match = _PositionMatch(self, position.place, game, 0)
         state = game.initial_state()
         joint_move: tuple[Move, ...] | None = None
         moves: list[str | None] = []
@@ -134,14 +138,14 @@ class Asker:
 class _PositionMatch:
     """A started match from a position: counts faults and replaces missing moves by random ones."""
 
-    def __init__(self, asker: Asker, place: Place, game: Game[Any]) -> None:
+    def __init__(self, asker: Asker, place: Place, game: Game[Any], number: int) -> None:
         self.asker, self.place, self.game = asker, place, game
         self.role = next(role for role in game.roles if str(role) == place.role)
-        terms, seed = asker.terms, derived_seed(asker.terms.seed, f"{place.id}/0")
+        terms, seed = asker.terms, derived_seed(asker.terms.seed, f"{place.id}/{number}")
         self.chance = random.Random(seed)
         self.player = asker.make_player()
         clocks = terms.start_clock_seconds, terms.play_clock_seconds
-        match_id = f"{place.id}.0.{seed % 10**8}"
+        match_id = f"{place.id}.{number}.{seed % 10**8}"
         setup = MatchSetup(match_id, game, self.role, *clocks, seed, grace_seconds=terms.grace_seconds)
         self.player.get_ready()
         try:

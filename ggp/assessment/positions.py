@@ -62,7 +62,22 @@ class PlayOut:
         return 2 * len(self.solution) + 2
 
 
-Position: TypeAlias = Choice | PlayOut
+@dataclass(frozen=True)
+class Mixture:
+    """A position of a simultaneous zero-sum game, in which a move is asked for many times.
+
+    moves    the role's legal moves: the rows of `payoff`
+    payoff   goal for each of its moves against each of the opponent's, if both play perfectly afterwards
+    value    goal of its optimal mixed strategy
+    """
+
+    place: Place
+    moves: tuple[str, ...]
+    payoff: tuple[tuple[float, ...], ...]
+    value: float
+
+
+Position: TypeAlias = Choice | PlayOut | Mixture
 
 SKILLS: Mapping[str, str] = {
     "tactics 1": "wins in one move",
@@ -72,7 +87,7 @@ SKILLS: Mapping[str, str] = {
     "tactics 5": "forces a win in 5 moves",
     "strategy": "keeps the value of a solved game",
     "puzzles": "solves single-player games",
-    "simultaneous": "avoids dominated moves",
+    "simultaneous": "randomizes, and avoids dominated moves",
 }
 """Skill → its description. Depths count the moves of both sides."""
 
@@ -88,7 +103,11 @@ def _position_from(data: Mapping[str, Any]) -> Position:
     place = Place(*(data[key] for key in ("id", "skill", "game", "facts", "role")))
     if "good_moves" in data:
         return Choice(place, data["legal_count"], tuple(data["good_moves"]))
-    return PlayOut(place, data["best_goal"], tuple(data["solution"]))
+    if "solution" in data:
+        return PlayOut(place, data["best_goal"], tuple(data["solution"]))
+    return Mixture(
+        place, tuple(data["moves"]), tuple(tuple(row) for row in data["payoff"]), float(data["value"])
+    )
 
 
 def rules_at(place: Place) -> str:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import Any
 
-from ggp.assessment.asking import Answer, Asker, AssessmentTerms, Faults
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ggp.assessment.asking import MIXTURE_ASKS, Answer, Asker, AssessmentTerms, Faults
 from ggp.assessment.conformance import Check, ConformanceTest
-from ggp.assessment.positions import SKILLS, PlayOut, Position
+from ggp.assessment.positions import SKILLS, Choice, Mixture, PlayOut, Position
 from ggp.match.player import PlayerSpecError
 from ggp.players.factory import require_kind, seat_player
+from ggp.solver.matrix_games import solve_zero_sum
+
+NOISE_SAMPLES = 2000
+NOISE_QUANTILE = 0.95
+"""A mixture passes unless it is worse than 95 of 100 samples of an optimal one."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +41,48 @@ class Score:
 def score(answer: Answer) -> Score:
     """Score an answer by the known solution of its position."""
     position = answer.position
-    if isinstance(position, PlayOut):
-        value = min(1.0, (answer.goal or 0) / position.best_goal)
-        return Score(answer, value, f"goal {answer.goal} of {position.best_goal}")
-    move = answer.moves[0]
-    if move in position.good_moves:
-        return Score(answer, 1.0, f"{move} is correct")
-    return Score(answer, 0.0, f"{move or 'no move'} instead of {' or '.join(position.good_moves)}")
+    match position:
+        case Choice():
+            move = answer.moves[0]
+            if move in position.good_moves:
+                return Score(answer, 1.0, f"{move} is correct")
+            right = " or ".join(position.good_moves)
+            return Score(answer, 0.0, f"{move or 'no move'} instead of {right}")
+        case PlayOut():
+            value = min(1.0, (answer.goal or 0) / position.best_goal)
+            return Score(answer, value, f"goal {answer.goal} of {position.best_goal}")
+        case Mixture():
+            return _score_mixture(answer, position)
+
+
+def _score_mixture(answer: Answer, position: Mixture) -> Score:
+    """Score 1 for any plausible sample of optimal play, less if more exploitable."""
+    counts = Counter(answer.moves)
+    if counts[None]:
+        return Score(answer, 0.0, f"{counts[None]} of {len(answer.moves)} moves missing")
+    loss = exploitability(position, [counts[move] for move in position.moves])
+    allowed = chance_loss(position, len(answer.moves))
+    worst = max(position.value - min(row) for row in position.payoff)
+    value = 1.0 if loss <= allowed else max(0.0, 1 - (loss - allowed) / max(worst - allowed, 1e-9))
+    shown = ", ".join(f"{move} {counts[move]}" for move in position.moves)
+    return Score(answer, value, f"{shown}; loses {loss:.1f} to the best reply, {allowed:.1f} allowed")
+
+
+def exploitability(position: Mixture, counts: ArrayLike) -> float:
+    """The loss against the best reply of moves that are made in these proportions."""
+    shares = np.asarray(counts) / np.sum(counts)
+    return max(0.0, position.value - float((shares @ np.array(position.payoff)).min()))
+
+
+def chance_loss(position: Mixture, count: int) -> float:
+    """The 95th percentile of the loss of `count` optimally drawn moves."""
+    rng = random.Random(position.place.id)
+    perfect = solve_zero_sum([[Fraction(worth) for worth in row] for row in position.payoff]).row
+    rows, losses = range(len(perfect)), []
+    for _ in range(NOISE_SAMPLES):
+        drawn = Counter(rng.choices(rows, weights=[float(share) for share in perfect], k=count))
+        losses.append(exploitability(position, [drawn[row] for row in rows]))
+    return sorted(losses)[int(NOISE_QUANTILE * NOISE_SAMPLES)]
 
 
 @dataclass
@@ -128,5 +174,9 @@ def assess(
 
 def longest_seconds(positions: Sequence[Position], terms: AssessmentTerms) -> float:
     """Duration for a player that always uses up its clocks."""
-    moves = sum(each.move_limit if isinstance(each, PlayOut) else 1 for each in positions)
-    return len(positions) * terms.start_clock_seconds + moves * terms.play_clock_seconds
+    starts = [MIXTURE_ASKS if isinstance(each, Mixture) else 1 for each in positions]
+    moves = [
+        each.move_limit if isinstance(each, PlayOut) else asks
+        for each, asks in zip(positions, starts, strict=True)
+    ]
+    return sum(starts) * terms.start_clock_seconds + sum(moves) * terms.play_clock_seconds

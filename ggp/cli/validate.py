@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
@@ -79,6 +80,11 @@ def _selection(text: str) -> Selection:
     Limit("states", Count(1), None, "to explore; by default 100 million"),
 )
 @click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the match that shows the first fault to this JSON file.",
+)
+@click.option(
     "--select",
     "selection",
     default="",
@@ -105,6 +111,7 @@ def command(
     output: str,
     seconds: float,
     limits: dict[str, int],
+    record: Path | None,
     selection: Selection,
     is_fixing: bool,
 ) -> None:
@@ -118,11 +125,14 @@ def command(
     names = sheet_names(files)
     if not names:
         raise click.UsageError(f"no .kif files in {', '.join(files)}")
+    if record is not None and not (play or prove):
+        raise click.UsageError("--record needs --play or --prove")
     if is_fixing and STANDARD_INPUT in names:
         raise click.UsageError("--fix changes files and cannot be used with standard input")
     request = Request(
         play=PlayLimits(limits["playouts"], step_limit=limits["steps"], seconds=seconds) if play else None,
         prove=ProofLimits(limits["states"], seconds) if prove else None,
+        record=record,
         selection=selection,
         is_fixing=is_fixing,
     )

@@ -20,6 +20,7 @@ from gdl.validation.fixes import FixError, fix
 from ggp.engines.loading import RulesNotFoundError, find_rules, is_rule_text
 from ggp.files import write_text
 from ggp.game import Game
+from ggp.match.record import write_record
 from ggp.validation.output import SheetReport
 from ggp.validation.properties import (
     LONGEST,
@@ -31,6 +32,7 @@ from ggp.validation.properties import (
     Property,
     declarations_of,
     diagnostic_of,
+    record_of,
 )
 
 STANDARD_INPUT = "-"
@@ -50,6 +52,7 @@ class Request:
 
     play: PlayLimits | None = None
     prove: ProofLimits | None = None
+    record: Path | None = None
     selection: Selection = field(default_factory=Selection)
     is_fixing: bool = False
     progress: Callable[[str], None] = field(default=lambda text: None)
@@ -198,7 +201,7 @@ def _play(program: Program, report: SheetReport, request: Request) -> None:
     except GdlError as error:
         report.note = f"aborted: {error}"
     report.properties = _surest(report.properties)
-    _note_faults(program, report, request)
+    _note_faults(program, exact, report, request)
 
 
 def _surest(properties: list[Property]) -> list[Property]:
@@ -224,9 +227,10 @@ def _games(program: Program, name: str, request: Request, *, is_growing: bool) -
     return make_game(program, name, limits=limits), exact
 
 
-def _note_faults(program: Program, report: SheetReport, request: Request) -> None:
-    """Add a diagnostic per code for refuted properties."""
+def _note_faults(program: Program, game: Game[Any], report: SheetReport, request: Request) -> None:
+    """Add a diagnostic per code for refuted properties; record the first witness match."""
     found: dict[str, Diagnostic] = {}
+    record = request.record
     refuted = {fact.code for fact in report.properties if fact.outcome is Outcome.REFUTED}
     for fact in report.properties:
         if fact.code == "GDL406" and not refuted.isdisjoint(HINDRANCES):
@@ -234,6 +238,9 @@ def _note_faults(program: Program, report: SheetReport, request: Request) -> Non
         diagnostic = diagnostic_of(fact, program)
         if diagnostic is not None:
             found.setdefault(fact.code, diagnostic)
+            if record is not None and fact.witness is not None:
+                write_record(record_of(game, fact.witness, f"{fact.code}: {fact.detail}"), record)
+                record = None
     reported = (each for each in found.values() if request.selection.includes(each.code))
     report.diagnostics = sorted([*report.diagnostics, *reported], key=reading_order)
 

@@ -2,15 +2,16 @@
 
 import asyncio
 import json
+import random
 
 import pytest
 from click.testing import CliRunner
 
 from gdl.syntax.parser import parse_term
-from ggp.assessment.asking import Answer, Asker, AssessmentTerms
+from ggp.assessment.asking import MIXTURE_ASKS, Answer, Asker, AssessmentTerms
 from ggp.assessment.conformance import ConformanceTest, NoAnswerError
-from ggp.assessment.positions import Choice, PlayOut, load_positions, rules_at
-from ggp.assessment.score_card import assess, longest_seconds, score
+from ggp.assessment.positions import Choice, Mixture, Place, PlayOut, load_positions, rules_at
+from ggp.assessment.score_card import assess, chance_loss, exploitability, longest_seconds, score
 from ggp.cli.main import app
 from ggp.match.faults import Late, Unreachable
 from ggp.match.player import Player, PlayerFaultError
@@ -19,6 +20,12 @@ from ggp.protocol.messages import Play, Start
 from tests.ggp.wire import running_player, scripted_player
 
 TERMS = AssessmentTerms(start_clock_seconds=60, play_clock_seconds=60, engine="reasoner")
+ROCK = Mixture(
+    Place("rps", "simultaneous", "rockpaperscissors", "( fresh )", "left"),
+    ("paper", "rock", "scissors"),
+    ((50, 100, 0), (0, 50, 100), (100, 0, 50)),
+    50.0,
+)
 POSITIONS = load_positions()
 
 
@@ -124,16 +131,41 @@ def test_puzzles_end_at_the_move_limit():
     assert score(answer).value < 1
 
 
+@pytest.mark.parametrize(
+    ("moves", "least", "most"),
+    [
+        (("rock",) * MIXTURE_ASKS, 0, 0.1),
+        (("rock", "paper", "scissors") * 5 + ("rock",), 1, 1),
+        (("rock",) * 15 + (None,), 0, 0),
+    ],
+)
+def test_a_pure_strategy_is_exploitable(moves, least, most):
+    assert least <= score(Answer(ROCK, moves, None, 0.0)).value <= most
+
+
+def test_mixture_numbers():
+    assert exploitability(ROCK, [1, 0, 0]) == 50
+    assert exploitability(ROCK, [1, 1, 1]) == pytest.approx(0)
+    assert 5 < chance_loss(ROCK, MIXTURE_ASKS) < 25
+
+
+@pytest.mark.slow
+def test_perfect_players_pass_mixtures_about_19_times_in_20():
+    rng = random.Random(3)
+    answers = (tuple(rng.choices(ROCK.moves, k=MIXTURE_ASKS)) for _ in range(60))
+    assert sum(score(Answer(ROCK, moves, None, 0.0)).is_right for moves in answers) >= 53
+
+
 def test_a_player_that_knows_everything_gets_full_marks():
     for position in POSITIONS:
-        if position.place.game in ("tictactoe", "hanoi", "hex_4x4"):
+        if not isinstance(position, Mixture) and position.place.game in ("tictactoe", "hanoi", "hex_4x4"):
             moves = position.good_moves if isinstance(position, Choice) else position.solution
             assert score(ask(position, Scripted(*moves))[0]).value == 1, position.place.id
 
 
 def test_the_assessment_is_bounded():
     assert 60 < longest_seconds(POSITIONS, AssessmentTerms()) < 10 * 60
-    assert longest_seconds([first(Choice)], AssessmentTerms(2.0, 3.0)) == 5.0
+    assert longest_seconds([first(Choice), ROCK], AssessmentTerms(2.0, 3.0)) == (1 + MIXTURE_ASKS) * 5.0
     assert longest_seconds([first(PlayOut)], AssessmentTerms(2.0, 3.0)) == 2 + 3 * first(PlayOut).move_limit
 
 

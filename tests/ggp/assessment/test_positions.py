@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from ggp import solver
-from ggp.assessment.positions import SKILLS, Choice, PlayOut, load_positions, rules_at
+from ggp.assessment.positions import SKILLS, Choice, Mixture, PlayOut, load_positions, rules_at
 from ggp.engines.loading import load
 from tests.conftest import mostly_slow
 from tests.oracles.naive_solver import solve, successors
@@ -33,7 +33,7 @@ def role_index(game, position):
 
 def test_there_are_positions_for_every_skill():
     skills = [position.place.skill for position in POSITIONS]
-    assert {skill: skills.count(skill) >= 4 for skill in SKILLS} == dict.fromkeys(SKILLS, True)
+    assert {skill: skills.count(skill) >= 5 for skill in SKILLS} == dict.fromkeys(SKILLS, True)
     assert len({position.place.id for position in POSITIONS}) == len(POSITIONS)
     assert len({(p.place.game, p.place.facts, p.place.role) for p in POSITIONS}) == len(POSITIONS)
     assert len({position.place.game for position in POSITIONS}) >= 12
@@ -51,6 +51,8 @@ def test_a_game_begins_in_the_position(position):
             assert len(legal) == position.legal_count
             assert 0 < len(position.good_moves) < len(legal)
             assert set(position.good_moves) < set(legal)
+        case Mixture():
+            assert list(position.moves) == legal
         case PlayOut():
             assert position.solution[0] in legal
 
@@ -126,6 +128,17 @@ def joint_rows(game, state, role):
     other = game.legal_moves(state, game.roles[1 - role])
     for mine in game.legal_moves(state, game.roles[role]):
         yield [(mine, theirs) if role == 0 else (theirs, mine) for theirs in other]
+
+
+@pytest.mark.parametrize("position", of_kind(Mixture))
+def test_payoffs_and_values_of_mixtures(position):
+    game, values = solved(position)
+    role = role_index(game, position)
+    for row, pairs in zip(position.payoff, joint_rows(game, game.initial_state(), role), strict=True):
+        for value, pair in zip(row, pairs, strict=True):
+            assert value == pytest.approx(values(pair)[role], abs=0.01)
+    assert position.value == pytest.approx(values()[role], abs=0.01)
+    assert max(min(row) for row in position.payoff) < position.value - 1, "a pure move would do"
 
 
 @pytest.mark.parametrize("position", of_kind(Choice, lambda p: not is_one_sided(p)))

@@ -43,6 +43,7 @@ def test_exit_codes(run, tmp_path):
     assert run("validate", "broken.kif", "fine.kif").exit_code == 1
     assert run("validate", "broken.kif", "gone.kif").exit_code == 2
     assert run("validate").exit_code == 2
+    assert run("validate", "--record", "x.json", "fine.kif").exit_code == 2
 
 
 def test_folders_are_searched_and_summarized(run, tmp_path):

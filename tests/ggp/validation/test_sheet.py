@@ -7,6 +7,7 @@ import pytest
 from gdl.errors import Severity
 from gdl.syntax.parser import parse
 from ggp.engines.loading import load
+from ggp.match.record import read_record
 from ggp.validation.output import explanation
 from ggp.validation.playouts import play_randomly
 from ggp.validation.properties import CODES, Declarations, Outcome, PlayLimits, ProofLimits, declarations_of
@@ -54,6 +55,18 @@ def test_every_code_of_playing_has_a_sheet_and_an_explanation():
     assert {expected_code(path) for path in FAULTY} == set(CODES)
     for code, title in CODES.items():
         assert explanation(code).startswith(f"{code}: {title}\n")
+
+
+def test_witness_is_recorded_as_a_match(tmp_path):
+    record_file = tmp_path / "witness.json"
+    path = ROOT / "tests" / "invalid" / "play" / "no_goal.kif"
+    examine(str(path), Request(play=FEW, record=record_file))
+    record = read_record(record_file)
+    ((move,),) = record.moves
+    assert move in ("(make bright)", "(make dim)")
+    how = move.removeprefix("(make ").removesuffix(")")
+    assert record.states == ["( (light off) )", f"( (light {how}) )"]
+    assert record.fault.startswith("GDL403: ")
 
 
 def test_tictactoe_is_decided():
