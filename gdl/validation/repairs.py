@@ -42,6 +42,7 @@ EXPECTED: Mapping[str, tuple[str, ...]] = {
     "GDL201": (FORMS["role"],),
     "GDL209": ("(goal robot 100)", "(goal robot 0)"),
     "GDL213": (FORMS["role"],),
+    "GDL324": ("(goal robot 100)", "(goal robot 0)"),
 }
 """Code → the forms of which one belongs in the place; those of keywords are in `gdl.keywords.FORMS`."""
 _OF_KEYWORDS = frozenset({"GDL202", "GDL214", "GDL321", "GDL327"})

@@ -1,4 +1,9 @@
-"""Checks of facts that are lost between states; `ggp validate --play` compares `base` and `input`."""
+"""Checks of facts and moves: undeclared, overdeclared, or lost between states.
+
+Facts and moves are compared with declarations by the shapes of their arguments (`gdl.validation.inference`):
+a fact that fits no shape of `base` is certainly missing there. `ggp validate --play` compares whole facts and
+moves.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,75 @@ from typing import TypeAlias
 from gdl.dependencies import DOES, TRUE, may_unify
 from gdl.errors import Related
 from gdl.keywords import RANDOM
-from gdl.program import Rule, arguments_of, body_literals
+from gdl.program import Predicate, Rule, arguments_of, body_literals
 from gdl.terms import Compound, Symbol, Term, Variable
 from gdl.validation.codes import Findings, warning
+from gdl.validation.inference import Position, Shapes, Sources, common_tokens, parts_of, token_of
 from gdl.validation.sheet import Sheet
+
+BASE = Predicate("base", 1)
+INPUT = Predicate("input", 2)
+_DECLARED = (("init", BASE, "GDL316"), ("next", BASE, "GDL316"), ("legal", INPUT, "GDL317"))
+
+
+def undeclared(sheet: Sheet) -> Findings:
+    """GDL316, GDL317: heads no instance of which base or input lists."""
+    if sheet.inference is None:
+        return
+    shapes = sheet.inference.shapes
+    for name, declaration, code in _DECLARED:
+        declared = sheet.program.by_predicate.get(declaration)
+        if declared is None or declaration not in shapes.alive:
+            continue
+        for rule in sheet.plain.rules_for(name, declaration.arity):
+            if id(rule) in sheet.inference.misfits:
+                continue
+            sources, arguments = sheet.inference.sources[id(rule)], enumerate(arguments_of(rule.head))
+            parts = (_outside(one, (declaration, index), sources, shapes) for index, one in arguments)
+            outside = next(filter(None, parts), None)
+            if outside is not None:
+                kind = "fact" if declaration == BASE else "move"
+                message = (
+                    f"{arguments_of(rule.head)[-1]}: '{declaration.name}' lists no such {kind},"
+                    f" because {outside} never occurs there"
+                )
+                note = Related(f"'{declaration.name}' is defined here", declared[0].head.span)
+                yield warning(code, message, rule.head.span, note)
+
+
+def _outside(term: Term, position: Position, sources: Sources, shapes: Shapes) -> Term | None:
+    """The first part of a term that cannot stand at a position."""
+    if isinstance(term, Variable):
+        places = sources.get(term.name)
+        return None if not places or common_tokens([*places, position], shapes) else term
+    if token_of(term) not in shapes.at(position):
+        return term
+    parts = (_outside(part, place, sources, shapes) for part, place in parts_of(term, position))
+    return next((found for found in parts if found is not None), None)
+
+
+def overdeclared(sheet: Sheet) -> Findings:
+    """GDL323: functions that base or input lists but no rule produces.
+
+    Single facts that never hold are not reported: base is meant to be a superset.
+    """
+    if sheet.inference is None:
+        return
+    shapes = sheet.inference.shapes
+    for declaration, made in ((BASE, Predicate("true", 1)), (INPUT, Predicate("does", 2))):
+        if made not in shapes.alive:
+            continue
+        kind = "fact" if declaration == BASE else "move"
+        possible = shapes.at((made, made.arity - 1))
+        for rule in sheet.program.by_predicate.get(declaration, ()):
+            term = arguments_of(rule.head)[-1]
+            if isinstance(term, Variable):
+                continue
+            pattern = Compound(made.name, (*[Variable("_")] * (made.arity - 1), term))
+            if token_of(term) not in possible and not sheet.inference.is_awaited(pattern):
+                message = f"'{declaration.name}' lists {term}, but no rule produces such a {kind}"
+                yield warning("GDL323", message, term.span or rule.span)
+
 
 Fact: TypeAlias = tuple[str, int]
 """Name and number of arguments."""
@@ -113,4 +183,4 @@ def _fact(term: Term) -> Fact | None:
     return term.name, len(term.arguments) if isinstance(term, Compound) else 0
 
 
-CHECKS = (forgotten_facts,)
+CHECKS = (forgotten_facts, undeclared, overdeclared)

@@ -18,7 +18,7 @@ from gdl.program import Predicate, arguments_of, predicate_of
 from gdl.terms import Compound, Symbol, Variable, is_goal, is_ground
 from gdl.validation.checks.names import Spelling
 from gdl.validation.codes import Findings, error, warning
-from gdl.validation.inference import Inference, Position
+from gdl.validation.inference import Inference, Position, common_tokens
 from gdl.validation.sheet import ABOUT_ROLES, Sheet
 
 MAKERS = ("init", "next")
@@ -122,4 +122,25 @@ def impossible_goals(sheet: Sheet) -> Findings:
                 yield error("GDL209", message, value.span or atom.span)
 
 
-CHECKS = (idle_roles, impossible_goals, unknown_roles, misspelled_roles)
+def doubtful_goals(sheet: Sheet) -> Findings:
+    """GDL324: goals given by a variable that may have other values."""
+    inference = sheet.inference
+    if inference is None:
+        return
+    for rule in sheet.plain.rules_for("goal", 2):
+        value = arguments_of(rule.head)[1]
+        if not isinstance(value, Variable) or id(rule) in inference.misfits:
+            continue
+        values = common_tokens(inference.sources[id(rule)].get(value.name, ()), inference.shapes)
+        odd = sorted(
+            str(token) for token in values if not isinstance(token, str) or not is_goal(Symbol(token))
+        )
+        if odd:
+            message = (
+                f"goal {value} may be {odd[0]}, as far as can be determined without playing:"
+                " goals are integers from 0 to 100"
+            )
+            yield warning("GDL324", message, value.span or rule.span)
+
+
+CHECKS = (idle_roles, impossible_goals, doubtful_goals, unknown_roles, misspelled_roles)
