@@ -1,5 +1,6 @@
 """Rule sheets that are small to read and enormous if derived bottom-up.
 
+counting      a recursive count over a board that carries two counters to its end
 lists         predicates over lists of up to 25 cells, called with the list given
 exactly_once  a 10-ary relation of distinct values, as in sudoku
 armies        40 pieces that are named in the state
@@ -11,6 +12,41 @@ from __future__ import annotations
 def chain(name: str, last: int, first: int = 0) -> str:
     """Facts `(name 0 1) … (name last-1 last)`."""
     return " ".join(f"({name} {number} {number + 1})" for number in range(first, last))
+
+
+def counting(points: int = 24) -> str:
+    """Two players mark points; who marked more at the end, by a count with two accumulators, has won."""
+    cells = " ".join(f"(init (cell {point} blank))" for point in range(1, points + 1))
+    numbers = " ".join(f"(number {number})" for number in range(points + 1))
+    return f"""
+    (role white) (role black) {cells} (init (control white)) (init (left {points}))
+    {numbers} {chain("succ", points + 1)}
+    (<= (less ?x ?y) (succ ?x ?y) (number ?y))
+    (<= (less ?x ?z) (succ ?x ?y) (less ?y ?z))
+    (other white black) (other black white)
+    (<= (legal ?r (mark ?p)) (true (control ?r)) (true (cell ?p blank)))
+    (<= (legal ?r noop) (other ?r ?s) (true (control ?s)))
+    (<= (next (cell ?p ?r)) (does ?r (mark ?p)))
+    (<= (next (cell ?q ?r)) (does ?r (mark ?p)) (succ ?p ?q) (true (cell ?q ?s)) (other ?r ?s))
+    (<= (next (cell ?q ?s)) (true (cell ?q ?s)) (does ?r (mark ?p)) (distinct ?p ?q) (not (flipped ?q)))
+    (<= (flipped ?q) (does ?r (mark ?p)) (succ ?p ?q) (true (cell ?q ?s)) (other ?r ?s))
+    (<= (next (control ?s)) (true (control ?r)) (other ?r ?s))
+    (<= (next (left ?m)) (true (left ?n)) (succ ?m ?n))
+    (<= terminal (true (left 0)))
+    (<= (material ?w ?b) (count_loop 1 0 0 ?w ?b))
+    (<= (count_loop ?p ?w ?b ?m ?n) (true (cell ?p white)) (succ ?p ?q) (succ ?w ?v)
+        (count_loop ?q ?v ?b ?m ?n))
+    (<= (count_loop ?p ?w ?b ?m ?n) (true (cell ?p black)) (succ ?p ?q) (succ ?b ?c)
+        (count_loop ?q ?w ?c ?m ?n))
+    (<= (count_loop ?p ?w ?b ?m ?n) (true (cell ?p blank)) (succ ?p ?q) (count_loop ?q ?w ?b ?m ?n))
+    (<= (count_loop {points + 1} ?w ?b ?w ?b) (number ?w) (number ?b))
+    (<= (goal white 100) (material ?w ?b) (less ?b ?w))
+    (<= (goal white 50) (material ?w ?w))
+    (<= (goal white 0) (material ?w ?b) (less ?w ?b))
+    (<= (goal black 100) (material ?w ?b) (less ?w ?b))
+    (<= (goal black 50) (material ?w ?w))
+    (<= (goal black 0) (material ?w ?b) (less ?b ?w))
+    """
 
 
 def list_of(names: list[str]) -> str:

@@ -7,6 +7,8 @@ after rewriting that keeps the ground program small.
 
     simplification   what can be decided from the rules alone
     estimation       expected domains and numbers of instances
+    horizon          lists of what fluents can hold before a match must end
+    accumulation     recursion that only passes its result on, derived from its calls
     demand           costly predicates only for arguments that callers can ask for
     unfolding        calls replaced by definitions, if that makes splitting cheaper
     splitting        long bodies split by auxiliary predicates
@@ -20,6 +22,7 @@ after rewriting that keeps the ground program small.
 from __future__ import annotations
 
 from gdl.errors import GroundingError
+from gdl.grounding.accumulation import derive_from_calls
 from gdl.grounding.asp import Names, to_asp
 from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
@@ -33,6 +36,7 @@ from gdl.grounding.gringo import (
     stream,
 )
 from gdl.grounding.ground_program import FALSE_ATOM, TRUE_ATOM, GroundProgram
+from gdl.grounding.horizon import bound_by_horizon
 from gdl.grounding.simplification import prune, simplify
 from gdl.grounding.splitting import cost, split
 from gdl.grounding.unfolding import unfold
@@ -109,6 +113,10 @@ def rewrite(program: Program) -> list[Rule]:
     rules = simplify(program.rules, program.source)
     estimates = estimate(rules)
     if any(cost(estimates, rule.literals) > COSTLY for rule in rules):
+        rules = bound_by_horizon(rules, estimates)
+        estimates = estimate(rules)
+        rules = derive_from_calls(rules, estimates)
+        estimates = estimate(rules)
         rules = guard(rules, estimates)
         estimates = estimate(rules)
         rules = prune(unfold(rules, estimates))

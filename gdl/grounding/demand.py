@@ -141,6 +141,8 @@ class _Analysis:
             for predicate in component:
                 if predicate in NEEDED | GIVEN or predicate not in self.by_predicate:
                     continue
+                if " " in predicate.name:  # made by `gdl.grounding.accumulation`, from calls already
+                    continue
                 own = self.by_predicate[predicate]
                 wraps = any(map(builds_terms, own))
                 is_costly = max(cost(self.estimates, rule.literals) for rule in own) > COSTLY
