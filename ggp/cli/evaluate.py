@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gdl.errors import GdlError
 from ggp.cli.options import Count, Limit, Seconds, json_option, limit_option
 from ggp.cli.progress import load_compiled, progress_of
 from ggp.game import GameError
@@ -80,7 +81,7 @@ def command(
     Ctrl-C ends the work with the figures so far. Exit code: 0 success, 1 a requirement is not met or a game
     cannot be played, 2 wrong usage.
     """
-    from ggp.game_evaluation.evaluate import UNPLAYABLE, EvaluationTerms, evaluate
+    from ggp.game_evaluation.evaluate import EvaluationTerms, evaluate
 
     terms = EvaluationTerms(
         limits["simulations"], limits["matches"], limits["playouts"], limits["steps"], seconds
