@@ -175,9 +175,11 @@ def _requires(program: Program, body: Sequence[Formula], role: Term, name: str, 
 
 def _is_pile(values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]) -> bool:
     """Whether facts such as `(heap c 5)` give a size to each of the names that they can have."""
-    if len(values) != 2 or len(dict(own)) != len(own) or {name for name, _ in own} != values[0]:
+    if len(values) != 2 or {fact[0] for fact in own} != values[0]:
         return False
-    return bool(own) and all(value.isdigit() and int(value) <= PILE_LIMIT for value in values[1])
+    return len(own) == len(values[0]) and all(
+        value.isdigit() and int(value) <= PILE_LIMIT for value in values[1]
+    )
 
 
 def _find_lines(
