@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.circuit.simplify.tokens import find_tokens
+from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
@@ -72,6 +74,7 @@ SMALL_TABLE = 1 << 21
 costs more than clearing it."""
 _CLEARED = 1 << 20
 _COMPARED = 1 << 16
+_TOKEN_SECONDS = 0.05
 _RELEASED = mmap.PAGESIZE // 8
 """Words of keys on a page, which memory returns to the system as a whole."""
 _OWN_PAGES_BYTES = 1 << 16
@@ -136,7 +139,7 @@ class _Enumeration:
         self.may_overflow = bool((np.diff(game.tables.first_move) > MAX_MOVES).any())
         self.root = game.initial_state() if start is None else start
         self.chunk_states = 1 << 10
-        self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, _counting(game))
+        self.code = code_at(0) if code_at is not None else _code_of(game)
         self.words = self.code.word_count
         self.bits = len(self.code.first_source) - 1 if code_at is None else 64
         game.native.begin(game.words)
@@ -495,10 +498,16 @@ class _Enumeration:
         return goal
 
 
-def _counting(game: CompiledGame) -> list[list[int]]:
-    """The exclusive fluents in an order in which those of a step counter count, as a rank needs them."""
+def _code_of(game: CompiledGame) -> StateCode:
+    """The state code of one word, if there is any. The steps of a counter are numbered as they count, as a
+    rank needs them."""
     text = [str(fluent) for fluent in game.terms.fluents]
-    return [sorted(group, key=lambda f: (len(text[f]), text[f])) for group in game.exclusive]
+    groups = [sorted(group, key=lambda f: (len(text[f]), text[f])) for group in game.exclusive]
+    code = make_code(len(text), groups)
+    if code.word_count > 1:
+        circuit = circuit_of(game.tables, game.terms, game.exclusive)
+        code = make_code(len(text), [*groups, *find_tokens(circuit, time.thread_time() + _TOKEN_SECONDS)])
+    return code
 
 
 def _grown(count: int, itemsize: int) -> int:
