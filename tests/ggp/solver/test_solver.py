@@ -180,6 +180,20 @@ def test_layers_change_no_state_and_no_value(monkeypatch, name, is_layered):
     assert space.number(~states[:1]).tolist() == [-1]
 
 
+def test_places_of_a_piece_share_bits_of_a_key():
+    """66 facts, of which 32 say where the wolf is."""
+    game = load("sheepandwolf", "lanes")
+    space = reachable.reachable_states(game, SolverLimits(states=3_000), is_lenient=True)
+    assert space.code.word_count == 1
+    states = decode_keys(space.code, np.unique(space.keys).reshape(-1, 1))
+    assert len(states) == space.state_count > 3_000
+    for piece, count in ("wolf", 1), ("sheep", 4):
+        places = [
+            str(fluent).endswith(f" {piece})") and "cell" in str(fluent) for fluent in game.terms.fluents
+        ]
+        assert (states[:, places].sum(axis=1) == count).all()
+
+
 @pytest.mark.parametrize("estimate_from", [0, 10**6])
 def test_tables_that_grow_change_no_state(monkeypatch, estimate_from):
     game = load("tictactoe", "lanes")
