@@ -139,7 +139,7 @@ class _Enumeration:
         self.may_overflow = bool((np.diff(game.tables.first_move) > MAX_MOVES).any())
         self.root = game.initial_state() if start is None else start
         self.chunk_states = 1 << 10
-        self.code = code_at(0) if code_at is not None else _code_of(game)
+        self.code = code_at(0) if code_at is not None else _code_of(game, may_prove=start is None)
         self.words = self.code.word_count
         self.bits = len(self.code.first_source) - 1 if code_at is None else 64
         game.native.begin(game.words)
@@ -345,7 +345,8 @@ class _Enumeration:
             self._fill_table(self._next_slots(), wanted)
 
     def _next_slots(self) -> int:
-        """The size of a larger key table: large enough for all states expected, if it stays small by that."""
+        """Slots of the next key table: twice as many, four times while it is small, and four times again if
+        that would not suffice for the states expected."""
         slots, small = len(self.table), min(SMALL_TABLE, self.limits.mebibytes << 14)
         if slots > small:
             return 2 * slots
@@ -498,13 +499,15 @@ class _Enumeration:
         return goal
 
 
-def _code_of(game: CompiledGame) -> StateCode:
-    """The state code of one word, if there is any. The steps of a counter are numbered as they count, as a
-    rank needs them."""
+def _code_of(game: CompiledGame, *, may_prove: bool) -> StateCode:
+    """A state code in which the steps of a counter are numbered as they count, as a rank needs them.
+
+    may_prove   if keys take several words, prove pieces that are in one place at a time: 1 to 60 ms
+    """
     text = [str(fluent) for fluent in game.terms.fluents]
     groups = [sorted(group, key=lambda f: (len(text[f]), text[f])) for group in game.exclusive]
     code = make_code(len(text), groups)
-    if code.word_count > 1:
+    if may_prove and code.word_count > 1:
         circuit = circuit_of(game.tables, game.terms, game.exclusive)
         code = make_code(len(text), [*groups, *find_tokens(circuit, time.thread_time() + _TOKEN_SECONDS)])
     return code
