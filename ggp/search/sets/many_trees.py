@@ -81,7 +81,7 @@ class SetForest:
 
     >>> import ggp, numpy as np
     >>> game = ggp.load("wire_cutting")
-    >>> forest = SetForest(game, seed=1, lanes=1)
+    >>> forest = SetForest(game, seed=1)
     >>> forest.put_roots(game.unpack(game.initial_state())[None], np.zeros((1, 2), np.uint64))
     >>> forest.grow(100)
     True
