@@ -211,6 +211,8 @@ match tictactoe random random random | takes 2 players, one for each of x, o; go
 match nosuchgame | no such file or game
 match tictactoe random random --engine steam | 'steam' is not one of
 player --page | No such option '--page': the log has what the search expects
+validate --json nim | No such option '--json': it is `--format json` now
+tournament --simulations 9 | No such option '--simulations': it is `--set simulations=N` now
 match tictactoe --repeat 2 | No such option '--repeat': `ggp tournament` plays many matches
 tournament export a.sqlite --columns game | No such option '--columns': the CSV has all columns
 export tictactoe -o x.aig | `ggp export GAME > FILE`
