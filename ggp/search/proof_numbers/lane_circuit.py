@@ -332,7 +332,7 @@ class LaneCode:
 
     def __init__(self, game: CompiledGame) -> None:
         turns = game.lane_tables.turns
-        # What is hopeless is so where the mover has no winning move, which the other role may leave by a pass.
+        # What is hopeless is so where the mover has no winning move, which a pass may leave it.
         may_pass = np.isin(turns.waiting, turns.leaf_move).any()
         ends = None if may_pass else early_ends_circuit(game)
         self.built = LaneCircuit(game, ends, promising_moves(game), find_point_of_view(game))
