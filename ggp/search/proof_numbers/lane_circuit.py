@@ -331,12 +331,11 @@ class LaneCode:
     """
 
     def __init__(self, game: CompiledGame) -> None:
-        self.built = LaneCircuit(
-            game,
-            early_ends_circuit(game),
-            promising_moves(game),
-            find_point_of_view(game),
-        )
+        turns = game.lane_tables.turns
+        # What is hopeless is so where the mover has no winning move, which a pass may leave it.
+        may_pass = np.isin(turns.waiting, turns.leaf_move).any()
+        ends = None if may_pass else early_ends_circuit(game)
+        self.built = LaneCircuit(game, ends, promising_moves(game), find_point_of_view(game))
         self.tables, none = tabulate(self.built.circuit()), np.zeros(0, np.int32)
         rows = self.tables.gate0
         self.row_count = rows + SPARE_ROWS
