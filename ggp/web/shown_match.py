@@ -382,7 +382,7 @@ class ShownMatch:
         self._begin_step()
 
     def _reopen(self) -> None:
-        """Let the match go on, whoever resigned."""
+        """Let the match go on after a resignation."""
         self._verdict, self._verdict_goals = "", list[int | None]()
 
     def _begin_step(self) -> None:

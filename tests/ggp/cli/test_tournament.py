@@ -112,7 +112,7 @@ def test_a_tournament_is_published_as_pages(ggp, wrong, tmp_path):
     assert (code, "has no match 'nothing'" in output) == (1, True)
     assert ggp("show", "tournament.sqlite", "--html", "out") == (0, "open out/index.html\n")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"index.html", "agent-2.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names
+    assert {"index.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names
 
 
 PUBLISHED = "condition", "game", "repetition", "agent", "goal", "steps", "simulations"
