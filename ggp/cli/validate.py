@@ -20,7 +20,6 @@ from ggp.validation.output import (
     SheetReport,
     codes_table,
     explanation,
-    statistics_of,
     summary_of,
     text_of,
     to_github,
@@ -65,8 +64,8 @@ def _selection(text: str) -> Selection:
     "--format",
     "output",
     default="text",
-    type=click.Choice(["text", "statistics", "json", "github"]),
-    help="Output format; statistics: the number of findings per code.",
+    type=click.Choice(["text", "json", "github"]),
+    help="Output format.",
 )
 @click.option(
     "--seconds",
@@ -148,7 +147,7 @@ def command(
 
             report = _examine(name, replace(request, progress=show_stage))
             reports.append(report)
-            if output == "text" or (output == "statistics" and report.unreadable):
+            if output == "text":
                 _show(report)
     _print_all(reports, output)
     sys.exit(max(_exit_code(report, strict) for report in reports))
@@ -156,9 +155,7 @@ def command(
 
 def _print_all(reports: Sequence[SheetReport], output: str) -> None:
     """Print the end of the output, after the last file."""
-    if output == "statistics":
-        click.echo(statistics_of(reports), nl=any(report.diagnostics for report in reports))
-    elif output == "text":
+    if output == "text":
         if len(reports) > 1:
             click.echo(summary_of(reports))
     elif text := {"json": to_json, "github": to_github}[output](reports):
