@@ -229,12 +229,12 @@ def _require_memory(batch: Batch, layout: Layout) -> None:
 
 
 def _filled(layout: Layout, batch: _Words, read: Mapping[str, NDArray[Any]]) -> EnvState:
-    """A state with copies of the arrays of `batch`, and the fields in `read`."""
+    """A state with copies of the arrays of `batch`, and of the fields in `read`."""
     own = _new_batch(layout, len(batch[-1]))
     words: _Words = in_words(own)
     for target, source in zip(words, batch, strict=True):
         np.copyto(target, source)
-    return _made(layout, own, None, **read)
+    return _made(layout, own, None, **{name: np.array(array) for name, array in read.items()})
 
 
 def _contents(state: EnvState) -> list[NDArray[Any]]:
