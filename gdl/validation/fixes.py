@@ -174,7 +174,7 @@ def _duplicates(program: Program) -> Iterator[Correction]:
     """GDL309, with the rest of the line if nothing else is on it."""
     text = _Text(program)
     for finding in repeated_rules(Sheet(program)):
-        if finding.span is None:
+        if finding.code != "GDL309" or finding.span is None:
             continue
         edit = text.edit(finding.span, "")
         line_start = text.lines.start(finding.span.line)

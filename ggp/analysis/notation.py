@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, repeat
 from typing import TypeAlias
 
 from gdl.errors import GdlError
@@ -126,12 +125,26 @@ class Notation:
     def line(self, moves: Sequence[Sequence[str]], facts: Sequence[Term]) -> list[list[str]]:
         """The texts of joint moves in a row, each move given in KIF, from the state `facts` on.
 
-        What the first of them captures is shown.
+        What stands where after a move is judged from the cells that it names.
         """
-        states = chain([facts], repeat(None))
-        return [
-            [self.of_kif(text, state) for text in joint] for joint, state in zip(moves, states, strict=False)
-        ]
+        occupied, texts = set(self._occupied(facts)), []
+        for joint_move in moves:
+            terms = [self.term_of(text) for text in joint_move]
+            now = frozenset(occupied)
+            pairs = zip(terms, joint_move, strict=True)
+            texts.append([text if term is None else self._short(term, now) for term, text in pairs])
+            for term in terms:
+                if term is not None:
+                    self._step(term, occupied)
+        return texts
+
+    def _step(self, move: Term, occupied: set[Cell]) -> None:
+        """Move what the cells named by `move` suggest: from the first one to the others."""
+        reading = self.reading
+        cells = [] if reading is None else list(reading.cells(move).values())
+        if len(cells) > 1 and cells[0] in occupied:
+            occupied.remove(cells[0])
+        occupied |= set(cells[1:] or cells)
 
     def term_of(self, text: str) -> Term | None:
         """The move that a report has as `text`; None if it is to be shown as it is."""

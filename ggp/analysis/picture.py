@@ -127,6 +127,22 @@ class Picture:
             *map(str, self.rest(facts)),
         ]
 
+    def kept(self, before: Sequence[Term], facts: Sequence[Term]) -> tuple[Term, ...]:
+        """The facts of a final state, with pieces of the state `before` of which the end says nothing more.
+
+        Rules need not say where the cyclists of tron are after a crash, of both or of one.
+        """
+        kept: list[Term] = []
+        for layer in () if self.board is None else self.board.layers[1:]:
+            now = [placed for fact in facts if (placed := layer.place(fact)) is not None]
+            taken, standing = {cell for cell, _ in now}, {content for _, content in now}
+            for fact in before:
+                cell, content = layer.place(fact) or (None, ())
+                is_head = self.board is not None and content[-1:] and content[-1] in self.board.style.roles
+                if cell is not None and (not now or (is_head and not (content in standing or cell in taken))):
+                    kept.append(fact)
+        return (*facts, *kept)
+
     def few_cells(self, facts: Collection[Term], state: Collection[Term]) -> frozenset[Cell]:
         """The cells with pieces that `facts` name, and all cells of those that are not facts of `state`.
 

@@ -51,6 +51,7 @@ def state_view(
     """
     board = ""
     if picture.board is not None:
+        facts = facts if before is None or not is_over else picture.kept(before, facts)
         changed = frozenset() if before is None else picture.changed_cells(before, facts)
         board = board_markup(picture.board, facts, changed, won)
     elif picture.lattice is not None:

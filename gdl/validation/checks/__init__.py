@@ -1,6 +1,6 @@
 """The checks: what each file finds, and the sentence of each finding.
 
-structure      GDL201 GDL202 GDL203 GDL204 GDL213 GDL214 GDL215 GDL217 GDL321 GDL327
+structure      GDL201 GDL202 GDL203 GDL204 GDL213 GDL214 GDL215 GDL217 GDL319 GDL321 GDL327 GDL329
 safety         GDL205 GDL304
 dependence     GDL206 GDL207 GDL303
 recursion      GDL208 GDL216 GDL318

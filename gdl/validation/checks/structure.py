@@ -105,21 +105,29 @@ def misplaced_declarations(sheet: Sheet) -> Findings:
 
 
 def keywords_as_terms(sheet: Sheet) -> Findings:
-    """GDL215, except functions in percepts."""
+    """GDL215, in percepts GDL329, and GDL319 once per keyword."""
+    reported: set[str] = set()
     foreign = {id(term) for atom in foreign_atoms(sheet) for term in terms_below(atom)}
     for rule in sheet.program.rules:
         is_percept = rule.predicate == KEYWORDS["sees"].predicate
         in_head = {id(term) for term in terms_below(rule.head)} if is_percept else set()
         for term in (term for atom in atoms_of(rule) for term in terms_below(atom)):
-            if id(term) in foreign or (id(term) in in_head and term.name in KEYWORDS):
+            if id(term) in foreign:
                 continue
-            if isinstance(term, Compound) and term.name in KEYWORDS.keys() | CONNECTIVES:
+            if isinstance(term, Compound) and term.name in KEYWORDS and id(term) in in_head:
+                message = f"keyword '{term.name}' as a function in a percept: another name would be clearer"
+                yield warning("GDL329", message, term.span)
+            elif isinstance(term, Compound) and term.name in KEYWORDS.keys() | CONNECTIVES:
                 kind = "connective" if term.name in CONNECTIVES else "keyword"
                 message = f"'{term.name}' is a {kind} and cannot be a function: choose another name"
                 yield error("GDL215", message, term.span)
             elif isinstance(term, Symbol) and (term.name in CONNECTIVES or term.name == "distinct"):
                 message = f"'{term.name}' cannot be a constant: choose another name, or check the parentheses"
                 yield error("GDL215", message, term.span)
+            elif isinstance(term, Symbol) and term.name in KEYWORDS and term.name not in reported:
+                reported.add(term.name)
+                message = f"keyword '{term.name}' used as a constant: another name would be clearer"
+                yield warning("GDL319", message, term.span)
 
 
 def _keyword_atoms(sheet: Sheet) -> Iterator[tuple[Symbol | Compound, Keyword]]:

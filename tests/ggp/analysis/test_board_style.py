@@ -72,3 +72,15 @@ def test_kings_of_checkers_are_crowned_discs():
     assert "crown" in piece_markup(board, ("black_king",), 0, 0)
     assert "groove" in piece_markup(board, ("white_man",), 0, 0)
     assert "♚" in piece_markup(board_of("minichess")[0], ("wk",), 0, 0)
+
+
+def test_heads_of_tron_stay_when_the_rules_forget_them():
+    game = ggp.load("tron", engine="reasoner")
+    picture = ggp.show(game).picture
+    before = [parse_term(text) for text in ("(cell 1 1 red)", "(cyclist red 1 1)")]
+    after = [parse_term(text) for text in ("(cell 1 1 red)", "(crashed red)")]
+    kept = picture.kept(before, after)
+    assert list(map(str, kept)) == ["(cell 1 1 red)", "(crashed red)", "(cyclist red 1 1)"]
+    assert picture.kept(before, before) == tuple(before)
+    other = parse_term("(cyclist blue 4 4)")
+    assert picture.kept([*before, other], [*after, other]) == (*after, other, before[1])  # one crash
