@@ -67,6 +67,14 @@ DEFINITIONS = {
         "them is; its interval: all of them at their lower, or upper, ends",
         "GAVEL 2024, fitness, with skill as strategic depth",
     ),
+    "drama": (
+        "how far behind the winner was at the worst moment of the match, by the searches: 0 never, 1 lost",
+        "Browne 2008, drama",
+    ),
+    "lead_changes": (
+        "how often the favored role changed in a match, by the searches",
+        "Browne 2008, lead change",
+    ),
     "random_success": ("one role: share of random matches with the best goal found", "Browne 2008, puzzles"),
     "best_goal": (
         "one role: the highest goal, exact where solved; with chance then the mean of best play",

@@ -15,6 +15,7 @@ from ggp.game_evaluation.figures import EQUAL, RANDOM, UNEQUAL, Figure
 from ggp.search.forest.self_play import SelfPlay
 
 BEST_GOAL = 100
+EVEN = 50.0
 
 
 def players_of(game: Game[Any]) -> list[int]:
@@ -75,7 +76,7 @@ def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:
 
 
 def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:
-    """Figures of matches between equal searches: balance, draws, length."""
+    """Figures of matches between equal searches: balance, draws, length, drama."""
     players = players_of(game)
     goals = found.goals[found.is_finished][:, players]
     figures = [mean("duration", found.length[found.is_finished], EQUAL)]
@@ -84,6 +85,8 @@ def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:
         return [*figures, Figure("best_goal", best, best, BEST_GOAL, len(goals), EQUAL)]
     figures += balance_of(goals)
     figures.append(share("draws", int((goals == goals[:, :1]).all(axis=1).sum()), len(goals), EQUAL))
+    if len(players) == 2 and len(goals) and (goals.sum(axis=1) == BEST_GOAL).all():
+        figures += course_of(found, players)
     return figures
 
 
@@ -98,6 +101,24 @@ def balance_of(goals: NDArray[np.int32]) -> list[Figure]:
     margin, value = (widest.high - widest.low) / 2, 1 - abs(widest.value)
     low, high = max(0.0, value - margin), min(1.0, value + margin)
     return [Figure("balance", value, low, high, len(goals), EQUAL), ends[0]]
+
+
+def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
+    """Drama and lead changes of matches of two roles whose goals sum up to 100."""
+    # What the searches of a step expect for the first player, [N, P]; NaN where no role searched.
+    own, other = found.value[:, :, players[0]], BEST_GOAL - found.value[:, :, players[1]]
+    first = np.where(np.isnan(own), other, np.where(np.isnan(other), own, (own + other) / 2))
+    drama, changes = [], []
+    for n in np.flatnonzero(found.is_finished):
+        values = first[n][~np.isnan(first[n])]
+        side = np.sign(values - EVEN)
+        side = side[side != 0]
+        changes.append(int((side[1:] != side[:-1]).sum()))
+        goal = found.goals[n, players[0]]
+        if goal != EVEN and len(values):
+            worst = values.min() if goal > EVEN else BEST_GOAL - values.max()
+            drama.append(max(0.0, EVEN - worst) / EVEN)
+    return [mean("drama", np.array(drama), EQUAL), mean("lead_changes", np.array(changes), EQUAL)]
 
 
 def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) -> Figure:

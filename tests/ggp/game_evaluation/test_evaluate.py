@@ -1,6 +1,7 @@
 """Games whose quality is known: the right figure tells it."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ import ggp
 from ggp.cli.evaluate import command
 from ggp.game_evaluation.evaluate import EvaluationTerms, evaluate
 from ggp.game_evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT
-from ggp.game_evaluation.measuring import balance_of, coverage
-from ggp.search.forest.self_play import self_play
+from ggp.game_evaluation.measuring import balance_of, course_of, coverage
+from ggp.search.forest.self_play import SelfPlay, self_play
 from tests.ggp.game_evaluation.variants import VARIANTS
 
 TERMS = EvaluationTerms(simulations=64, matches=64, playouts=128, step_limit=60, seconds=600.0)
@@ -91,6 +92,7 @@ def test_spoiled_rules_are_found_out():
     assert (sound["advantage"].value, sound["completion"].value) == (1.0, 1.0)  # 4 is no multiple of 3
     unreachable = countdown(goals=ALWAYS_B)
     assert unreachable["advantage"].value == -1.0
+    assert unreachable["drama"].value == unreachable["lead_changes"].value == 0.0
     grabbed = countdown(moves=ALL_AT_ONCE)
     assert grabbed["duration"].value == 1.0 < sound["duration"].value
     endless = measured(ENDLESS)
@@ -144,6 +146,17 @@ def test_three_roles_are_compared_pair_by_pair():
     assert balance.value == 1 - (300 - 100) / 400
     assert advantage.value == (300 - 100) / 400
     assert balance.low < balance.value < balance.high
+
+
+def test_drama_is_how_far_the_winner_was_behind():
+    nan = math.nan
+    value = np.array([[[60.0, nan], [nan, 80.0], [70.0, nan]], [[50.0, nan], [nan, 90.0], [nan, nan]]])
+    goals, length = np.array([[100, 0], [0, 100]], np.int32), np.array([3, 2], np.int32)
+    nothing = np.zeros(value.shape, np.int32)
+    found = SelfPlay(length > 0, goals, length, nothing, nothing, value)
+    drama, changes = course_of(found, [0, 1])
+    assert drama.value == pytest.approx((30 / 50 + 0) / 2)  # the first match: 60, 20, 70 for its winner
+    assert changes.value == 1.0  # twice, and never
 
 
 def test_shortest_solution_is_exact():
