@@ -17,10 +17,8 @@ import numpy as np
 
 from ggp.circuit.circuit import TRUE_LITERAL, Circuit, GateBuilder, rebuilt, with_outputs
 from ggp.circuit.packed_gates import as_tuples, packed
-from ggp.circuit.simplify.rewriting import literal_fanouts, shared_gates
+from ggp.circuit.simplify.rewriting import DEPTH_LIMIT, literal_fanouts, shared_gates
 
-DEPTH_LIMIT = 60
-"""Nesting at which factoring stops taking out literals."""
 COMPILED_LITERALS = 100_000
 """Gate inputs from which a kernel does it; with fewer, loading it takes longer than it saves."""
 

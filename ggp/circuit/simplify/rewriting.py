@@ -10,6 +10,8 @@ import numpy as np
 from ggp.circuit.circuit import Circuit, GateBuilder, rebuilt
 from ggp.circuit.packed_gates import packed
 
+DEPTH_LIMIT = 60
+"""Nesting at which factoring stops taking out literals."""
 GATE_COST = 1
 """Cost of a gate in addition to its inputs, counted in inputs."""
 

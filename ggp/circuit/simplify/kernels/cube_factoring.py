@@ -15,7 +15,7 @@ import numpy as np
 
 from ggp.circuit.kernels import GateTable, conj, hash_of, sort
 from ggp.circuit.packed_gates import Int32Array, Int64Array
-from ggp.circuit.simplify.factoring import DEPTH_LIMIT
+from ggp.circuit.simplify.rewriting import DEPTH_LIMIT
 from ggp.jit.compiling import piece
 from ggp.jit.rows import Index
 
