@@ -272,13 +272,18 @@ class LaneCircuit:
 
     def _implied(self, literal: int) -> frozenset[int]:
         """Some of the literals that hold wherever `literal` does."""
-        known = self.implied.get(literal)
-        if known is None:
-            inputs = self.gates.inputs(literal) or ()
-            parts = [self._implied(x ^ (literal & 1)) for x in inputs]
-            joined = frozenset.intersection if literal & 1 else frozenset.union
-            known = self.implied[literal] = (joined(*parts) if parts else frozenset()) | {literal}
-        return known
+        pending = [] if literal in self.implied else [literal]  # circuits may be deeper than Python's stack
+        while pending:
+            latest = pending[-1]
+            inputs = [x ^ (latest & 1) for x in self.gates.inputs(latest) or ()]
+            missing = [x for x in inputs if x not in self.implied]
+            if not missing:
+                parts = [self.implied[x] for x in inputs]
+                joined = frozenset.intersection if latest & 1 else frozenset.union
+                self.implied[latest] = (joined(*parts) if parts else frozenset()) | {latest}
+                pending.pop()
+            pending += missing
+        return self.implied[literal]
 
 
 def _read(values: Sequence[int], literal: int) -> int:
