@@ -43,8 +43,16 @@ class RoleSearch:
         self._state, self._result = state, SearchResult()
 
     def run(self, budget: Budget) -> int:
-        """Search within the budget; return the positions expanded. Raises AlphaBetaError."""
-        self._result = self.alphabeta.search(self._state, budget, depth=self._depth)
+        """Search within the budget; return the positions expanded. Raises AlphaBetaError.
+
+        What may be stopped is pondering: to any depth, since the table keeps what is found; the readable search
+        has none to keep.
+        """
+        is_pondering = budget.is_stopped is not None
+        if is_pondering and not isinstance(self.alphabeta, AlphaBeta):
+            return 0
+        depth = None if is_pondering else self._depth
+        self._result = self.alphabeta.search(self._state, budget, depth=depth)
         self.simulation_count += self._result.nodes
         return self._result.nodes
 
