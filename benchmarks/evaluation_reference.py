@@ -20,7 +20,7 @@ from ggp.game_evaluation.figures import DEFINITIONS, EQUILIBRIUM, EXACT
 REFERENCE = Path(__file__).resolve().parent.parent / "ggp" / "game_evaluation" / "reference.json"
 SHOWN = (
     *("completion", "duration", "branching", "agency", "balance", "draws", "depth", "ladder", "skill"),
-    *("fitness", "drama", "tedium", "unchosen"),
+    *("fitness", "drama"),
 )
 
 

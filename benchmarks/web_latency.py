@@ -29,12 +29,12 @@ from aiohttp.web import AppRunner, TCPSite
 
 from ggp.web.access import Access
 from ggp.web.changes import merged
+from ggp.web.open_matches import ServerLimits
 from ggp.web.server import WebServer
-from ggp.web.sessions import SessionLimits
 
 PORT = 8797
 ASKED = 40
-PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules", "/api/games/othello/picture.svg")
+PATHS = ("/", "/workbench", "/api/games", "/api/games/othello/rules")
 CLICKED = ("tictactoe", "hex_7x7", "othello", "breakthrough", "amazons")
 SEARCHED = ("connectfour", "hex_7x7")
 REVIEWS, REVIEWED = ("othello", "checkers", "breakthrough"), 41
@@ -240,7 +240,7 @@ async def measure_first_boards(access: Access) -> None:
 async def main() -> None:
     """Run the server and ask it."""
     access = Access("127.0.0.1", PORT)
-    server = WebServer(access, SessionLimits())
+    server = WebServer(access, ServerLimits())
     runner = AppRunner(server.make_app(), access_log=None)
     await runner.setup()
     await TCPSite(runner, "127.0.0.1", PORT).start()

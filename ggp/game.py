@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from gdl.program import Program
-from gdl.terms import Symbol, Term, is_goal
+from gdl.dependencies import may_unify
+from gdl.program import Literal, Program, arguments_of
+from gdl.terms import Symbol, Term, Variable, is_goal, variables
 
 Role: TypeAlias = Term
 Move: TypeAlias = Term
@@ -186,11 +187,35 @@ def has_percepts(game: Game[Any]) -> bool:
 
 
 def hides_information(game: Game[Any]) -> bool:
-    """Whether roles may not know the state: it has `sees` rules that are not proven to reveal everything.
+    """Whether roles may not know the state: the game has `sees` rules, none of which shows all moves."""
+    return has_percepts(game) and not _shows_all_moves(game.program)
 
-    Only circuits are examined (`ggp.analysis.visibility`); other engines count as hiding something.
+
+def _shows_all_moves(program: Program) -> bool:
+    """Whether a rule such as `(<= (sees ?p (did ?r ?m)) (role ?p) (does ?r ?m))` shows all moves to everyone.
+
+    By induction from the initial state every role then knows the state: the embedding of GDL in GDL-II
+    (Thielscher 2010). `?p` and `?r` may be asked to be distinct; no other rule may show such terms.
     """
-    return has_percepts(game) and not getattr(game, "reveals_everything", False)
+    rules = program.rules_for("sees", 2)
+    for rule in rules:
+        who, what = arguments_of(rule.head)
+        atoms = [part.atom for part in rule.body if isinstance(part, Literal) and part.is_positive]
+        made = [arguments_of(atom) for atom in atoms if atom.name == "does"]
+        role, move = made[0] if len(made) == 1 else (who, who)
+        known = {who, role, move}
+        plain = {f"(does {role} {move})", *(f"(role {each})" for each in (who, role))}
+        plain |= {f"(distinct {who} {role})", f"(distinct {role} {who})"}
+        if (
+            len(known) == 3
+            and all(isinstance(each, Variable) for each in known)
+            and {role, move} <= set(variables(what))
+            and len(atoms) == len(rule.body)
+            and plain.issuperset(map(str, atoms))
+            and all(other is rule or not may_unify(arguments_of(other.head)[1], what) for other in rules)
+        ):
+            return True
+    return False
 
 
 def legal_or_none(game: Game[Any], state: Hashable, role: Role) -> tuple[Move, ...]:

@@ -14,7 +14,6 @@ after rewriting that keeps the ground program small.
     splitting        long bodies split by auxiliary predicates
     asp              rules as text for gringo
     gringo           gringo in a child process, with limits on time and memory
-    explosion        the rule with most instances, after a limit was exceeded
     aspif            gringo's output as arrays; constants propagated
     assembly         arrays and names to a ground program
     ground_program   the result: numbered atoms and rules
@@ -29,8 +28,8 @@ from gdl.grounding.aspif import read_aspif
 from gdl.grounding.assembly import assemble
 from gdl.grounding.demand import guard
 from gdl.grounding.estimation import estimate
-from gdl.grounding.explosion import ExplodingRulesError, Explosion, find_explosion
 from gdl.grounding.gringo import (
+    ExplodingRulesError,
     GroundingLimitError,
     GroundingLimits,
     Progress,
@@ -48,7 +47,6 @@ __all__ = [
     "FALSE_ATOM",
     "TRUE_ATOM",
     "ExplodingRulesError",
-    "Explosion",
     "GroundProgram",
     "GroundingLimitError",
     "demanded",
@@ -73,8 +71,8 @@ def ground(
     mebibytes   address-space limit for gringo
     progress    called with the number of ground rules and gringo's CPU seconds so far
 
-    Raises GroundingLimitError (ExplodingRulesError if the rule at fault is known), other GroundingError for
-    rules that cannot be grounded (an unbound variable, no role), and GdlValidationError if bodies cannot be
+    Raises GroundingLimitError (ExplodingRulesError, with the costliest rule), other GroundingError for rules
+    that cannot be grounded (an unbound variable, no role), and GdlValidationError if bodies cannot be
     normalized.
 
     >>> from gdl.syntax.parser import parse
@@ -87,14 +85,14 @@ def ground(
     normal = normalize(program)
     rules = rewrite(normal)
     names = Names()
-    limits = GroundingLimits(seconds, mebibytes)
+    chunks = stream(to_asp(rules, names), GroundingLimits(seconds, mebibytes), progress)
     try:
-        ground_rules = read_aspif(stream(to_asp(rules, names), limits, progress))
+        ground_rules = read_aspif(chunks)
     except GroundingLimitError as error:
-        explosion = find_explosion(rules, normal, limits)
-        if explosion is None:
-            raise
-        raise ExplodingRulesError(error.limit, program.source.name, explosion) from None
+        estimates = estimate(rules)
+        costliest = max(rules, key=lambda rule: cost(estimates, rule.literals))
+        written = next((rule for rule in normal.rules if rule.span == costliest.span), costliest)
+        raise ExplodingRulesError(error.limit, program.source.name, written) from None
     roles = [arguments_of(rule.head)[0] for rule in program.rules_for("role", 1) if not rule.body]
     try:
         return assemble(ground_rules, names, roles)

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 from gdl.errors import GroundingError
+from gdl.program import Rule
 from gdl.work_clock import WorkClock
 
 Progress: TypeAlias = Callable[[int, float], None]
@@ -62,6 +63,22 @@ class GroundingLimitError(GroundingError):
         self.limit = limit
 
 
+class ExplodingRulesError(GroundingLimitError):
+    """A limit was exceeded; `rule` probably has the most instances, by their estimated number."""
+
+    def __init__(self, limit: str, source_name: str, rule: Rule) -> None:
+        place = f"{source_name}:{rule.span.line}" if rule.span else source_name
+        GroundingError.__init__(
+            self,
+            f"{place}: grounding exceeded its limit of {limit};"
+            f" the rule for {rule.predicate} probably has the most instances",
+        )
+        self.limit, self.source_name, self.rule = limit, source_name, rule
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.limit, self.source_name, self.rule))
+
+
 @dataclass(frozen=True, slots=True)
 class GroundingLimits:
     """Limits on one run of gringo.
@@ -74,15 +91,13 @@ class GroundingLimits:
     mebibytes: int = 4096
 
 
-def stream(
-    asp: str, limits: GroundingLimits, progress: Progress | None = None, *, output: str = "--mode=gringo"
-) -> Iterator[bytes]:
+def stream(asp: str, limits: GroundingLimits, progress: Progress | None = None) -> Iterator[bytes]:
     """The aspif text for the program `asp`, in chunks with arbitrary boundaries.
 
     Raises GroundingLimitError, and GroundingError if gringo rejects the text.
     """
     total = rules = 0
-    with _child(asp, output, limits) as process:
+    with _child(asp, limits) as process:
         clock = WorkClock(process.pid)
         with closing(_chunks(process, clock, limits)) as chunks:
             for chunk in chunks:
@@ -95,18 +110,6 @@ def stream(
                 if chunk:
                     yield chunk
         _check_exit(process, limits)
-
-
-def stream_text(asp: str, limits: GroundingLimits) -> Iterator[bytes]:
-    """The ground rules as readable lines, in chunks of whole lines. Raises as `stream` does."""
-    rest = b""
-    for chunk in stream(asp, limits, output="--text"):
-        lines, newline, rest_of_line = chunk.rpartition(b"\n")
-        if newline:
-            yield rest + lines
-            rest = rest_of_line
-        else:
-            rest += chunk
 
 
 def _chunks(
@@ -130,14 +133,17 @@ def _chunks(
 
 
 @contextmanager
-def _child(asp: str, output: str, limits: GroundingLimits) -> Iterator[subprocess.Popen[bytes]]:
+def _child(asp: str, limits: GroundingLimits) -> Iterator[subprocess.Popen[bytes]]:
     """The running child, killed and reaped on exit."""
     with _scratch_file() as source, _scratch_file() as errors:
         source.write(asp.encode())
         source.seek(0)
         command = [sys.executable, "-I", "-S", "-c", _CHILD, _clingo_paths(), str(limits.mebibytes << 20)]
         process = subprocess.Popen(
-            [*command, output, "--warn=none", "-"], stdin=source, stdout=subprocess.PIPE, stderr=errors
+            [*command, "--mode=gringo", "--warn=none", "-"],
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=errors,
         )
         try:
             yield process

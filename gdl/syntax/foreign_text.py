@@ -1,6 +1,6 @@
 """Texts that hold a rule sheet, or its characters, in a form for something else.
 
-Chat answers, START messages, logs, JSON and web pages around the rules; HTML entities, full-width and
+Chat answers, START messages and web pages around the rules; HTML entities, full-width and
 invisible characters in them; comments as other languages write them. Each is one finding for the whole text:
 what an ordinary reader would find afterwards only follows from it.
 """
@@ -41,39 +41,8 @@ _AROUND = (
         "begins a START message: keep only the rules, the list after the role, without its parentheses",
     ),
     (
-        re.compile(r"\A\s*(\(\s*(?:play|stop|abort|info)\b)[^\n]*\)\s*\Z", re.IGNORECASE),
-        "begins a message to a player, without rules",
-    ),
-    (
         re.compile(r"\A\s*((?:\(\s*preview\s+|')?\()\s*\(\s*(?:role|init|base|<=)[\s(]", re.IGNORECASE),
         "begins a list around the rules: keep only the rules",
-    ),
-    (
-        re.compile(r"\A\s*(1[.:)]?)[ \t]+\S.*\n\s*2[.:)]?[ \t]"),
-        "is the number of a line: keep only the rules",
-    ),
-    (
-        re.compile(r"^[ \t]*\{?(\\(?:begin|end|documentclass|rtf\d?)\b)", re.MULTILINE),
-        "is a command of a text processor: keep only the rules",
-    ),
-    (
-        re.compile(
-            r"^[ \t]*((?:POST|GET) \S* ?HTTP/\d|HTTP/\d\.\d \d+|Content-(?:Type|Length):)", re.MULTILINE
-        ),
-        "is the head of an HTTP message: keep only the rules",
-    ),
-    (
-        re.compile(
-            r"^[ \t]*(\[?\d{4}[-/]\d\d[-/]\d\d[T ,]+\d\d:\d\d|\[?\d\d?:\d\d:\d\d\b|"
-            r"\[?(?:[A-Z][a-z]{2} ){1,2}\s?\d\d? \d\d:\d\d|"
-            r"\[?\d{10}(?:\.\d+|\d{3})?\b|(?:INFO|DEBUG|WARN|WARNING|ERROR)(?::| +\S+ - ))",
-            re.MULTILINE,
-        ),
-        "begins a line of a log: keep only the rules",
-    ),
-    (
-        re.compile(r"""\A\s*(\{\s*["']|\[\s*["{]|"(?=[^"\n]*\\n))"""),
-        "begins JSON: keep only the rules, and write each \\n in them as the end of a line",
     ),
     (
         re.compile(
@@ -87,7 +56,6 @@ _AROUND = (
         re.compile(r"^\s*(\((?:define\s*\(\s*(?:domain|problem)|:action))\s", re.MULTILINE | re.IGNORECASE),
         "begins PDDL, another language, which is not supported",
     ),
-    (re.compile(r"""\A\s*(?:\w+\s*=\s*)?[rf]?(\"{3}|'{3})"""), "is a quote of Python: keep only the rules"),
 )
 """Patterns of text around rules."""
 

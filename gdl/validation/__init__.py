@@ -11,7 +11,7 @@ broken restrictions of the language that still leave the game playable, and warn
     inference      which constants may occur where, and which rules that rules out
     consequences   findings that only follow from an error elsewhere
     wording        messages in the notation of the sheet
-    selection      which findings are reported: codes selected, comments that silence
+    selection      which findings are reported
     fixes          the mechanical corrections of the text
     repairs        what a program needs to mend a sheet, guesses included
 """

@@ -20,7 +20,7 @@ from gdl.validation.checks import (
     structure,
 )
 from gdl.validation.consequences import without_consequences
-from gdl.validation.selection import Selection, idle_comments, merged_singletons, silenced, silences
+from gdl.validation.selection import Selection, merged_singletons
 from gdl.validation.sheet import Sheet
 from gdl.validation.wording import in_infix
 
@@ -58,8 +58,8 @@ def check(program: Program) -> list[Diagnostic]:
 def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnostic]:
     """All errors and warnings about `program` that need no playing, by place; what is missing comes last.
 
-    Findings that `selection` excludes or a comment silences are left out. At most MAX_FINDINGS errors and as
-    many warnings. Never raises. Pass the program as parsed: normalizing loses how bodies were written.
+    Findings that `selection` excludes are left out. At most MAX_FINDINGS errors and as many warnings. Never
+    raises. Pass the program as parsed: normalizing loses how bodies were written.
 
     >>> from gdl.syntax.parser import parse
     >>> rules = "(role robot) (init on) (legal robto wait) (next on) (goal robot 0) (<= terminal (true on))"
@@ -69,12 +69,9 @@ def validate(program: Program, selection: Selection = DEFAULT) -> list[Diagnosti
     GDL212 'legal' for robto, which is not a role: did you mean 'robot'?
     """
     sheet = Sheet(program)
-    comments = silences(program)
     found = [*sheet.oversized, *(found for test in _COMPLETE for found in test(sheet))]
     found = without_consequences(sheet, found)
-    kept, used = silenced(found, comments)
-    kept += silenced(idle_comments(comments, used), comments)[0]
-    return _ordered(merged_singletons(d for d in kept if selection.includes(d.code)), sheet)
+    return _ordered(merged_singletons(d for d in found if selection.includes(d.code)), sheet)
 
 
 def require_valid(program: Program) -> None:

@@ -30,7 +30,7 @@ from gdl.terms import Compound, Span, Symbol
 from gdl.validation.all_checks import check
 from gdl.validation.checks.redundancy import canonical, empty_bodies, odd_disjunctions, repeated_rules
 from gdl.validation.checks.safety import singletons
-from gdl.validation.selection import Selection, Silence, silences
+from gdl.validation.selection import Selection
 from gdl.validation.sheet import Sheet, disjunctions_in
 
 _TOUCHING_NAMES = re.compile(r"[^\s();]{2}")
@@ -73,8 +73,8 @@ Correction = tuple[Span, list[Edit]]
 def fix(program: Program, selection: Selection, written: str | None = None) -> tuple[str, int]:
     """The corrected text of a sheet, and the number of corrections.
 
-    Only codes of `selection` that no comment silences. Texts in infix form, or with rules that have no
-    meaning, are returned as they are.
+    Only codes of `selection`. Texts in infix form, or with rules that have no meaning, are returned as they
+    are.
 
     written   the text that was parsed, whose line ends and byte order mark stay; by default that of the
               program, in which lines end in \\n
@@ -88,8 +88,7 @@ def fix(program: Program, selection: Selection, written: str | None = None) -> t
     if looks_infix(program.source.text) or any(found.severity is Severity.ERROR for found in check(program)):
         return text, 0
     for _ in range(MAX_ROUNDS):
-        comments = silences(program)
-        edits, corrected = _compatible(program, selection, comments)
+        edits, corrected = _compatible(program, selection)
         if not corrected:
             break
         new = _applied(text, _in_written(text, edits))
@@ -103,16 +102,15 @@ def fix(program: Program, selection: Selection, written: str | None = None) -> t
     return text, count
 
 
-def _compatible(program: Program, selection: Selection, comments: list[Silence]) -> tuple[list[Edit], int]:
+def _compatible(program: Program, selection: Selection) -> tuple[list[Edit], int]:
     """Edits that do not overlap, and how many corrections they make."""
     taken: list[Edit] = []
     count = 0
     for code, corrections in FIXES.items():
         if not selection.includes(code):
             continue
-        for span, edits in corrections(program):
-            is_silenced = any(comment.covers(code, span) for comment in comments)
-            if is_silenced or not edits or any(_overlap(new, old) for new in edits for old in taken):
+        for _, edits in corrections(program):
+            if not edits or any(_overlap(new, old) for new in edits for old in taken):
                 continue
             taken += edits
             count += 1

@@ -6,7 +6,7 @@ board_shape      hexagons, blocks and outlines of boards, from the rules
 walls            walls between cells, recognized from names and values of fluents
 board_style      the look of a board: frame, holes, felt, checkered cells, owned edges
 board            the board as data, and its text
-figures          what a state shows besides a board: whose turn it is, hands, heaps, towers, tracks, lines
+figures          what a state shows besides a board: whose turn it is, hands, heaps, lines
 figure_finder    recognizes figures, and maps, from the rules and the initial state
 goal_support     the facts from which the rules derive a goal
 move_reading     what the arguments of moves mean on a board
@@ -16,7 +16,6 @@ board_svg        the board and what lies on it as a picture
 state_view       a state to look at: text, SVG, notebook
 sheet_comment    title, rules in prose and fields of a sheet's opening comment
 scale            what the goals 0 and 100 mean to the author
-visibility       whether percepts reveal everything to every role
 info             traits and sizes of a game, from the rules and random playouts
 svg              the pieces of all pictures
 """

@@ -5,7 +5,7 @@ Pieces carry a class for a stylesheet and colors for pictures that stand alone; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from gdl.terms import Term
@@ -138,16 +138,17 @@ class Grid:
                 key = frozenset((round(x), round(y)) for x, y in (one, other))
                 lines.setdefault(key, []).append((cell, (one, other)))
         outer = [found[0] for found in lines.values() if len(found) == 1]
-        sides: dict[str, list[tuple[Cell, _Line]]] = {}
+        sides: dict[str, list[_Line]] = {}
         for cell, line in outer:
             column, row = cell
             places = {"left": column == 0, "right": column == last_column}
             places |= {level[0]: row == 0, level[1]: row == last_row}
-            for side in (side for side, is_there in places.items() if is_there):
-                sides.setdefault(side, []).append((cell, line))
+            rivals = [side for side, is_there in places.items() if is_there]
+            if rivals:  # at a corner, the side that the line faces more
+                side = max(rivals, key=lambda each: self._faces(cell, line, each))
+                sides.setdefault(side, []).append(line)
         owners, drawn = dict(self.board.style.edges), []
-        for side, found in sides.items():
-            own = [line for cell, line in found if self._faces(cell, line, side, sides)]
+        for side, own in sides.items():
             path = "".join(f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for (a, b), (c, d) in own)
             if side in owners:
                 kind, color = self._edge_color(owners[side])
@@ -155,27 +156,11 @@ class Grid:
                 drawn.append(f'<path d="{path}" {style} fill="none"/>')
         return drawn
 
-    def _faces(
-        self, cell: Cell, line: _Line, side: str, sides: Mapping[str, Sequence[tuple[Cell, _Line]]]
-    ) -> bool:
-        """Whether an outer line belongs to `side`: at a corner, to the side that it faces more."""
-        rivals = [each for each, found in sides.items() if (cell, line) in found]
-        return side == max(rivals, key=lambda each: self._towards(cell, line, each, sides))
-
-    def _towards(
-        self, cell: Cell, line: _Line, side: str, sides: Mapping[str, Sequence[tuple[Cell, _Line]]]
-    ) -> float:
-        """How far a line faces the direction of a side, which is that of its lines away from corners."""
-        others = (found for each, found in sides.items() if each != side)
-        shared = {item for found in others for item in found}
-        own = [self._outwards(*item) for item in sides[side] if item not in shared]
-        x, y = self._outwards(cell, line)
-        return sum(x * right + y * below for right, below in own) / max(1, len(own))
-
-    def _outwards(self, cell: Cell, line: _Line) -> tuple[float, float]:
-        """From the middle of a cell to that of one of its lines."""
+    def _faces(self, cell: Cell, line: _Line, side: str) -> float:
+        """How far a line of a cell lies towards a side, in pixels."""
         (a, b), (c, d), (x, y) = *line, self.middle(cell)
-        return (a + c) / 2 - x, (b + d) / 2 - y
+        right, below = (a + c) / 2 - x, (b + d) / 2 - y
+        return {"left": -right, "right": right, "top": -below, "bottom": below}[side]
 
     def _edge_color(self, role: str) -> tuple[str, str]:
         """Class and color of the edge of a role."""

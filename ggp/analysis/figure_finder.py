@@ -1,8 +1,8 @@
 """Recognize figures from the rules and the facts of the initial state alone, knowing no game by name.
 
 A fluent that names roles shows what they hold; one that names the role in control shows whose turn it is. A
-fluent with a number for each name is a heap, one with a place for each thing a tower. A fluent with a square
-for each runner is a track, and two families of terms that fit between the same dots are lines.
+fluent with a number for each name is a heap, and two families of terms that fit between the same dots are
+lines.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from ggp.analysis.figures import (
     LineFamily,
     Lines,
     Piles,
-    Towers,
-    Track,
     Turn,
     axis_of,
     is_card,
@@ -34,12 +32,6 @@ from ggp.analysis.sheet_comment import read_comment
 
 PILE_LIMIT = 36
 """Maximum size of a heap drawn as pieces."""
-PLACE_LIMIT = 9
-"""Maximum number of towers next to each other."""
-RUNNER_LIMIT = 12
-"""Maximum number of runners on a track."""
-SIZED_LIMIT = 9
-"""Maximum number of discs drawn by size."""
 CALL_LIMIT = 3
 """How far `legal` is followed into the rules that it calls."""
 
@@ -70,9 +62,8 @@ def find_figures(program: Program, facts: Sequence[Term], board: Board | None = 
             counters += [name] if all(map(_is_number, values[0])) or is_card(name) else []
         elif arity == 2 and len(positions) == 1:
             holdings.append(Holdings(name, positions[0], roles))
-        else:
-            found = (find(name, values, own) for find in (_find_track, _find_piles, _find_towers))
-            figures += [figure for figure in found if figure is not None][:1]
+        elif _is_pile(values, own):
+            figures.append(Piles(name))
     figures += [*turns, *holdings]
     if not counters:
         return tuple(figures)
@@ -182,54 +173,13 @@ def _requires(program: Program, body: Sequence[Formula], role: Term, name: str, 
     return False
 
 
-def _is_function(own: Sequence[tuple[str, ...]], position: int) -> bool:
-    """Whether the other arguments determine the one at `position`, in the initial state."""
-    keys = {fact[:position] + fact[position + 1 :] for fact in own}
-    return bool(own) and len(keys) == len(own)
-
-
-def _find_track(name: str, values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]) -> Track | None:
-    if len(values) < 3 or not 2 <= len(own) <= RUNNER_LIMIT:
-        return None
-    for position in reversed(range(len(values))):
-        domain = values[position]
-        others = [value for index, value in enumerate(values) if index != position]
-        if (
-            5 <= len(domain) <= AXIS_LIMIT
-            and all(map(_is_number, domain))
-            and not any(_is_number(value) for other in others for value in other)
-            and _is_function(own, position)
-        ):
-            return Track(name, len(values), axis_of(position, natural_order(domain)))
-    return None
-
-
-def _find_piles(name: str, values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]) -> Piles | None:
-    if len(values) != 2 or not _is_function(own, 1) or {fact[0] for fact in own} != values[0]:
-        return None
-    if not all(value.isdigit() and int(value) <= PILE_LIMIT for value in values[1]):
-        return None
-    return Piles(name)
-
-
-def _find_towers(
-    name: str, values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]
-) -> Towers | None:
-    if len(values) != 2:
-        return None
-    for item, place in ((0, 1), (1, 0)):
-        items, places = values[item], values[place]
-        if (
-            _is_function(own, place)
-            and {fact[item] for fact in own} == items
-            and not any(map(_is_number, places))
-            and 2 <= len(places) < len(items) <= AXIS_LIMIT
-            and len(places) <= PLACE_LIMIT
-            and not items & places
-        ):
-            is_sized = len(items) <= SIZED_LIMIT and all(map(_is_number, items))
-            return Towers(name, item, place, natural_order(places), natural_order(items), is_sized)
-    return None
+def _is_pile(values: Sequence[frozenset[str]], own: Sequence[tuple[str, ...]]) -> bool:
+    """Whether facts such as `(heap c 5)` give a size to each of the names that they can have."""
+    if len(values) != 2 or {fact[0] for fact in own} != values[0]:
+        return False
+    return len(own) == len(values[0]) and all(
+        value.isdigit() and int(value) <= PILE_LIMIT for value in values[1]
+    )
 
 
 def _find_lines(

@@ -4,8 +4,6 @@
     Holdings   what each role holds: cards, points, a choice
     Counters   numbers such as a step or the roll of a die
     Piles      heaps as rows of pieces
-    Towers     things on pegs, on floors, in boxes
-    Track      runners on numbered squares
     Lines      lines between dots
 
 Each figure takes some facts of a state; `figure_finder` recognizes them from the rules.
@@ -19,7 +17,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from gdl.program import arguments_of
 from gdl.terms import Compound, Term
-from ggp.analysis.board import EMPTY, Axis, is_of, shown_columns
+from ggp.analysis.board import Axis, is_of, shown_columns
 
 ROW_CHARACTERS = 76
 """Maximum width of a row that shows all roles next to each other."""
@@ -196,81 +194,6 @@ class Piles(_OfFluent):
             pieces = " ".join("o" * int(count)) if count.isdigit() else ""
             lines.append([Piece(f"{name:<{width}}  {count:>{digits}}  "), Piece(pieces, name, drawn="pile")])
         return lines
-
-
-@dataclass(frozen=True)
-class Towers(_OfFluent):
-    """Things in places, one above the other: facts such as `(on 3 a)`.
-
-    item, place   positions of the arguments
-    places        all places, in order
-    order         all items, the topmost first
-    is_sized      whether items are drawn as discs, the topmost the smallest
-    """
-
-    item: int
-    place: int
-    places: tuple[str, ...]
-    order: tuple[str, ...]
-    is_sized: bool
-
-    def lines(self, facts: Sequence[Term]) -> list[Line]:
-        stacks: dict[str, list[str]] = {place: [] for place in self.places}
-        for fact in facts:
-            arguments = arguments_of(fact)
-            stacks.setdefault(str(arguments[self.place]), []).append(str(arguments[self.item]))
-        for stack in stacks.values():
-            stack.sort(key=self._rank)
-        names = [self._item_text(item) for item in self.order]
-        width = max(map(len, (*names, *stacks)), default=1)
-        height = max(map(len, stacks.values()), default=0)
-        lines: list[Line] = []
-        for level in range(height, 0, -1):
-            items = (stack[-level] if len(stack) >= level else "" for stack in stacks.values())
-            texts = ((item, self._item_text(item) if item else "") for item in items)
-            lines.append([Piece(f"{text:^{width}}  ", item) for item, text in texts])
-        return [*lines, [Piece(f"{place:^{width}}  ", is_dim=True) for place in stacks]]
-
-    def _rank(self, item: str) -> int:
-        return self.order.index(item) if item in self.order else len(self.order)
-
-    def _item_text(self, item: str) -> str:
-        sides = "-" * self._rank(item) if self.is_sized else ""
-        return f"{sides}{item}{sides}"
-
-
-@dataclass(frozen=True)
-class Track:
-    """Runners on a track of numbered squares: facts such as `(at red a 3)`.
-
-    axis   the argument that is the square, with all squares in order; the others name the runner
-    """
-
-    name: str
-    arity: int
-    axis: Axis
-
-    def takes(self, fact: Term) -> bool:
-        return is_of(fact, self.name, self.arity)
-
-    def lines(self, facts: Sequence[Term]) -> list[Line]:
-        places: dict[tuple[str, ...], list[int]] = {}
-        for fact in facts:
-            texts = list(map(str, arguments_of(fact)))
-            square = self.axis.find(texts)
-            runner = tuple(text for index, text in enumerate(texts) if index not in self.axis.positions)
-            if square is not None:
-                places.setdefault(runner, []).append(square)
-        squares = [value[-1] for value in self.axis.values]
-        width = max(map(len, squares))
-        margin = max((len(" ".join(runner)) for runner in places), default=0) + 1
-        lines: list[Line] = []
-        for runner in sorted(places, key=lambda names: tuple(map(natural_key, names))):
-            here, free = Piece(f" {'o':>{width}}", runner[0]), Piece(f" {EMPTY:>{width}}", is_dim=True)
-            line = [here if square in places[runner] else free for square in range(len(squares))]
-            lines.append([Piece(f"{' '.join(runner):<{margin}}", runner[0]), *line])
-        footer = " " * margin + "".join(f" {square:>{width}}" for square in squares)
-        return [*lines, [Piece(footer)]]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from math import prod
@@ -16,11 +16,11 @@ from typing import Any
 
 from gdl.dependencies import Dependencies
 from gdl.program import Program, arguments_of
-from gdl.terms import Term, Variable
+from gdl.terms import Variable
 from ggp.analysis.fluent_domains import fluent_domains
 from ggp.analysis.scale import Scale, sheet_scale
 from ggp.analysis.sheet_comment import read_comment
-from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, hides_information, is_compiled
+from ggp.game import RANDOM_ROLE, Game, NoLegalMoveError, goals_or_none, hides_information
 from ggp.integers import to_integer
 
 STEP_LIMIT = 2_000
@@ -208,38 +208,15 @@ def find_traits(game: Game[Any], summary: PlayoutSummary) -> list[Trait]:
         traits.append(
             Trait("hidden information", "the rules define what each role sees")
             if hides_information(game)
-            else Trait("sees everything", "percepts provably reveal the state to every role")
+            else Trait("sees everything", "percepts show all moves to every role")
         )
     goals = [[row[index] for index in players] for row in summary.goals]
     sums = {None if None in row else sum(row) for row in goals}  # type: ignore[arg-type]
     if len(players) > 1 and len(sums) == 1 and None not in sums:
         where = f"at the end of all {len(goals)} finished playouts"
         traits.append(Trait("constant-sum", f"goals added up to {sums.pop()} {where}"))
-    if is_compiled(game):
-        traits += _subgame_traits(game)
     if summary.stuck:
         traits.append(Trait("faulty", f"a role had no legal move at the end of {summary.stuck} playouts"))
-    return traits
-
-
-def _subgame_traits(compiled: Any) -> list[Trait]:
-    """Traits from the circuit unless it is too large: facts that no move influences or that do not matter."""
-    from ggp.circuit.subgames import find_subgames
-
-    try:
-        subgames = find_subgames(compiled.tables)
-    except OverflowError:
-        return []
-    fluents: Sequence[Term] = compiled.terms.fluents
-    # As many facts as roles are no counter: they say whose turn it is, or never change.
-    running = [f for clock in subgames.clocks for f in clock if len(clock) > len(compiled.roles)]
-    traits = []
-    if running:
-        text = f"no move influences {len(running)} of {len(fluents)} facts, such as {fluents[running[0]]}"
-        traits.append(Trait("clock", text))
-    if subgames.idle:
-        text = f"neither the end nor a goal depends on {len(subgames.idle)} of {len(fluents)} facts"
-        traits.append(Trait("idle facts", f"{text}, such as {fluents[subgames.idle[0]]}"))
     return traits
 
 

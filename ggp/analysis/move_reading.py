@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, pairwise, product
+from itertools import chain, product
 from typing import TypeAlias
 
 from gdl.program import Literal, Program, Rule, arguments_of
@@ -31,13 +31,11 @@ class MoveReading:
     lines     families whose only argument names a column, or a row
     known     all families of which the rules show the values
     left      contents that a rule gives to the cell that a piece leaves: nothing stands there
-    leaps     families that remove what lies between the first and the second cell
     """
 
     board: Board
     windows: Mapping[Family, tuple[int, ...]] = field(default_factory=dict)
     lines: frozenset[Family] = frozenset()
-    leaps: frozenset[Family] = frozenset()
     known: frozenset[Family] = frozenset()
     left: frozenset[str] = frozenset()
 
@@ -164,11 +162,10 @@ def find_reading(program: Program, board: Board) -> MoveReading:
         for family, values in found.items()
         if not windows[family] and family[1] == 1 and values[0] and values[0] <= plain._cells_by_line.keys()
     )
-    leaps = _find_leaps(program) if plain.width == 2 and board.layers[0].joint is None else frozenset()
     covered = frozenset(family for family, values in found.items() if all(values))
     windows = {family: at for family, at in windows.items() if at}
     left = _find_left(program, board, windows, plain.width)
-    return MoveReading(board, windows, lines, leaps, covered, left)
+    return MoveReading(board, windows, lines, covered, left)
 
 
 def _split_cells(values: frozenset[str]) -> list[frozenset[str]]:
@@ -258,26 +255,4 @@ def _find_left(
             is_source = len(starts) > 1 and words[starts[0] : starts[0] + width] == cell
             if is_source and len(contents) == 1 and not isinstance(contents[0], Variable):
                 found.add(str(contents[0]))
-    return frozenset(found)
-
-
-def _find_leaps(program: Program) -> frozenset[Family]:
-    """Families of four coordinates of which a rule derives a third cell between both, for it to be removed.
-
-    Such a rule has `(does ?p (move ?x ?y ?u ?v))` and `(over ?x ?y ?a ?b ?u ?v)` in its body, and `?a ?b` in
-    its head.
-    """
-    found = set()
-    for rule in program.rules:
-        head = arguments_of(rule.head)
-        head = arguments_of(head[0]) if rule.head.name == "next" else head
-        between = [pair for pair in pairwise(head) if all(isinstance(each, Variable) for each in pair)]
-        for move in _moves_of(rule) if rule.head.name != "legal" else ():
-            ends = arguments_of(move)
-            for part in rule.body:
-                words = arguments_of(part.atom) if isinstance(part, Literal) else ()
-                if len(ends) == 4 and set(ends) <= set(words):
-                    pairs = set(pairwise(words))
-                    is_leap = any(pair in pairs and not set(pair) & set(ends) for pair in between)
-                    found |= {(move.name, 4)} if is_leap else set()
     return frozenset(found)

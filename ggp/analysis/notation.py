@@ -142,8 +142,8 @@ class Notation:
         """Move what the cells named by `move` suggest: from the first one to the others."""
         reading = self.reading
         cells = [] if reading is None else list(reading.cells(move).values())
-        if len(cells) > 1 and cells[0] in occupied and reading is not None:
-            occupied -= {cells[0], *(_between(*cells[:2]) if (move.name, 4) in reading.leaps else ())}
+        if len(cells) > 1 and cells[0] in occupied:
+            occupied.remove(cells[0])
         occupied |= set(cells[1:] or cells)
 
     def term_of(self, text: str) -> Term | None:
@@ -199,7 +199,7 @@ class Notation:
     ) -> str:
         """The arguments of a move, with the names of cells in the place of coordinates."""
         assert self.reading is not None
-        text, at, sign = "", 0, self._sign(move, tuple(cells.values()), occupied)
+        text, at, sign = "", 0, _sign(tuple(cells.values()), occupied)
         is_after_cell = False
         while at < len(words):
             cell = cells.get(at)
@@ -212,14 +212,6 @@ class Notation:
             at += 1 if cell is None else self.reading.width
         return text
 
-    def _sign(self, move: Term, cells: Sequence[Cell], occupied: frozenset[Cell]) -> str:
-        """Between the first two cells: `×` if a piece goes."""
-        if len(cells) < 2 or cells[0] == cells[1] or cells[0] not in occupied:
-            return "–"
-        assert self.reading is not None
-        is_leap = (move.name, 4) in self.reading.leaps and bool(occupied & set(_between(*cells[:2])))
-        return "×" if cells[1] in occupied or is_leap else "–"
-
     def _filled(self, template: str, move: Term, words: Sequence[str], occupied: frozenset[Cell]) -> str:
         """A template of the sheet with the arguments of a move; columns are letters as on the board."""
         shown, reading = list(words), self.reading
@@ -227,21 +219,13 @@ class Notation:
         if reading is not None and reading.width == 2:
             for at, (column, _) in cells.items():
                 shown[at + reading.across_offset] = reading.board.column_names[column]
-        text = template.replace("–", self._sign(move, tuple(cells.values()), occupied), 1)
+        text = template.replace("–", _sign(tuple(cells.values()), occupied), 1)
         return _PLACEHOLDER.sub(lambda found: shown[int(found[1]) - 1], text)
 
 
-def _between(one: Cell, other: Cell) -> list[Cell]:
-    """The cells between two on a line; none if they are on no line.
-
-    >>> _between((0, 0), (2, 2)), _between((0, 3), (3, 3)), _between((0, 0), (1, 2))
-    ([(1, 1)], [(1, 3), (2, 3)], [])
-    """
-    across, down = other[0] - one[0], other[1] - one[1]
-    if across and down and abs(across) != abs(down):
-        return []
-    length = max(abs(across), abs(down))
-    return [(one[0] + across // length * n, one[1] + down // length * n) for n in range(1, length)]
+def _sign(cells: Sequence[Cell], occupied: frozenset[Cell]) -> str:
+    """Between the first two cells: `×` if a piece goes to that of another one."""
+    return "×" if len(cells) > 1 and cells[0] != cells[1] and set(cells[:2]) <= occupied else "–"
 
 
 def typed_key(text: str) -> str:

@@ -1,6 +1,6 @@
 """Benchmarks: the speed of engines and of the tree search, per CPU second.
 
-measurement    keys of every measurement, and a fixed loop to compare machines by
+measurement    keys of every measurement
 engines        random playouts through the interface of any engine
 lanes          random playouts on lanes
 search         the tree search on lanes

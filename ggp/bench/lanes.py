@@ -1,20 +1,14 @@
-"""Benchmark of lanes: uniform playouts per CPU second, and the time of a tick by its parts."""
+"""Benchmark of lanes: uniform playouts per CPU second."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from itertools import product
 
 from ggp.bench.measurement import Measurement, with_rates
 from ggp.engines.compiled import CompiledGame
-from ggp.jit.compiling import announced_compilation, kernel
-from ggp.jit.rows import ALL_ONES, fill
-from ggp.lanes.choose import choice_planes, choose_moves
+from ggp.jit.compiling import announced_compilation
 from ggp.lanes.engine import STEP_LIMIT, BoolArray, Lanes, calibrate_words, candidate_words
-from ggp.lanes.layout import LaneTables
-from ggp.lanes.playout import PlayoutArrays
-from ggp.lanes.step import settle_states, settle_successors
 
 _CHUNK_SECONDS = 0.02
 
@@ -29,8 +23,6 @@ def measure_lanes(game: CompiledGame, *, seconds: float = 1.0, words: int | None
     stuck, cut            playouts that ended because a role had no move, or at the step limit
     playouts_per_second   of wall-clock time
     tick_seconds          CPU time per tick (one joint move in all lanes)
-    settle_seconds, choose_seconds    of these alone, each by its own code or the interpreter
-    step_seconds          the rest of a tick, 0 if machine code that does all at once is faster
     """
     root = game.unpack(game.initial_state())
     begin = time.perf_counter()
@@ -43,8 +35,6 @@ def measure_lanes(game: CompiledGame, *, seconds: float = 1.0, words: int | None
         lanes.play(1, STEP_LIMIT)
     compile_seconds = time.perf_counter() - begin
     counts, ticks, playouts_per_second = _measure(lanes, root, seconds)
-    tick_seconds = counts["cpu_seconds"] / ticks
-    settle_seconds, choose_seconds = _parts(lanes, tick_seconds)
     return with_rates(
         {
             "game": game.name,
@@ -58,10 +48,7 @@ def measure_lanes(game: CompiledGame, *, seconds: float = 1.0, words: int | None
             **counts,
             "mean_length": counts["states"] / max(1, counts["playouts"]),
             "playouts_per_second": playouts_per_second,
-            "tick_seconds": tick_seconds,
-            "settle_seconds": settle_seconds,
-            "choose_seconds": choose_seconds,
-            "step_seconds": max(0.0, tick_seconds - settle_seconds - choose_seconds),
+            "tick_seconds": counts["cpu_seconds"] / ticks,
         }
     )
 
@@ -98,38 +85,3 @@ def _measure(lanes: Lanes, root: BoolArray, seconds: float) -> tuple[dict[str, f
         "cpu_seconds": spent,
     }
     return counts, played, counts["playouts"] / (time.perf_counter() - wall_begin)
-
-
-def _parts(lanes: Lanes, tick_seconds: float) -> tuple[float, float]:
-    """CPU seconds per tick of settle and of choose: the minimum of three measurements each."""
-    repeats = max(1, int(0.03 / tick_seconds))
-    tables, arrays, planes = lanes.tables, lanes.arrays, choice_planes(lanes.tables)
-
-    def fastest(part: Callable[[int], None]) -> float:
-        with announced_compilation():
-            part(1)
-        seconds = []
-        for _ in range(3):
-            begin = time.thread_time()
-            part(repeats)
-            seconds.append((time.thread_time() - begin) / repeats)
-        return min(seconds)
-
-    return (
-        fastest(lambda count: _settle_ticks(tables, arrays, count)),
-        fastest(lambda count: _choose_ticks(tables, arrays, planes, count)),
-    )
-
-
-@kernel
-def _settle_ticks(tables: LaneTables, arrays: PlayoutArrays, repeats: int) -> None:
-    for _ in range(repeats):
-        settle_states(tables, arrays.value)
-        settle_successors(tables, arrays.value, False)
-
-
-@kernel
-def _choose_ticks(tables: LaneTables, arrays: PlayoutArrays, planes: int, repeats: int) -> None:
-    everywhere = fill(arrays.value, ALL_ONES)
-    for _ in range(repeats):
-        choose_moves(tables, arrays.value, arrays.scratch, planes, arrays.random, everywhere)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, TypeAlias
 
 Measurement: TypeAlias = dict[str, Any]
 """`game`, `cpu_seconds` of the process with all its threads, `playouts`, and the keys of each benchmark."""
-
-CALIBRATION_ROUNDS = 2_000_000
 
 
 def with_rates(measurement: Measurement) -> Measurement:
@@ -27,12 +24,3 @@ def with_rates(measurement: Measurement) -> Measurement:
         key: float(f"{value:.6g}") if isinstance(value, float) else value
         for key, value in (measurement | rates).items()
     }
-
-
-def calibrate() -> float:
-    """CPU seconds that a fixed loop of integer arithmetic takes on this machine now."""
-    begin = time.process_time()
-    value = 1
-    for _ in range(CALIBRATION_ROUNDS):
-        value = (value * 1103515245 + 12345) & 0x7FFFFFFF
-    return time.process_time() - begin

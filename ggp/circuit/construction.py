@@ -98,8 +98,7 @@ def _resolved_by_kernel(
     ground: GroundProgram, rules: _Rules, roots: list[int]
 ) -> tuple[list[int], PackedGates] | None:
     """`_Resolver` in compiled code, 100 times faster; None for recursive rules or without a compiler."""
-    from ggp.circuit.kernels.construction import SortedRules, resolve_atoms
-    from ggp.circuit.kernels.gate_table import gates_of, make_gate_table
+    from ggp.circuit.kernels import SortedRules, gates_of, make_gate_table, resolve_atoms
     from ggp.jit.compiling import IS_COMPILED, announced_compilation
 
     if not IS_COMPILED:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import click
 
 from gdl.errors import GdlError
-from ggp.bench.measurement import Measurement, calibrate
+from ggp.bench.measurement import Measurement
 from ggp.cli.options import Amount, engine_option, json_option
 from ggp.cli.progress import load_compiled, load_visibly
 from ggp.engines.loading import RulesNotFoundError, find_rules
@@ -62,14 +62,12 @@ def command(
     present = [file for file in files if _is_found(file, is_json=is_json)]  # before numba is imported
     if not present:
         sys.exit(UNREADABLE)
-    calibration = round(calibrate(), 4)
     results: list[Measurement] = []
     code = SUCCESS if len(present) == len(files) else UNREADABLE
     try:
         for file in present:
             try:
-                for measurement in _measure(file, engine, policies, seconds):
-                    result = {**measurement, "calibration_seconds": calibration}
+                for result in _measure(file, engine, policies, seconds):
                     results.append(result)
                     click.echo(json.dumps(result) if is_json else "", nl=is_json)
             except FAILURES as error:
@@ -116,9 +114,8 @@ def _print_results(results: Sequence[Measurement], columns: Sequence[Column]) ->
 
     from ggp.cli.tables import results_table
 
-    title = f"per CPU second (calibration loop: {results[0]['calibration_seconds']:.3f} CPU s)"
     names = [name for name, _ in columns]
-    table = results_table(title, names[:2], names[2:])
+    table = results_table("per CPU second", names[:2], names[2:])
     for result in results:
         table.add_row(*(cell(result) for _, cell in columns))
     console = Console(highlight=False)
@@ -158,11 +155,10 @@ SEARCH_COLUMNS: tuple[Column, ...] = (
 
 
 def _notes(result: Measurement) -> list[str]:
-    """Notes below the table: unusual ends of playouts, and the parts of a tick on lanes."""
+    """Notes below the table: unusual ends of playouts, and the size of a game on lanes."""
     ends = {"stuck": "stuck", "cut": "cut", "without_goal": "goals missing"}
     notes = [f"{result[key]} {text}" for key, text in ends.items() if result.get(key)]
-    if "settle_seconds" in result:
-        parts = "/".join(f"{result[f'{part}_seconds'] * 1e6:.1f}" for part in ("settle", "choose", "step"))
+    if "tick_seconds" in result:
         size = f"{result['literals']:,} literals, {result['lanes']} lanes"
-        notes.append(f"{size}, {parts} µs a tick (settle/choose/step)")
+        notes.append(f"{size}, {result['tick_seconds'] * 1e6:.1f} µs a tick")
     return notes

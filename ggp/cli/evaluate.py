@@ -6,22 +6,24 @@ import json
 import operator
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from ggp.cli.options import Count, Limit, Seconds, json_option, limit_option, workers_option
+from gdl.errors import GdlError
+from ggp.cli.options import Count, Limit, Seconds, json_option, limit_option
 from ggp.cli.progress import load_compiled, progress_of
+from ggp.game import GameError
 from ggp.game_evaluation.figures import DEFINITIONS, EXACT, percentile
 
 if TYPE_CHECKING:
-    from ggp.game_evaluation.evaluate import Evaluation, EvaluationTerms, JudgedSheet
+    from ggp.game_evaluation.evaluate import Evaluation
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 SUCCESS, FAILURE, INTERRUPTED = 0, 1, 130
+UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
+"""Errors that end the evaluation of one sheet only."""
 _FIGURES = [f"{name}: {meaning} ({source})" for name, (meaning, source) in DEFINITIONS.items()]
 
 
@@ -63,88 +65,47 @@ def requirement(text: str) -> tuple[str, str, float]:
     Limit("steps", Count(1, 100_000), 500, "joint moves of a match"),
 )
 @json_option
-@workers_option
 def command(
     files: tuple[str, ...],
     requirements: tuple[tuple[str, str, float], ...],
     seconds: float,
     limits: dict[str, int],
     is_json: bool,
-    workers: int | None,
 ) -> None:
     """Measure each game in FILE...: is it balanced, decided by skill, neither endless nor trivial?
 
     Random matches, matches between equal searches and between a search and one with half its playouts are
     played side by side; a game of up to a million states is solved, and exact values replace estimates.
-    Games are measured one after the other in this process, or spread over --workers. Every figure has a 95 %
-    interval and a sample size; the list below explains them.
+    Every figure has a 95 % interval and a sample size; the list below explains them.
 
     Ctrl-C ends the work with the figures so far. Exit code: 0 success, 1 a requirement is not met or a game
     cannot be played, 2 wrong usage.
     """
-    from ggp.game_evaluation.evaluate import EvaluationTerms
+    from ggp.game_evaluation.evaluate import EvaluationTerms, evaluate
 
     terms = EvaluationTerms(
         limits["simulations"], limits["matches"], limits["playouts"], limits["steps"], seconds
     )
     code = SUCCESS
-    judge = _judged_here(files, terms) if workers is None else _judged_by_workers(files, terms, workers)
-    for judged in judge:
-        found = judged.evaluation
-        misses = [] if found is None else _misses(found, requirements)
-        _print(judged, misses, is_json=is_json)
-        if found is None or misses:
-            code = max(code, FAILURE)
-        if found is not None:
-            code = INTERRUPTED if found.is_interrupted else code
-    sys.exit(code)
-
-
-def _print(judged: JudgedSheet, misses: list[str], *, is_json: bool) -> None:
-    found = judged.evaluation
-    if is_json:
-        failure = {"schema": 1, "game": judged.sheet, "error": judged.error}
-        click.echo(json.dumps(failure if found is None else {**found.to_dict(), "unmet": misses}))
-    elif found is None:
-        click.echo(judged.error, err=True)
-    else:
-        _show(found, misses)
-
-
-def _judged_here(files: tuple[str, ...], terms: EvaluationTerms) -> Iterator[JudgedSheet]:
-    from ggp.game_evaluation.evaluate import UNPLAYABLE, JudgedSheet, evaluate, failed
-
     for file in files:
         try:
             game = load_compiled(file)
             with progress_of(partial("{}: {}, {} of {}".format, game.name)) as report:
                 found = evaluate(game, terms, report)
         except UNPLAYABLE as error:
-            yield failed(file, error)
+            code, text = max(code, FAILURE), str(error) or type(error).__name__
+            failure = json.dumps({"schema": 1, "game": file, "error": text})
+            click.echo(failure if is_json else text, err=not is_json)
             continue
-        yield JudgedSheet(file, found)
+        misses = _misses(found, requirements)
+        if is_json:
+            click.echo(json.dumps({**found.to_dict(), "unmet": misses}))
+        else:
+            _show(found, misses)
+        code = max(code, FAILURE) if misses else code
         if found.is_interrupted:
-            return
-
-
-def _judged_by_workers(files: tuple[str, ...], terms: EvaluationTerms, workers: int) -> Iterator[JudgedSheet]:
-    """Evaluate each game in one worker with one thread. Rules are read here; workers need no files."""
-    from ggp.game_evaluation.evaluate import JudgedSheet, failed, judge_file_in
-    from ggp.tournament.pool import open_workers
-
-    with open_workers(workers) as pool:
-        calls = [(file, judge_file_in(pool.submit, file, replace(terms, threads=1))) for file in files]
-        for file, call in calls:
-            if isinstance(call, JudgedSheet):
-                yield call
-                continue
-            try:
-                yield call.result()
-            except KeyboardInterrupt:
-                click.echo("interrupted", err=True)
-                sys.exit(INTERRUPTED)
-            except Exception as error:  # a worker died
-                yield failed(file, error)
+            sys.exit(INTERRUPTED)
+    sys.exit(code)
 
 
 def _misses(found: Evaluation, requirements: tuple[tuple[str, str, float], ...]) -> list[str]:

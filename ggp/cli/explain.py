@@ -45,9 +45,9 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
     evaluation for --depth. FILE may be a file with a tree; there and here a comment begins with a semicolon.
     """
     from ggp.explain import bare_trees, searches
+    from ggp.explain.explanation import text_of
     from ggp.explain.page import page_of
     from ggp.explain.picture import picture_of
-    from ggp.explain.text import text_of
     from ggp.explain.writing import writing_of
     from ggp.game import GameError
     from ggp.search.option_table import OptionError

@@ -10,8 +10,9 @@ import click
 from gdl.errors import GdlSyntaxError
 from gdl.syntax.formatting import FormattingError, format_kif
 from gdl.syntax.parser import looks_infix, parse, with_plain_lines
+from ggp.engines.loading import RulesNotFoundError
 from ggp.files import write_text
-from ggp.validation.sheet_files import STANDARD_INPUT, RulesNotFoundError, read_bytes, sheet_names
+from ggp.validation.sheet import STANDARD_INPUT, read_bytes, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 

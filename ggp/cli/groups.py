@@ -1,4 +1,4 @@
-"""Command groups that import a command only when it runs, and refuse old names with the new one."""
+"""Command groups that import a command only when it runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ class LazyGroup(click.Group):
     """A group of commands, each the attribute `command` of the module of its name in `package`.
 
     lines     command → its line in the help of the group
-    renamed   old name → how the command is written now, without `ggp`
     hints     word → what a user who writes it may look for
     default   the command that is meant if the first word is not a command; "": none
     """
@@ -25,14 +24,12 @@ class LazyGroup(click.Group):
         *,
         package: str,
         lines: Mapping[str, str],
-        renamed: Mapping[str, str] | None = None,
         hints: Mapping[str, str] | None = None,
         default: str = "",
         **settings: Any,
     ) -> None:
         super().__init__(no_args_is_help=not default, **settings)
-        self.package, self.lines, self.default = package, lines, default
-        self.renamed, self.hints = renamed or {}, hints or {}
+        self.package, self.lines, self.default, self.hints = package, lines, default, hints or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.lines)
@@ -48,8 +45,6 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name in self.renamed:
-            refuse_old_name(ctx, name, self.renamed[name])
         if name not in self.lines and not name.startswith("-"):
             hint = f": {self.hints[name]}" if name in self.hints else f".{did_you_mean(name, self.lines)}"
             if hint == "." and len(self.lines) < 6:
@@ -67,9 +62,3 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(self.lines.items()))
-
-
-def refuse_old_name(ctx: click.Context, old: str, new: str) -> None:
-    """End the command with one line that names the new command."""
-    click.echo(f"error: {old!r} is now 'ggp {new}'", err=True)
-    ctx.exit(2)

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 from gdl.errors import GdlError
-from ggp.cli.groups import refuse_old_name
 from ggp.cli.options import INPUT_FILE, Count, Limit, Seconds, json_option, limit_option, seed_option
 from ggp.cli.progress import load_visibly
 from ggp.game import GameError
@@ -30,18 +29,7 @@ def _kinds(text: str) -> tuple[str, ...]:
     return kinds
 
 
-class _ItemsGroup(click.Group):
-    """`ggp items FILE` was the command that is now `ggp items make FILE`."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.commands:
-            refuse_old_name(ctx, f"items {args[0]}", f"items make {args[0]}")
-        return super().resolve_command(ctx, args)
-
-
-@click.group("items", cls=_ItemsGroup)
+@click.group("items")
 def command() -> None:
     """Make questions about games, with right answers from the engine, and grade answers to them."""
 

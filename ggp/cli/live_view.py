@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import time
 from collections.abc import Sequence
@@ -65,7 +64,6 @@ class MatchView:
     notation: str = "short"
     moment: Moment | None = field(default=None, init=False)
     _texts: list[str] = field(default_factory=list, init=False)
-    _facts: tuple[Fact, ...] = field(default=(), init=False)
     _live: Live | None = field(default=None, init=False)
     _state_text: RenderableType | None = field(default_factory=Text, init=False)
     _key_text: Text = field(default_factory=Text, init=False)
@@ -117,8 +115,7 @@ class MatchView:
             if not self.has_person:
                 self.console.print(self._state_text)
         elif moment.thinking is None:
-            write = functools.partial(person_line, is_hiding=self.is_hiding) if self.has_person else step_line
-            line = write(moment, self._texts)
+            line = step_line(moment, self._texts, has_person=self.has_person, is_hiding=self.is_hiding)
             # Lines of a log are not wrapped; those for a person are.
             self.console.print(line, soft_wrap=not (self.has_person and self.console.is_terminal))
             if self.has_person and self._state_text is not None:
@@ -127,8 +124,8 @@ class MatchView:
     def _note_moves(self, moment: Moment) -> None:
         """Write the moves that led to a moment; a person is not shown what hidden pieces they captured."""
         is_next = self.moment is not None and moment.step == self.moment.step + 1 and not self.is_hiding
-        self._facts = self.game.facts(self.moment.state) if self.moment is not None and is_next else ()
-        self._texts = self._picture.notation.joint(moment.joint_move or (), self._facts)
+        facts = self.game.facts(self.moment.state) if self.moment is not None and is_next else ()
+        self._texts = self._picture.notation.joint(moment.joint_move or (), facts)
 
     def _see(
         self, facts: tuple[Fact, ...], before: tuple[Fact, ...] | None = None, *, is_over: bool = False
@@ -174,49 +171,32 @@ class MatchView:
         )
 
 
-def step_line(moment: Moment, texts: Sequence[str] = ()) -> Text:
-    """One line for a new state: step, joint move, thinking time, faults.
+def step_line(
+    moment: Moment, texts: Sequence[str] = (), *, has_person: bool = False, is_hiding: bool = False
+) -> Text:
+    """One line for a new state: step, joint move, faults; roles that wait are left out if another moves.
 
-    texts   of the joint move, if not those in KIF; roles that wait are left out if another moves
+    texts        of the joint move, if not those in KIF
+    has_person   leave out thinking times, and moves that do nothing
+    is_hiding    show the moves of persons only
     """
     record, step = moment.record, moment.record.steps[-1]
     if moment.joint_move is None:
         seats = ", ".join(map(" ".join, zip(record.roles, record.player_names, strict=True)))
         return plain_text(f"{record.game_name}: {seats}; seed {record.seed}")
+    rows = list(
+        zip(record.roles, texts or map(str, moment.joint_move), step.seconds, step.faults, strict=True)
+    )
+    rows = list(itertools.compress(rows, record.is_player_human)) if is_hiding else rows
+    idle = (WAITS, IDLE) if has_person else (WAITS,)
     line = Text(f"{moment.step:>4} ")
-    shown = texts or list(map(str, moment.joint_move))
-    is_quiet = all(text == WAITS for text in shown)
-    rows = zip(record.roles, shown, step.seconds, step.faults, strict=True)
-    for role, move, seconds, fault in rows:
-        if move == WAITS and fault is None and not is_quiet:
-            continue
-        line.append(plain_text(f"  {role} {move}"))
-        if seconds is not None and seconds >= 0.005:
+    for role, move, seconds, fault in [row for row in rows if row[1] not in idle or row[3]] or rows:
+        line.append("  ").append(plain_text(role, f"bold {content_color(role, record.roles)}"))
+        line.append(plain_text(f" {move}"))
+        if not has_person and seconds is not None and seconds >= 0.005:
             line.append(f" ({seconds:.2f} s)", style="dim")
         if fault is not None:
             line.append(plain_text(f" [{fault}]", "bold red"))
-    return line
-
-
-def person_line(moment: Moment, texts: Sequence[str], *, is_hiding: bool = False) -> Text:
-    """One line for a person: step and moves, those that do nothing left out.
-
-    texts       of the joint move
-    is_hiding   show the moves of persons only
-    """
-    record = moment.record
-    if moment.joint_move is None:
-        return step_line(moment)
-    is_shown = record.is_player_human if is_hiding else (True,) * len(record.roles)
-    moves = zip(record.roles, texts, strict=True)
-    shown = list(itertools.compress(moves, is_shown))
-    line = Text(f"{moment.step:>4} ")
-    for role, move in [(role, move) for role, move in shown if move not in (WAITS, IDLE)] or shown:
-        line.append("  ").append(plain_text(role, f"bold {content_color(role, record.roles)}"))
-        line.append(plain_text(f" {move}"))
-    for role, fault in zip(record.roles, record.steps[-1].faults, strict=False):
-        if fault is not None:
-            line.append(plain_text(f"  {role} [{fault}]", "bold red"))
     return line
 
 

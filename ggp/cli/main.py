@@ -43,51 +43,12 @@ COMMANDS = {
 }
 """Command → its line in `ggp --help`."""
 
-RENAMED = {
-    "info": "games info",
-    "book": "prepare book",
-    "learn": "prepare evaluation",
-    "teach": "prepare network",
-    "grade": "items grade",
-}
-"""Old command → how it is written now."""
-
 INSTEAD = {
-    "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
     "play": "`ggp match GAME human` plays in the terminal, `ggp serve` in the browser",
-    "tune": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
-    "replay": "`ggp show RECORD` shows a match step by step; the tests compare engines with reference traces",
-    "features": "`ggp explain GAME --by fast` shows pieces or cells with their learned values",
+    "replay": "`ggp show RECORD` shows a match step by step",
     "game": "`ggp games` lists the games, `ggp games info GAME` describes one",
 }
-"""Advice for commands that do not exist."""
-
-REMOVED_OPTIONS = {
-    "solve --coalition": "`ggp explain GAME --by coalition:roles=1+3` searches for a coalition",
-    "evaluate --page": "`--json` prints all figures with their intervals",
-    "match --repeat": "`ggp tournament` plays many matches",
-    "match --think": "`ggp serve` shows searches as they run, `ggp show RECORD` what each move was based on",
-    "match --json": "`--record FILE` writes the match as JSON",
-    "serve --store": "`ggp tournament show STORE --html DIR` writes pages, also while a run is played",
-    "tournament show --report": "`--html DIR` writes pages with the tables and charts",
-    "serve --token-file": "the variable GGP_TOKEN holds the token",
-    "games info --draw": "`ggp export GAME --to dot` draws the circuit",
-    "games list --json": "a line is printed for each game",
-    "show --step": "a terminal shows all steps in a pager",
-    "validate --quiet": "the exit code says whether there are errors",
-    "export --out": "the circuit is printed: `ggp export GAME > FILE`",
-    "export -o": "the circuit is printed: `ggp export GAME > FILE`",
-    "bench --threads": "one thread is measured",
-    "tournament export --columns": "the CSV has all columns",
-    "players --json": "all options are printed with `--all`",
-    "player --log-level": "2> sends the log to a file",
-    "player --page": "the log has what the search expects; in `ggp serve` a player can take a seat",
-    "manage --page": "the terminal shows the match; `ggp serve` plays between HTTP players in the browser",
-    "explain --seed": "`ggp.explain` in Python takes a seed",
-    "prepare network --out": "networks are kept in the folder for user data, which XDG_DATA_HOME names",
-    "prepare network -o": "networks are kept in the folder for user data, which XDG_DATA_HOME names",
-}
-"""Advice for options that do not exist any more."""
+"""Advice for words that a newcomer may try."""
 
 CTRL_C_AGAIN_SECONDS = 0.02
 
@@ -103,7 +64,6 @@ class _CommandLine(LazyGroup):
     cls=_CommandLine,
     package="ggp.cli",
     lines=COMMANDS,
-    renamed=RENAMED,
     hints=INSTEAD,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
@@ -133,7 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
         with _dropped_ctrl_c_raised_again():
             code, text = app.main(arguments, prog_name="ggp", standalone_mode=False), ""
     except click.ClickException as error:
-        _with_advice(error).show()
+        error.show()
         code, text = error.exit_code, ""
     except click.Abort:
         code, text = 130, "interrupted"
@@ -152,16 +112,6 @@ def main(arguments: list[str] | None = None) -> None:
     if text:
         click.echo(text, err=True)
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _with_advice(error: click.ClickException) -> click.ClickException:
-    """The error, or what to use instead of an option that was removed."""
-    if isinstance(error, click.NoSuchOption) and error.ctx:
-        option = f"{error.ctx.command_path.removeprefix('ggp ')} {error.option_name}"
-        if option in REMOVED_OPTIONS:
-            text = f"No such option {error.option_name!r}: {REMOVED_OPTIONS[option]}"
-            return click.UsageError(text, error.ctx)
-    return error
 
 
 @contextmanager

@@ -26,10 +26,9 @@ TOKEN_VARIABLE = "GGP_TOKEN"
 @click.option("--port", default=8765, type=Count(1, 65535), help="Port to listen on.")
 @click.option("--open/--no-open", "is_opening", default=True, help="Open the page in the browser.")
 @limit_option(
-    Limit("sessions", Count(1, 1000), 4, "browsers served at the same time"),
-    Limit("matches", Count(1, 100), 3, "open matches per browser"),
+    Limit("matches", Count(1, 100), 6, "open matches"),
     Limit("memory", Count(512), 4096, "MiB for each match process"),
-    Limit("idle", Seconds(1), 1800, "seconds until an idle session ends"),
+    Limit("idle", Seconds(1), 1800, "seconds until an idle match ends"),
 )
 def command(
     host: str,
@@ -42,19 +41,15 @@ def command(
     The page listens on this machine only, and opens with the token in its address: the one in the variable
     GGP_TOKEN, or a new one each run.
     """
-    from ggp.web.access import Access, kept_key
-    from ggp.web.kept_matches import matches_folder
+    from ggp.web.access import Access
+    from ggp.web.open_matches import ServerLimits
     from ggp.web.server import WebServer, run_app
-    from ggp.web.sessions import SessionLimits
 
     token = os.environ.pop(TOKEN_VARIABLE, "") or None  # no child needs it
     if token is not None and len(token) < 8:
         raise click.UsageError("a token has at least 8 characters")
-    key = kept_key(token)
-    access = Access(host, port, key=key) if token is None else Access(host, port, token, key)
-    of_session = SessionLimits(
-        limits["sessions"], limits["matches"], limits["memory"], idle_seconds=limits["idle"]
-    )
+    access = Access(host, port) if token is None else Access(host, port, token)
+    of_server = ServerLimits(limits["matches"], limits["memory"], idle_seconds=limits["idle"])
 
     def report_ready() -> None:
         click.echo(f"open {access.address}")
@@ -70,7 +65,7 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            server = WebServer(access, of_session, kept=matches_folder())
+            server = WebServer(access, of_server)
             serving = run_app(server.make_app(), access, report_ready, server.draw_featured)
             asyncio.run(_until_terminated(serving))
     except OSError as error:
@@ -80,7 +75,7 @@ def command(
 
 
 async def _until_terminated(serving: Coroutine[Any, Any, None]) -> None:
-    """Serve until cancelled; SIGTERM ends the server like Ctrl-C, so that open matches are kept."""
+    """Serve until cancelled; SIGTERM ends the server like Ctrl-C."""
     task = asyncio.ensure_future(serving)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await task

@@ -110,6 +110,4 @@ class ReplayView(Replay):
             return f"aborted{fault}"
         if not record.is_completed:
             return "the record ends here"
-        goals = [goal if isinstance(goal, int) else None for goal in record.goals or ()]
-        is_known = len(goals) == len(self.roles)
-        return outcome_text(self.roles, goals if is_known else None) + fault
+        return outcome_text(self.roles, self.goals) + fault

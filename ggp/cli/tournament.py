@@ -16,17 +16,16 @@ from typing import Any
 import click
 from rich.console import Console
 
-from ggp.cli.groups import refuse_old_name
 from ggp.cli.options import workers_option
+from ggp.cli.progress import progress_of
 from ggp.files import replacing_text
 from ggp.suggestions import did_you_mean
 from ggp.tournament.config import ConfigError, plan_from_data, read_config
-from ggp.tournament.export import write_csv, write_json_lines
 from ggp.tournament.plan import Plan
 from ggp.tournament.pool import open_workers
 from ggp.tournament.runner import Progress, Runner
 from ggp.tournament.schedule import Schedule, SelectionError
-from ggp.tournament.store import PROGRAMMING_ERRORS, Run, Store, StoreError
+from ggp.tournament.store import PROGRAMMING_ERRORS, Run, Store, StoreError, write_csv, write_json_lines
 
 DEFAULT_STORE = Path("tournament.sqlite")
 SHOWN_FAILURES = 3
@@ -52,8 +51,6 @@ class _TournamentGroup(click.Group):
     """A group whose default command is `run`, and which reports errors of stores."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args[:1] == ["resume"]:
-            refuse_old_name(ctx, "tournament resume", "tournament run")
         if args and args[0] not in (*self.commands, "-h", "--help"):
             hint = did_you_mean(args[0], self.commands)
             if hint and not Path(args[0]).exists():
@@ -279,15 +276,14 @@ def export_command(store: Path, output: str, run_name: str | None) -> None:
 
 def _play(store: Store, run: Run, only: tuple[str, ...], workers: int | None) -> int:
     """Play the remaining matches and show the results; returns the exit code."""
-    from ggp.tournament.live import RunView
-    from ggp.tournament.report import make_report, terminal_view
+    from ggp.tournament.report import make_report, progress_text, terminal_view
 
     console = Console(highlight=False)
     resume = f"resume with: ggp tournament run {shlex.quote(str(store.path))} --run {shlex.quote(run.name)}"
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with ExitStack() as afterwards, open_workers(workers) as pool, RunView(console) as view:
-            runner = Runner(store, run, pool, view.show, only=only)
+        with ExitStack() as afterwards, open_workers(workers) as pool, progress_of(progress_text) as show:
+            runner = Runner(store, run, pool, show or (lambda _: None), only=only)
             afterwards.callback(runner.abandon)  # once the workers are gone
             progress = runner.play()
         code = _print_failures(console, progress)

@@ -20,15 +20,13 @@ from ggp.validation.output import (
     SheetReport,
     codes_table,
     explanation,
-    statistics_of,
     summary_of,
     text_of,
     to_github,
     to_json,
 )
 from ggp.validation.properties import PlayLimits, ProofLimits
-from ggp.validation.sheet import Request, examine
-from ggp.validation.sheet_files import STANDARD_INPUT, sheet_names
+from ggp.validation.sheet import STANDARD_INPUT, Request, examine, sheet_names
 
 SUCCESS, FINDINGS, UNREADABLE = 0, 1, 2
 MANY_FILES = 10
@@ -66,8 +64,8 @@ def _selection(text: str) -> Selection:
     "--format",
     "output",
     default="text",
-    type=click.Choice(["text", "statistics", "json", "github"]),
-    help="Output format; statistics: the number of findings per code.",
+    type=click.Choice(["text", "json", "github"]),
+    help="Output format.",
 )
 @click.option(
     "--seconds",
@@ -78,7 +76,7 @@ def _selection(text: str) -> Selection:
 @limit_option(
     Limit("playouts", Count(1), 100, "random matches"),
     Limit("steps", Count(1), 1000, "of a random match"),
-    Limit("states", Count(1), None, "to explore; 100 million on lanes, 200,000 with the reasoner"),
+    Limit("states", Count(1), None, "to explore; by default 100 million"),
 )
 @click.option(
     "--record",
@@ -149,7 +147,7 @@ def command(
 
             report = _examine(name, replace(request, progress=show_stage))
             reports.append(report)
-            if output == "text" or (output == "statistics" and report.unreadable):
+            if output == "text":
                 _show(report)
     _print_all(reports, output)
     sys.exit(max(_exit_code(report, strict) for report in reports))
@@ -157,9 +155,7 @@ def command(
 
 def _print_all(reports: Sequence[SheetReport], output: str) -> None:
     """Print the end of the output, after the last file."""
-    if output == "statistics":
-        click.echo(statistics_of(reports), nl=any(report.diagnostics for report in reports))
-    elif output == "text":
+    if output == "text":
         if len(reports) > 1:
             click.echo(summary_of(reports))
     elif text := {"json": to_json, "github": to_github}[output](reports):

@@ -2,10 +2,9 @@
 
 loading          from a path, a name or rule text to a game of any engine
 compilation      from a program to a circuit, and to a compiled game
-compiled         the compiled game: single states and successors in batches; also on its circuit as built
+compiled         the compiled game: single states, and many at once; also on its circuit as built
 side_tables      circuits made of a game's gates, with machine code of their own
 point_of_view    how the second of two roles sees a game as the first one
-many_states      what holds in many states of one game, and what joint moves lead to
 batches          successors and playouts in batches, and states from facts, of a game of any engine
 single_state     kernels for one state at a time
 reasoner         the interpreted game: exact, slow, the oracle of the others

@@ -12,10 +12,9 @@ from gdl.grounding import ground
 from gdl.normalize import normalize
 from gdl.program import Program
 from gdl.validation import require_valid
-from ggp.circuit.cache import GameCache, cache_folder
+from ggp.circuit.cache import CompilationReport, CompiledCircuit, GameCache, cache_folder
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.construction import build, prepare_kernels
-from ggp.circuit.file import CompilationReport, CompiledCircuit
 from ggp.circuit.packed_gates import packed
 from ggp.circuit.simplify.plan import LARGE_LITERALS, STAGES, StageReport, simplify
 from ggp.circuit.tables import tabulate
@@ -33,10 +32,6 @@ BACKGROUND_SECONDS_PER_LITERAL = 1.2e-5
 """CPU time to simplify a large circuit in the background: amazons shrinks by 40 % instead of 2 %."""
 MIN_LITERALS_OF_PROCESS = 30_000
 """Gate inputs, as built, from which a thread that simplifies would hold up a search noticeably."""
-MAX_ROUNDS = 2
-"""How often a circuit is simplified at most: again when it is loaded after its time had run out."""
-RESUMED_BUDGETS, RESUMED_SECONDS = 4.0, 10.0
-"""CPU time of another round: a multiple of the first round's, but at most this if a caller is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +83,15 @@ def compile_circuit(
 ) -> CompiledCircuit:
     """The simplified circuit of a program, from `cache` if it is stored there.
 
-    If time ran out when it was simplified, that is resumed now, once.
-
     progress   called with a few words on the current step, repeatedly
 
     Raises GdlValidationError, GroundingError, CircuitError.
     """
     limits = limits or CompilationLimits()
     known = cache.load(program, limits.variant) if cache else None
-    if known is not None and not _may_resume(known, limits):
+    if known is not None:
         return known
-    start = known or build_circuit(program, limits, progress=progress)
+    start = build_circuit(program, limits, progress=progress)
     if progress is not None:
         progress(f"simplifying a circuit of {start.circuit.literal_count:,} literals")
     return simplify_circuit(program, start, limits, cache=cache)
@@ -141,42 +134,22 @@ def simplify_circuit(
 ) -> CompiledCircuit:
     """Simplify the circuit that `build_circuit` made of `program`, and store it in `cache`.
 
-    built           or a circuit simplified before, which is simplified further
     in_background   no caller is waiting: large circuits get more time
     """
     limits = limits or CompilationLimits()
-    earlier = [stage._replace(is_cut=False) for stage in built.report.stages]
-    rounds = built.report.rounds + bool(earlier)
     seconds = limits.simplify_seconds
     if seconds is None:
-        seconds = _budget(built, is_resumed=bool(earlier), in_background=in_background)
+        seconds = simplify_budget(built.report.ground_seconds, built.report.build_seconds)
+        if in_background and built.circuit.literal_count >= LARGE_LITERALS:
+            seconds = max(seconds, BACKGROUND_SECONDS_PER_LITERAL * built.circuit.literal_count)
     stages: list[StageReport] = []
     started = thread_time()
     circuit = simplify(built.circuit, stages=limits.stages, seconds=seconds, report=stages)
-    spent = built.report.simplify_seconds + thread_time() - started
-    stages = earlier + stages[bool(earlier) :]
-    report = replace(built.report, simplify_seconds=spent, stages=stages, rounds=rounds)
+    report = replace(built.report, simplify_seconds=thread_time() - started, stages=stages)
     compiled = CompiledCircuit(circuit, report)
     if cache:
         cache.store(program, compiled, limits.variant)
     return compiled
-
-
-def _budget(built: CompiledCircuit, *, is_resumed: bool, in_background: bool) -> float:
-    seconds = simplify_budget(built.report.ground_seconds, built.report.build_seconds)
-    if is_resumed:
-        seconds *= RESUMED_BUDGETS
-    if in_background and built.circuit.literal_count >= LARGE_LITERALS:
-        return max(seconds, BACKGROUND_SECONDS_PER_LITERAL * built.circuit.literal_count)
-    return min(seconds, RESUMED_SECONDS) if is_resumed and not in_background else seconds
-
-
-def _may_resume(known: CompiledCircuit, limits: CompilationLimits, *, in_background: bool = False) -> bool:
-    """Whether another round of simplification is due; large circuits only in the background."""
-    report = known.report
-    if limits.simplify_seconds is not None or not report.is_cut or report.rounds >= MAX_ROUNDS:
-        return False
-    return in_background or known.circuit.literal_count < LARGE_LITERALS
 
 
 def compile_game(
@@ -190,8 +163,8 @@ def compile_game(
 ) -> CompiledGame:
     """Compile `program` for lanes. Raises GdlValidationError, GroundingError, CircuitError.
 
-    quick   return a `ggp.engines.compiled.QuickGame` that plays on the circuit as built, or on one from the
-            cache for which time ran out, unless the simplified one is in the cache
+    quick   return a `ggp.engines.compiled.QuickGame` that plays on the circuit as built, unless the
+            simplified one is in the cache
     """
     cache = GameCache(cache_folder()) if use_cache else None
     if not quick:
@@ -200,11 +173,11 @@ def compile_game(
         )
     limits = limits or CompilationLimits()
     known = cache.load(program, limits.variant) if cache else None
-    if known is not None and not _may_resume(known, limits, in_background=True):
+    if known is not None:
         return game_on(known.circuit, program, name)
     from ggp.engines.compiled import QuickGame
 
-    start = known or build_circuit(program, limits, progress=progress)
+    start = build_circuit(program, limits, progress=progress)
 
     def simplified() -> Circuit:
         compact = replace(start, circuit=replace(start.circuit, gates=packed(start.circuit.gates)))

@@ -12,8 +12,8 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import cached_property, partial, wraps
-from typing import NamedTuple, TypeAlias, TypeVar
+from functools import partial, wraps
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from gdl.program import Program
 from gdl.terms import Symbol, Term
-from ggp.analysis.visibility import reveals_everything
 from ggp.circuit.circuit import Circuit
 from ggp.circuit.tables import CircuitTables, CircuitTerms, Phase, tabulate
 from ggp.engines.single_state import advance, evaluate, make_single_state
@@ -132,7 +131,7 @@ class CompiledGame:
             )
             for parts in (SINGLE_PARTS, FUSED_PARTS)
         )
-        self._lanes = Lanes(self.lane_tables, words=words)
+        self._many = ManyStates(self)
         self._lock = threading.Lock()
         self._role_index = RoleTable((role, r) for r, role in enumerate(terms.roles))
         self._move_index = [{move: i for i, move in enumerate(moves)} for moves in terms.moves]
@@ -140,17 +139,11 @@ class CompiledGame:
         of_moves = [np.arange(slots[r], slots[r] + len(moves)) for r, moves in enumerate(terms.moves)]
         self.legal_literals = self.lane_tables.slot_literal[np.concatenate([np.zeros(0, int), *of_moves])]
         self._first_move = [int(first) for first in tables.first_move]
-        self._terminal = np.array([self.lane_tables.terminal], np.int32)
         self._goal_values = tables.goal_value.tolist()
         self._state_bytes = -(-len(terms.fluents) // 8)
         self._evaluations: dict[PackedState, _Evaluation] = {}
         self._single = make_single_state(tables)
         self._settled_state: PackedState | None = None
-
-    @cached_property
-    def reveals_everything(self) -> bool:
-        """Whether percepts provably reveal the state to every role; see `ggp.analysis.visibility`."""
-        return reveals_everything(self.tables, self.roles, self.exclusive)
 
     def __reduce__(self) -> tuple[object, ...]:
         restored = partial(CompiledGame, words=self.words, exclusive=self.exclusive)
@@ -191,7 +184,7 @@ class CompiledGame:
         chosen = self._chosen(state, joint_move)
         with self._lock:
             self._advance(state, chosen, with_percepts=False)
-            return self._single.following.tobytes()
+            return self._single.value.following.tobytes()
 
     def goal(self, state: PackedState, role: Role) -> int:
         """The goal of `role` in `state`. Raises GoalError unless there is exactly one value 0..100."""
@@ -211,7 +204,7 @@ class CompiledGame:
         of_role = np.flatnonzero(self.tables.percept_role == self._role_index[role])
         with self._lock:
             self._advance(state, chosen, with_percepts=True)
-            is_seen = self._single.is_seen[of_role] != 0
+            is_seen = self._single.value.is_seen[of_role] != 0
         return tuple(sorted((self.terms.percepts[i] for i in of_role[is_seen]), key=str))
 
     def successors(self, state: PackedState) -> Successors:
@@ -231,7 +224,7 @@ class CompiledGame:
     def successor_passes(self, state: PackedState) -> Iterator[Successors]:
         """`successors` in parts of at most 64*W joint moves, for states with many."""
         joint_moves = itertools.product(*self._evaluate(state).legal)
-        while batch := list(itertools.islice(joint_moves, self._lanes.lane_count)):
+        while batch := list(itertools.islice(joint_moves, self._many.lane_count)):
             yield self._successors(state, np.array(batch, np.int32).reshape(len(batch), -1))
 
     def unpack(self, state: PackedState) -> BoolArray:
@@ -244,24 +237,12 @@ class CompiledGame:
         return np.packbits(fluents, bitorder="little").tobytes()
 
     def _successors(self, state: PackedState, joint_moves: NDArray[np.int32]) -> Successors:
-        count, roles = joint_moves.shape
-        selected = np.zeros((self._first_move[-1], count), np.bool_)
-        for r in range(roles):
-            selected[self._first_move[r] + joint_moves[:, r], np.arange(count)] = True
+        states = np.repeat(self.unpack(state)[None, :], len(joint_moves), axis=0)
         with self._lock:
-            lanes = self._lanes
-            lanes.set_states(np.repeat(self.unpack(state)[:, None], count, axis=1))
-            lanes.set_moves(selected)
-            lanes.settle(Phase.LEGAL, Phase.NEXT)
-            following = lanes.read(self.lane_tables.next, count)
-            lanes.set_states(following)
-            lanes.settle(Phase.LEGAL, Phase.GOAL)
-            is_terminal = lanes.read(self._terminal, count)[0]
-            is_legal = lanes.read(self.legal_literals, count).T
-            goal_holds = lanes.read(self.lane_tables.goal_literal, count)
-        packed = np.packbits(following.T, axis=1, bitorder="little")
-        states = tuple(row.tobytes() for row in packed)
-        return Successors(joint_moves, states, is_terminal, self.goals_of(goal_holds), is_legal)
+            following, _ = self._many.following(states, joint_moves)
+            found = self._many.settle(following)
+        packed = tuple(row.tobytes() for row in np.packbits(following, axis=1, bitorder="little"))
+        return Successors(joint_moves, packed, found.is_terminal, found.goals, found.legal)
 
     def goals_of(self, goal_holds: BoolArray) -> NDArray[np.int32]:
         """int32[N, R] from the goal literals bool[*, N]."""
@@ -292,14 +273,14 @@ class CompiledGame:
         """Make the moves `chosen` of `state` in `_single`, whose lock must be held."""
         if self._settled_state != state:
             self._settle_single(state)
-        self._single.chosen[:] = chosen
+        self._single.value.chosen[:] = chosen
         advance(self._single, with_percepts)
 
     def _settle_single(self, state: PackedState) -> list[int]:
         """Evaluate `state` in `_single`, whose lock must be held; return what `evaluate` found."""
         count = evaluate(self._single, self._bytes_of(state))
         self._settled_state = state
-        found: list[int] = self._single.found[:count].tolist()
+        found: list[int] = self._single.value.found[:count].tolist()
         return found
 
     def _bytes_of(self, state: PackedState) -> NDArray[np.uint8]:
@@ -330,6 +311,76 @@ class CompiledGame:
                 del self._evaluations[next(iter(self._evaluations))]
             self._evaluations[state] = evaluation
         return evaluation
+
+
+class Settled(NamedTuple):
+    """What holds in N states; M moves of all roles, R roles.
+
+    legal         bool[N, M]: role by role, as in `CompiledGame.moves`
+    is_terminal   bool[N]
+    goals         int32[N, R]; -1: none, or several
+    """
+
+    legal: BoolArray
+    is_terminal: BoolArray
+    goals: NDArray[np.int32]
+
+
+class ManyStates:
+    """Settles states bool[N, F] of one game, `lane_count` of them at a time: one alone costs nearly as much.
+
+    >>> import ggp
+    >>> game = ggp.load("tictactoe")
+    >>> many = ManyStates(game)
+    >>> states = game.unpack(game.initial_state())[None]
+    >>> int(many.settle(states).legal.sum()), many.following(states, np.array([[8, 9]]))[0].shape
+    (10, (1, 20))
+    """
+
+    def __init__(self, game: CompiledGame) -> None:
+        self._game = game
+        self._lanes = Lanes(game.lane_tables, words=game.words)
+        self.lane_count = self._lanes.lane_count
+        self._terminal = np.array([game.lane_tables.terminal], np.int32)
+
+    def settle(self, states: BoolArray) -> Settled:
+        """The legal moves, ends and goals of states."""
+        game, lanes = self._game, self._lanes
+
+        def read(part: slice) -> tuple[NDArray[Any], ...]:
+            lanes.set_states(states[part].T)
+            lanes.settle(Phase.LEGAL, Phase.GOAL)
+            count = len(states[part])
+            goals = game.goals_of(lanes.read(game.lane_tables.goal_literal, count))
+            return lanes.read(game.legal_literals, count).T, lanes.read(self._terminal, count)[0], goals
+
+        return Settled(*self._in_parts(len(states), read))
+
+    def following(self, states: BoolArray, moves: NDArray[np.int32]) -> tuple[BoolArray, BoolArray]:
+        """bool[N, F] and bool[N, S]: the states after legal joint moves int32[N, R], counted within the role,
+        and what is perceived of these."""
+        game, lanes, first = self._game, self._lanes, self._game.tables.first_move
+        last = Phase.SEES if game.terms.percepts else Phase.NEXT
+
+        def read(part: slice) -> tuple[NDArray[Any], ...]:
+            made = moves[part]
+            count = len(made)
+            selected = np.zeros((int(first[-1]), count), np.bool_)
+            for r in range(made.shape[1]):
+                selected[first[r] + made[:, r], np.arange(count)] = True
+            lanes.set_states(states[part].T)
+            lanes.set_moves(selected)
+            lanes.settle(Phase.LEGAL, last)
+            tables = game.lane_tables
+            return lanes.read(tables.next, count).T, lanes.read(tables.percept_literal, count).T
+
+        following, seen = self._in_parts(len(states), read)
+        return following, seen
+
+    def _in_parts(self, count: int, read: Callable[[slice], tuple[Any, ...]]) -> list[Any]:
+        starts = range(0, max(1, count), self.lane_count)
+        parts = [read(slice(start, start + self.lane_count)) for start in starts]
+        return [np.ascontiguousarray(np.concatenate(each)) for each in zip(*parts, strict=True)]
 
 
 class QuickGame(CompiledGame):

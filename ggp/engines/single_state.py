@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import CircuitTables, Int32Array
 from ggp.jit.compiling import inlined, kernel, piece
 from ggp.jit.rows import Index
+from ggp.jit.unboxed import Unboxed, unboxed
 
 Bytes = NDArray[np.uint8]
 
 
 class SingleState(NamedTuple):
-    """A circuit and the values of its nodes in one state. The first ten fields are those of `CircuitTables`.
+    """A circuit and the values of its nodes in one state.
 
     value      uint8[K]
     found      int32[M + N + 2R + 1]: result of `evaluate`
@@ -31,16 +32,7 @@ class SingleState(NamedTuple):
     following  uint8[B]: the packed state that `advance` reached
     """
 
-    first_move: Int32Array
-    phase_end: Int32Array
-    first_input: Int32Array
-    input: Int32Array
-    legal: Int32Array
-    terminal: Int32Array
-    next: Int32Array
-    goal_role: Int32Array
-    goal_literal: Int32Array
-    percept_literal: Int32Array
+    tables: CircuitTables
     value: Bytes
     found: Int32Array
     chosen: Int32Array
@@ -48,27 +40,20 @@ class SingleState(NamedTuple):
     following: Bytes
 
 
-def make_single_state(tables: CircuitTables) -> SingleState:
+def make_single_state(tables: CircuitTables) -> Unboxed[SingleState]:
     """Allocate the arrays for one state of a circuit."""
     value = np.zeros(tables.node_count, np.uint8)
     value[0] = 1
     roles, moves, goals = tables.role_count, len(tables.legal), len(tables.goal_literal)
-    return SingleState(
-        first_move=tables.first_move,
-        phase_end=tables.phase_end,
-        first_input=tables.first_input,
-        input=tables.input,
-        legal=tables.legal,
-        terminal=np.array([tables.terminal], np.int32),
-        next=tables.next,
-        goal_role=tables.goal_role,
-        goal_literal=tables.goal_literal,
-        percept_literal=tables.percept_literal,
-        value=value,
-        found=np.zeros(moves + goals + 2 * roles + 1, np.int32),
-        chosen=np.zeros(roles, np.int32),
-        is_seen=np.zeros(len(tables.percept_literal), np.uint8),
-        following=np.zeros((tables.fluent_count + 7) // 8, np.uint8),
+    return Unboxed.made_once(
+        SingleState(
+            tables=tables,
+            value=value,
+            found=np.zeros(moves + goals + 2 * roles + 1, np.int32),
+            chosen=np.zeros(roles, np.int32),
+            is_seen=np.zeros(len(tables.percept_literal), np.uint8),
+            following=np.zeros((tables.fluent_count + 7) // 8, np.uint8),
+        )
     )
 
 
@@ -78,45 +63,44 @@ def _holds(value: Bytes, literal: Index) -> Index:
 
 
 @piece
-def _settle(single: SingleState, first: Index, last: Index) -> None:
+def _settle(tables: CircuitTables, value: Bytes, first: Index, last: Index) -> None:
     """Recompute the gates of the phases first .. last - 1."""
-    value, first_input = single.value, single.first_input
-    gate0 = 1 + single.next.shape[0] + single.legal.shape[0]
-    begin = np.int64(single.phase_end[first - 1]) if first > 0 else np.int64(0)
-    for gate in range(begin, single.phase_end[last - 1]):
-        place = first_input[gate]
-        end = first_input[gate + 1]
-        while place < end and _holds(value, single.input[place]):
+    begin = np.int64(tables.phase_end[first - 1]) if first > 0 else np.int64(0)
+    for gate in range(begin, tables.phase_end[last - 1]):
+        place = tables.first_input[gate]
+        end = tables.first_input[gate + 1]
+        while place < end and _holds(value, tables.input[place]):
             place += 1
-        value[gate0 + gate] = 1 if place == end else 0
+        value[tables.gate0 + gate] = 1 if place == end else 0
 
 
 @kernel
-def evaluate(single: SingleState, state: Bytes) -> Index:
+def evaluate(memory: Unboxed[SingleState], state: Bytes) -> Index:
     """Settle LEGAL and GOAL in a packed state; return the entries written to `found`.
 
     found   whether the state is terminal; for each role the end of its legal moves in `found`, then for each
             role the end of its goals; then the legal moves, as indices among the role's moves, and the
             goals, as indices into `CircuitTables.goal_value`, role by role
     """
-    value, found = single.value, single.found
-    for fluent in range(single.next.shape[0]):
+    single = unboxed(memory)
+    tables, value, found = single.tables, single.value, single.found
+    for fluent in range(tables.fluent_count):
         value[1 + fluent] = (state[fluent >> 3] >> (fluent & 7)) & 1
-    _settle(single, 0, 2)
-    roles = np.int64(single.first_move.shape[0] - 1)
-    found[0] = _holds(value, single.terminal[0])
+    _settle(tables, value, 0, 2)
+    roles = np.int64(tables.role_count)
+    found[0] = _holds(value, np.int64(tables.terminal))
     top = 1 + 2 * roles
     for role in range(roles):
-        first = single.first_move[role]
-        for move in range(first, single.first_move[role + 1]):
-            if _holds(value, single.legal[move]):
+        first = tables.first_move[role]
+        for move in range(first, tables.first_move[role + 1]):
+            if _holds(value, tables.legal[move]):
                 found[top] = move - first
                 top += 1
         found[1 + role] = top
     goal = np.int64(0)
     for role in range(roles):
-        while goal < single.goal_role.shape[0] and single.goal_role[goal] == role:
-            if _holds(value, single.goal_literal[goal]):
+        while goal < tables.goal_role.shape[0] and tables.goal_role[goal] == role:
+            if _holds(value, tables.goal_literal[goal]):
                 found[top] = goal
                 top += 1
             goal += 1
@@ -125,19 +109,20 @@ def evaluate(single: SingleState, state: Bytes) -> Index:
 
 
 @kernel
-def advance(single: SingleState, with_percepts: bool) -> None:
+def advance(memory: Unboxed[SingleState], with_percepts: bool) -> None:
     """Make the moves `chosen` in the state evaluated last; fill `following`, optionally `is_seen`."""
-    value = single.value
-    move0 = 1 + single.next.shape[0]
+    single = unboxed(memory)
+    tables, value = single.tables, single.value
+    move0 = 1 + tables.fluent_count
     for role in range(single.chosen.shape[0]):
         value[move0 + single.chosen[role]] = 1
-    _settle(single, 2, 4 if with_percepts else 3)
+    _settle(tables, value, 2, 4 if with_percepts else 3)
     for place in range(single.following.shape[0]):
         single.following[place] = 0
-    for fluent in range(single.next.shape[0]):
-        single.following[fluent >> 3] |= _holds(value, single.next[fluent]) << (fluent & 7)
+    for fluent in range(tables.fluent_count):
+        single.following[fluent >> 3] |= _holds(value, tables.next[fluent]) << (fluent & 7)
     if with_percepts:
         for percept in range(single.is_seen.shape[0]):
-            single.is_seen[percept] = _holds(value, single.percept_literal[percept])
+            single.is_seen[percept] = _holds(value, tables.percept_literal[percept])
     for role in range(single.chosen.shape[0]):
         value[move0 + single.chosen[role]] = 0

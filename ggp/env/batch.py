@@ -74,7 +74,6 @@ class Settings:
                   everything else of the new one
     max_steps     truncate games after this many steps
     check         raise ActionError for illegal actions, instead of ending the game with -1 for the agent
-    skip_forced   let agents act only if they have a choice
     threads       split every batch among at most this many threads, if each has 0.15 ms to do
     seed          of every environment's chance, unless `init` is given one
     """
@@ -82,14 +81,13 @@ class Settings:
     auto_reset: bool = False
     max_steps: int | None = None
     check: bool = False
-    skip_forced: bool = False
     threads: int = 1
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Raises TypeError and ValueError."""
         check_integers(self, threads=1, max_steps=1, seed=None)
-        for name in ("auto_reset", "check", "skip_forced"):
+        for name in ("auto_reset", "check"):
             require_bool(getattr(self, name), name)
 
 
@@ -248,7 +246,7 @@ class Environment:
         batch = Unboxed(state.batch, kind=("batch", state.batch.fluents.dtype.itemsize))
         readings = Unboxed(state.readings, kind="readings")
         self._run(self._shares_of(count, begins_alike=False), count, begin_blocks, batch, readings)
-        if not self._begins_alike and self._env.chance == NO_AGENT and not self.settings.skip_forced:
+        if not self._begins_alike and self._env.chance == NO_AGENT:
             self._note_first_choice(state)
         return state
 
@@ -405,7 +403,7 @@ class Environment:
         threads = max(1, min(self.settings.threads, blocks, work // _WORTH_A_THREAD))
         limit = min(NO_LIMIT, self.settings.max_steps or NO_LIMIT)
         ends = [blocks * i // threads for i in range(threads + 1)]
-        switches = int(self.settings.auto_reset), int(self.settings.skip_forced), int(begins_alike)
+        switches = int(self.settings.auto_reset), int(begins_alike)
         return [
             Unboxed(Share(of_state, of_step, self._env, scratch, StepRules(first, end, limit, *switches)))
             for scratch, (first, end) in zip(self._scratches(words, threads), pairwise(ends), strict=False)

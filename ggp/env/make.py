@@ -40,7 +40,7 @@ def make(
                    boards where that is proven, else "absolute"
     rewards        goals 0..100 become "symmetric" -1..1 or "unit" 0..1
     simultaneous   whether agents act at once, so that actions are int32[N, A]; None: as random playouts show
-    settings       auto_reset, max_steps, check, skip_forced, threads and seed: see `Settings`
+    settings       auto_reset, max_steps, check, threads and seed: see `Settings`
 
     Raises ValueError for unknown choices, TypeError for unknown settings and for numbers that are not
     integers, and what `ggp.load` raises with engine "lanes".

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.beliefs.observation_keys import mixed
 from ggp.integers import is_integer, to_integer, to_integers
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -27,7 +28,7 @@ def streams_of(seed: int | Sequence[int] | NDArray[Any], count: int) -> NDArray[
         sequence = np.random.SeedSequence(to_integer(seed, "seed") % 2**64)
         return sequence.generate_state(count, np.uint64).astype(np.uint64, copy=False)
     each = [number % 2**64 for number in to_integers(seed, "seed", count)]
-    return _mixed(np.array(each, np.uint64) + _GAMMA)
+    return mixed(np.array(each, np.uint64))
 
 
 @dataclass
@@ -46,15 +47,7 @@ class Streams:
 
     def draw(self, environments: NDArray[np.int64], count: int = 1) -> NDArray[np.uint64]:
         """uint64[n, count]: the next numbers of some environments."""
-        ahead = _GAMMA * np.arange(1, count + 1, dtype=np.uint64)
-        numbers = _mixed(self.start[environments, None] + ahead)
+        ahead = _GAMMA * np.arange(count + 1, dtype=np.uint64)
+        numbers = mixed(self.start[environments, None] + ahead[:-1])
         self.start[environments] += ahead[-1]
         return numbers
-
-
-def _mixed(number: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The output function of splitmix64."""
-    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = number ^ (number >> np.uint64(31))
-    return mixed

@@ -7,17 +7,15 @@ searches      which search explains what, and its settings; `explain` runs one
 game_tree     events of alpha-beta and of the searches for several roles → steps; folding
 simulations   events of the tree search → steps, with the tables of its policies
 learning      TD(lambda) of a linear value, update by update
-text          one line a step
 picture       the tree as SVG
 page          one HTML page with all steps
 """
 
 from ggp.explain.bare_trees import BareTreeError, read_tree
-from ggp.explain.explanation import Explanation
+from ggp.explain.explanation import Explanation, text_of
 from ggp.explain.page import explain_page, page_of
 from ggp.explain.picture import picture_of
 from ggp.explain.searches import ALGORITHMS, ExplainError, explain
-from ggp.explain.text import text_of
 
 __all__ = [
     "ALGORITHMS",

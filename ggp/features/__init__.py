@@ -7,6 +7,5 @@ recognition            recognizes them from the rules
 cases                  what each move does on the board, case by case
 td                     one update of temporal differences after the other, to read
 learning               weights of features from playouts and games, by lambda-returns
-evaluation             a linear evaluation of states, and its file
-linear_form            a linear evaluation written by hand
+linear_form            a linear evaluation as a text
 """

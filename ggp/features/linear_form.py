@@ -1,4 +1,6 @@
-"""A linear evaluation written by hand: a weight for each kind of fact, such as 9 for every queen.
+"""A linear evaluation as a text: a weight for each kind of fact, such as 9 for every queen.
+
+It is written by hand, or learned by `ggp.search.alphabeta.learning`.
 
     ; material, in goals of the first role
     9   (cell ?c ?r white_queen)
@@ -54,18 +56,32 @@ class LinearForm:
     terms: tuple[WeightedFacts, ...]
     constant: float
 
+    def __str__(self) -> str:
+        """The text that `parse_linear_form` reads.
+
+        >>> str(parse_linear_form("9 (cell ?x ?y queen)"))
+        '9 (cell ?x ?y queen)\\n50'
+        """
+        return "\n".join([*(f"{term.weight:g} {term.pattern}" for term in self.terms), f"{self.constant:g}"])
+
     def scores(self, game: CompiledGame) -> NDArray[np.int32]:
         """int32[F+1] for `ggp.search.alphabeta.estimate.Estimate`: hundredths of a goal for every fluent, and
         the constant less that of an even game. Raises LinearFormError if a pattern matches no fact."""
-        scores = np.zeros(len(game.terms.fluents) + 1)
+        fluents = game.terms.fluents
+        place = {fluent: f for f, fluent in enumerate(fluents)}
+        scores = np.zeros(len(fluents) + 1)
         scores[-1] = self.constant - EVEN_GOAL
         for term in self.terms:
-            held = [matches(term.pattern, fluent, {}) for fluent in game.terms.fluents]
-            if not any(held):
+            found = (
+                [place[term.pattern]]
+                if term.pattern in place
+                else [f for f, fluent in enumerate(fluents) if matches(term.pattern, fluent, {})]
+            )
+            if not found:
                 raise LinearFormError(
                     f"{self.name}:{term.line}: no fact of {game.name} matches {term.pattern}"
                 )
-            scores[:-1] += term.weight * np.array(held)
+            scores[found] += term.weight
         most = MAX_WEIGHT * SCORES_PER_GOAL
         return np.rint(np.clip(SCORES_PER_GOAL * scores, -most, most)).astype(np.int32)
 

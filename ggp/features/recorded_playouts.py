@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.circuit.tables import Phase
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates
+from ggp.engines.compiled import CompiledGame, ManyStates
 from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import words_of
 from ggp.lanes.engine import BoolArray, Lanes, several_set, unpacked

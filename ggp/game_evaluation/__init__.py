@@ -2,7 +2,6 @@
 
 figures     what is measured: names, definitions, sources
 measuring   figures from matches that were played
-replaying   figures from the states of those matches: coverage, tedium, unchosen moves
 exact       values, equilibria and solutions of small games
 evaluate    plays the matches that a game needs, solves it if it is small, and collects the figures
 """

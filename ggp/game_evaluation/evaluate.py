@@ -1,36 +1,30 @@
-"""evaluate: play the matches that a game needs, solve it if it is small, and collect the figures.
-
-`judge_program` and `judge_file_in` do so for one sheet of many, in this process or in a worker.
-"""
+"""evaluate: play the matches that a game needs, solve it if it is small, and collect the figures."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gdl.errors import GdlError
-from gdl.program import Program
 from ggp.engines.batches import require_compiled
 from ggp.engines.compiled import CompiledGame
-from ggp.engines.loading import make_game, read_program
-from ggp.game import Game, GameError, hides_information
+from ggp.game import Game, hides_information
 from ggp.game_evaluation.exact import shortest_seen, solved
-from ggp.game_evaluation.figures import DEFINITIONS, EQUAL, RANDOM, UNEQUAL, Figure, fitness_of
+from ggp.game_evaluation.figures import DEFINITIONS, UNEQUAL, Figure, fitness_of
 from ggp.game_evaluation.measuring import (
+    coverage,
     of_equal_searches,
     of_random_matches,
     players_of,
     skill_of,
     strong_share,
 )
-from ggp.game_evaluation.replaying import Int64Array, coverage, first_matches, tedium_of, unchosen_of
 from ggp.integers import check_integers
 from ggp.players.advisors.equilibrium import prepare_equilibria
 from ggp.search.forest.self_play import SelfPlay, joined, self_play
@@ -55,8 +49,6 @@ PREPARED_STATES = 1000
 """States enumerated to load the kernels of the solver."""
 MIN_MATCHES, MIN_SIMULATIONS = 32, 16
 SCHEMA = 1
-UNPLAYABLE = (GdlError, GameError, OSError, RecursionError, MemoryError)
-"""Errors that end the evaluation of one sheet only."""
 Report: TypeAlias = Callable[[str, int, int], None]
 """Called with what is done, how much of it, and of how much."""
 
@@ -86,16 +78,12 @@ class EvaluationTerms:
 
 @dataclass
 class Evaluation:
-    """The figures of one game; `notes` say what is missing and why.
-
-    durations   joint moves → matches between equal searches, or random ones, that were as long
-    """
+    """The figures of one game; `notes` say what is missing and why."""
 
     game: str
     roles: tuple[str, ...]
     figures: list[Figure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    durations: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     is_interrupted: bool = False
 
@@ -122,47 +110,8 @@ class Evaluation:
             "roles": list(self.roles),
             "figures": [figure.to_dict() for figure in self.figures],
             "notes": self.notes,
-            "durations": sorted(self.durations.items()),
             "seconds": round(self.seconds, 2),
         }
-
-
-@dataclass(frozen=True)
-class JudgedSheet:
-    """The evaluation of a sheet, named as the user did, or the reason in words why there is none."""
-
-    sheet: str
-    evaluation: Evaluation | None
-    error: str = ""
-
-
-def failed(sheet: str, error: BaseException) -> JudgedSheet:
-    """A sheet that cannot be judged."""
-    return JudgedSheet(sheet, None, str(error) or type(error).__name__)
-
-
-def judge_program(sheet: str, program: Program, name: str, terms: EvaluationTerms) -> JudgedSheet:
-    """Compile and evaluate a program; errors in the rules are part of the result.
-
-    >>> from gdl.syntax.parser import parse
-    >>> judge_program("empty.kif", parse("(legal x wait)"), "empty", EvaluationTerms()).error
-    '<rules>: error GDL201: no roles: declare each player, for instance (role robot)'
-    """
-    try:
-        return JudgedSheet(sheet, evaluate(make_game(program, name, "lanes"), terms))
-    except UNPLAYABLE as error:
-        return failed(sheet, error)
-
-
-def judge_file_in(
-    submit: Callable[..., Future[JudgedSheet]], file: str, terms: EvaluationTerms
-) -> JudgedSheet | Future[JudgedSheet]:
-    """Read a sheet and submit its program to workers; fail at once if it cannot be read."""
-    try:
-        program, name = read_program(file)
-    except UNPLAYABLE as error:
-        return failed(file, error)
-    return submit(judge_program, file, program, name, terms)
 
 
 def evaluate(
@@ -224,7 +173,6 @@ class _Evaluator:
             found.figures = [each for each in found.figures if each.name != "completion"]
             found.notes.append("random matches did not end within the budget, so completion is unknown")
             return
-        self.watch(random, RANDOM)
         if self.is_hidden:
             found.notes.append(HIDDEN)
             self.solve()
@@ -242,12 +190,6 @@ class _Evaluator:
 
     def is_late(self) -> bool:
         return time.monotonic() > self.deadline
-
-    def watch(self, played: SelfPlay, source: str) -> None:
-        """Measure length and tedium of as many matches as are cheap to replay."""
-        lengths, counts = np.unique(played.length[played.is_finished], return_counts=True)
-        self.found.durations = dict(zip(lengths.tolist(), counts.tolist(), strict=True))
-        self.found.put(tedium_of(self.game, first_matches(self.game, played), source))
 
     def fit(self, random: SelfPlay) -> None:
         """Reduce the number of matches, then of playouts, to the budget: matches are played side by side, so
@@ -269,7 +211,7 @@ class _Evaluator:
                 f"for the budget only {self.matches} matches with {self.simulations} playouts per decision"
             )
 
-    def play(self, what: str, simulations: Int64Array) -> SelfPlay:
+    def play(self, what: str, simulations: NDArray[np.int64]) -> SelfPlay:
         """Matches with these playouts per decision, int64[N, R], within the budget."""
         total = len(simulations)
 
@@ -308,13 +250,7 @@ class _Evaluator:
             self.found.put(self.exact)
             if all(each.high - each.low <= 2 * NARROW for each in figures if each.name == "advantage"):
                 break
-        if not played:
-            return
-        found = joined(played)
-        if found.is_finished.any():
-            self.watch(found, EQUAL)
-        self.found.put(unchosen_of(self.game, first_matches(self.game, found)))
-        if len(self.players) == 1 and "shortest" not in self.found:
+        if played and len(self.players) == 1 and "shortest" not in self.found:
             self.found.put(shortest_seen(self.game, joined(self.parts)))
 
     def climb(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, hides_information
@@ -54,7 +53,7 @@ def _of_solution(solution: Solution) -> list[Figure]:
     values = [solution.values()[r] for r in players]
     states = solution.space.state_count
     if len(players) == 1:
-        return [exact("best_goal", values[0], states), *_puzzle_solutions(solution)]
+        return [exact("best_goal", values[0], states), *_shortest_solution(solution)]
     return [
         exact("balance", 1 - (max(values) - min(values)) / BEST_GOAL, states),
         exact("advantage", (values[0] - values[1]) / BEST_GOAL, states),
@@ -82,8 +81,8 @@ def _of_equilibrium(found: ApproximateEquilibrium) -> list[Figure]:
     ]
 
 
-def _puzzle_solutions(solution: Solution) -> list[Figure]:
-    """Length and number of the shortest solutions of one role, if nothing is left to chance.
+def _shortest_solution(solution: Solution) -> list[Figure]:
+    """Length of the shortest solutions of one role, if nothing is left to chance.
 
     States are numbered breadth first, so the first layer with a solved state ends the shortest solutions.
     """
@@ -93,28 +92,8 @@ def _puzzle_solutions(solution: Solution) -> list[Figure]:
     is_solved = is_over & (solution.value[:, 0] == best)
     if RANDOM_ROLE in solution.game.roles or best <= 0 or not is_solved.any():
         return []
-    layer = np.searchsorted(space.layer_ends, np.arange(space.state_count), side="right")
-    shortest = int(layer[np.flatnonzero(is_solved)[0]])
-    lines = _lines(solution, layer, shortest)
-    count = float(lines[is_solved & (layer == shortest)].sum())
-    return [exact("shortest", float(shortest), len(layer)), exact("solutions", count, len(layer))]
-
-
-def _lines(solution: Solution, layer: NDArray[np.int64], deepest: int) -> NDArray[np.float64]:
-    """float64[S]: how many shortest lines of moves lead to each state, in layers up to `deepest`."""
-    lines = np.zeros(len(layer))
-    lines[0] = 1.0
-    for depth in range(deepest):
-        for chunk in solution.space.chunks:
-            numbers = np.arange(chunk.first, chunk.first + chunk.state_count)
-            here = layer[numbers] == depth
-            if not here.any():
-                continue
-            counts = chunk.move_count.astype(np.int64).prod(axis=1)
-            origin = np.repeat(numbers, counts)
-            counted = np.repeat(here, counts) & (layer[chunk.edge] == depth + 1)
-            np.add.at(lines, chunk.edge[counted], lines[origin[counted]])
-    return lines
+    shortest = np.searchsorted(space.layer_ends, np.flatnonzero(is_solved)[0], side="right")
+    return [exact("shortest", float(shortest), space.state_count)]
 
 
 def shortest_seen(game: CompiledGame, found: SelfPlay) -> list[Figure]:

@@ -75,24 +75,6 @@ DEFINITIONS = {
         "how often the favored role changed in a match, by the searches",
         "Browne 2008, lead change",
     ),
-    "forced": (
-        "share of the joint moves of a match at which no player has a choice, chance moves included",
-        "Ludii, decision moves, their complement",
-    ),
-    "repetition": (
-        "share of the joint moves of a match that lead back to one of its positions; facts that only count "
-        "time, such as a move number, do not make a position new",
-        "Ludii, positional repetition",
-    ),
-    "tedium": (
-        "share of the joint moves of a match that are forced or lead back",
-        "Ludii, decision moves and positional repetition together",
-    ),
-    "unchosen": (
-        "share of the moves that were legal in 20 decisions or more of equal searches and never chosen; its "
-        "interval begins at 0, because more matches can only choose more",
-        "GAVEL 2024, coverage, by what searches choose",
-    ),
     "random_success": ("one role: share of random matches with the best goal found", "Browne 2008, puzzles"),
     "best_goal": (
         "one role: the highest goal, exact where solved; with chance then the mean of best play",
@@ -101,10 +83,6 @@ DEFINITIONS = {
     "shortest": (
         "one role: joint moves of the shortest solution; unless solved, of the shortest match with the best "
         "goal seen, so that the interval begins at 1",
-        "Browne 2008, puzzles",
-    ),
-    "solutions": (
-        "one role, without chance, solved: different shortest lines of play to the best goal",
         "Browne 2008, puzzles",
     ),
 }
@@ -116,8 +94,8 @@ class Figure:
     """One figure of one game.
 
     low, high   95 % interval; equal to the value where it is exact
-    sample      matches; decisions of branching, joint moves of agency, moves of unchosen,
-                states where exact, histories of an equilibrium
+    sample      matches; decisions of branching, joint moves of agency, states where exact, histories of an
+                equilibrium
     source      RANDOM, EQUAL, UNEQUAL, EXACT, EQUILIBRIUM or COMBINED
     """
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.confidence_intervals import mean_interval, wilson_interval
+from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Game
 from ggp.game_evaluation.figures import EQUAL, RANDOM, UNEQUAL, Figure
 from ggp.search.forest.self_play import SelfPlay
@@ -52,6 +53,26 @@ def of_random_matches(game: Game[Any], found: SelfPlay) -> list[Figure]:
         best = int(goals.max(initial=0))
         figures.append(share("random_success", int((goals == best).sum()) if best else 0, len(goals), RANDOM))
     return figures
+
+
+def coverage(game: CompiledGame, parts: list[SelfPlay]) -> list[Figure]:
+    """Share of the players' moves that some match of `parts`, which is not empty, has made.
+
+    The interval reaches from the value to 1, since more matches can only add to it.
+
+    >>> import ggp
+    >>> from ggp.search.forest.self_play import self_play
+    >>> game = ggp.load("tictactoe", engine="lanes")
+    >>> [(figure.name, figure.value) for figure in coverage(game, [self_play(game, 0, 100)])]
+    [('coverage', 1.0)]
+    """
+    matches = sum(len(part.length) for part in parts)
+    made = 0
+    for r in players_of(game):
+        moves = np.concatenate([part.moves[:, :, r].ravel() for part in parts])
+        made += len(np.unique(moves[moves >= 0]))
+    share = made / sum(len(game.moves[r]) for r in players_of(game))
+    return [Figure("coverage", share, share, 1.0, matches, RANDOM)]
 
 
 def of_equal_searches(game: Game[Any], found: SelfPlay) -> list[Figure]:

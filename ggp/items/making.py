@@ -7,19 +7,24 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as quoted
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gdl.dependencies import DISTINCT, Dependencies
 from gdl.program import Program
 from ggp.game import Game, GameError, has_percepts
 from ggp.integers import check_integers
-from ggp.items.questions import QUESTIONS, RELATIONS, SOLVED_KINDS, Answer, Asker, Question, has_one_meaning
-from ggp.items.walks import random_walks
+from ggp.items.questions import (
+    QUESTIONS,
+    RELATIONS,
+    SOLVED_KINDS,
+    Answer,
+    Asker,
+    Question,
+    has_one_meaning,
+    random_walks,
+)
 from ggp.items.wording import Notation, Wording
 from ggp.solver import Solution, SolverError, SolverLimits, solve
-
-if TYPE_CHECKING:
-    pass
 
 SCHEMA = 1
 KINDS = tuple(QUESTIONS)

@@ -1,8 +1,7 @@
 """Compilation of kernels; the only package that imports numba and llvmlite.
 
-compiling         decorators of kernels and their pieces; the cache of compiled code
+compiling         decorators of kernels and their pieces; compiled kernels on disk
 checked_store     files of a cache, each with a checksum
-kernel_cache      compiled kernels on disk, in the place of numba's own cache
 quick_compiler    numba's compiler, made to waste less time on kernels of many pieces, and to emit less
 second_process    compile two halves of the kernels at once
 memory            large memory on large pages

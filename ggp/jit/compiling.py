@@ -1,19 +1,26 @@
 """Compilation of kernels: without the GIL, cached on disk across processes.
 
 Compiled code is kept in the user's cache folder, in a subfolder named by a digest of the sources of all
-kernels, with one checked file per kernel, processor type and row width: see `kernel_cache`.
+kernels, with one checked file per kernel, processor type and row width.
 
     GGP_KERNEL_CACHE    folder for compiled kernels instead of the default; empty: do not cache
     NUMBA_DISABLE_JIT   1: run kernels as plain Python (hundreds of times slower; for debugging)
 """
 
+# mypy: disallow-untyped-calls=false
+# numba is not typed.
+
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import logging
 import os
+import pickle
 import re
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +28,17 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+import llvmlite
+import numba
 from numba import config, njit
 from numba.core import event
+from numba.core.caching import Cache, _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
 
 from ggp.files import PACKAGE, require_private_folder, user_cache_folder
 from ggp.jit.checked_store import CheckedStore
-from ggp.jit.kernel_cache import KernelCache
 from ggp.jit.quick_compiler import QuickCompiler, without_literals
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -37,6 +49,8 @@ PROGRESS_SECONDS = 10.0
 KEPT_VERSIONS = 4
 IS_COMPILED: bool = not config.DISABLE_JIT  # type: ignore[attr-defined]
 """False if kernels run as plain Python."""
+_NOT_IN_NAMES = re.compile(r"[^\w.]")
+_VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag)
 _FOR_KERNELS_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 """Python never calls the pieces of a kernel; leaving out their wrappers halves the time to compile."""
 _DEFINES_KERNELS = re.compile(r"^@(?:kernel|inlined|piece|stage)\b", re.MULTILINE)
@@ -104,6 +118,71 @@ def _drop_old(parent: Path) -> None:
 
 
 CACHE_FOLDER = cache_folder()
+
+
+class KernelCache(_Cache):
+    """The machine code of one kernel on disk, one entry for each signature and processor type.
+
+    In place of numba's own cache, which unpickles what it finds without a check. Its index of a function's
+    entries is one more file to be damaged, and two processes that add to it at once may give one file two
+    meanings. Here each entry is a checked file, named by a digest of all that its machine code depends on.
+    """
+
+    is_required = False
+    """True: the process ends with code 1 if an entry cannot be kept, because it works for the cache only."""
+
+    def __init__(self, function: Callable[..., Any], store: CheckedStore) -> None:
+        self._py_func = function
+        self._store = store
+
+    @property
+    def cache_path(self) -> str:
+        """The folder, for numba's statistics."""
+        return str(self._store.folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The kernel compiled for the signature `sig`, or None."""
+        target_context.refresh()
+        name = self._name(sig, target_context.codegen())
+        content = self._store.load(name)
+        if content is None:
+            return None
+        try:
+            parts = pickle.loads(content)
+            if parts[3].args != normalize_signature(sig)[0]:  # types of the same name
+                return None
+            return CompileResult._rebuild(target_context, *parts)
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever is wrong with the content, it is not an entry
+            self._store.drop(name, f"{type(error).__name__}: {error}")
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save a kernel, unless its machine code contains addresses of this process."""
+        if data.library.has_dynamic_globals:
+            return
+        is_kept = self._store.save(self._name(sig, data.codegen), dumps(data._reduce()))
+        if self.is_required and not is_kept:
+            raise SystemExit(1)
+
+    def _name(self, sig: Any, codegen: Any) -> str:
+        index_key: Any = Cache._index_key
+        key = index_key(self, normalize_signature(sig)[0], codegen)
+        of_file = _file_digest(inspect.getfile(self._py_func))
+        digest = hashlib.sha256(repr((key, of_file, _VERSIONS)).encode()).hexdigest()
+        function = f"{self._py_func.__module__}.{self._py_func.__qualname__}"
+        return f"{_NOT_IN_NAMES.sub('', function)[-80:]}-{digest[:32]}.kernel"
+
+    def enable(self) -> None:
+        """Nothing: caching is switched off for all kernels or none."""
+
+    disable = flush = enable
+
+
+@functools.cache
+def _file_digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def kernel(function: _Function) -> _Function:
@@ -182,7 +261,7 @@ def watch_compilation(on_change: Callable[[bool], None]) -> None:
 
     A kernel that is loaded from the cache is not compiled; one that is compiled is stored just after the end.
     """
-    event.register("numba:compile", _CompilationWatch(on_change))  # type: ignore[no-untyped-call]
+    event.register("numba:compile", _CompilationWatch(on_change))
 
 
 def _report(say: Callable[[str], None], watch: _CompilationWatch, is_over: threading.Event) -> None:

@@ -95,10 +95,6 @@ def sum_words(value: Row) -> int:
     return int(value.astype(np.int64).sum())
 
 
-def count_bits(word: np.uint64) -> int:
-    return int(word).bit_count()
-
-
 def lowest_bit(word: np.uint64) -> int:
     """Position of the lowest set bit; 64 if there is none.
 

@@ -15,7 +15,7 @@ Arrays of rows are one-dimensional numpy arrays whose dtype carries W (`row_dtyp
     get_word(rows, i, w)  set_word(...)     one word, for scalar code; these and word_count also take
                                             `words_of(rows)`
     shift_left, shift_right, add, popcount  word by word; `sum_words` adds up the words
-    count_bits, lowest_bit                  of one word
+    lowest_bit                              of one word
     fill_float, multiply, subtract          rows whose words are float64; get_float reads one
     choose_words(bits, x, y)                word w of x if bit w of `bits` is set, else of y
 
@@ -64,7 +64,7 @@ any_lane, choose_words = operations.any_lane, operations.choose_words
 get_word, set_word, word_count = operations.get_word, operations.set_word, operations.word_count
 shift_left, shift_right, add = operations.shift_left, operations.shift_right, operations.add
 popcount, sum_words = operations.popcount, operations.sum_words
-count_bits, lowest_bit = operations.count_bits, operations.lowest_bit
+lowest_bit = operations.lowest_bit
 fill_float, get_float = operations.fill_float, operations.get_float
 multiply, subtract = operations.multiply, operations.subtract
 fill_numbers, load_numbers = operations.fill_numbers, operations.load_numbers

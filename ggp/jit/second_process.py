@@ -21,8 +21,7 @@ from typing import BinaryIO
 from llvmlite.binding import get_host_cpu_name
 from numba.core import event
 
-from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED
-from ggp.jit.kernel_cache import KernelCache
+from ggp.jit.compiling import CACHE_FOLDER, IS_COMPILED, KernelCache
 from ggp.processes.isolation import isolated_command, isolated_environment
 
 BACKGROUND_NICENESS = 10

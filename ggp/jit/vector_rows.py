@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from typing import Any
+from inspect import signature
+from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core import cgutils, types, typing
+from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 ALIGNMENT = 64
@@ -54,6 +55,8 @@ _NUMBERS = ir.VectorType(_I32, 64)
 class NumbersType(types.Type):
     """Numba's type of 64 numbers, one per lane of a word."""
 
+    vector = _NUMBERS
+
     def __init__(self) -> None:
         super().__init__(name="Numbers")
 
@@ -62,35 +65,68 @@ _numbers = NumbersType()
 
 
 @register_model(NumbersType)
-class _NumbersModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, kind: NumbersType) -> None:
-        super().__init__(manager, kind, _NUMBERS)
-
-
 @register_model(RowType)
-class _RowModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, row_type: RowType) -> None:
-        super().__init__(manager, row_type, row_type.vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, kind.vector)
 
 
 def _row_type(array: types.Array) -> RowType:
     return RowType(array.dtype.size // 8)
 
 
-def _code(emit: Any) -> Any:
-    """The code of an operation on values: `emit(builder, *values)`."""
-    return lambda context, builder, sig, args: emit(builder, *args)
+class _Call(NamedTuple):
+    """A call of an operation, to be lowered."""
+
+    context: Any
+    builder: Any
+    signature: Any
+
+    def array(self, value: Any) -> Any:
+        """The structure of the first argument, an array."""
+        return self.context.make_array(self.signature.args[0])(self.context, self.builder, value)
+
+    def row(self, rows: Any, index: Any) -> Any:
+        """Where a row lies."""
+        kind = _row_type(self.signature.args[0]).vector.as_pointer()
+        return self.builder.gep(self.builder.bitcast(self.array(rows).data, kind), [index])
+
+    def word(self, rows: Any, index: Any, word: Any) -> Any:
+        """Where a word of a row lies."""
+        place = self.builder.add(self.builder.mul(index, self.words_in_row(rows)), word)
+        return self.builder.gep(self.builder.bitcast(self.array(rows).data, _I64.as_pointer()), [place])
+
+    def words_in_row(self, rows: Any) -> Any:
+        """W of an array of rows, or of one of words, uint64[n, W]."""
+        kind = self.signature.args[0]
+        if kind.ndim == 2:
+            return self.builder.extract_value(self.array(rows).shape, 1)
+        return ir.Constant(_I64, _row_type(kind).words)
+
+    def items(self, array: Any, index: Any, kind: ir.Type) -> Any:
+        """Where the items of a one-dimensional array from `index` on lie, as `kind`."""
+        return self.builder.bitcast(self.builder.gep(self.array(array).data, [index]), kind.as_pointer())
 
 
-def _row_pointer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    return builder.gep(builder.bitcast(data, _row_type(sig.args[0]).vector.as_pointer()), [args[1]])
+def _operation(types_of: Any) -> Any:
+    """Make an intrinsic of a function that emits its code: `emit(call, *values)`.
 
+    types_of   gives the signature by the types of the arguments
+    """
 
-def _item_pointer(context: Any, builder: Any, sig: Any, args: Any, kind: ir.Type) -> Any:
-    """Where the items of a one-dimensional array from args[1] on lie, as `kind`."""
-    data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    return builder.bitcast(builder.gep(data, [args[1]]), kind.as_pointer())
+    def operation(emit: Any) -> Any:
+        def codegen(context, builder, of_call, args):
+            value = emit(_Call(context, builder, of_call), *args)
+            return context.get_dummy_value() if of_call.return_type == types.void else value
+
+        def definition(_typing_context, *args):
+            return types_of(*args), codegen
+
+        definition.__name__ = emit.__name__
+        definition.__signature__ = signature(emit)  # numba asks it for the names of the arguments
+        return intrinsic(definition)
+
+    return operation
 
 
 def _aligned(instruction: Any, count: int = 8) -> Any:
@@ -115,11 +151,13 @@ def _install_operator(function: Any, instruction: str) -> None:
     class _RowOperator(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             if args and all(isinstance(a, RowType) and a == args[0] for a in args):
-                return signature(args[0], *args)
+                return typing.signature(args[0], *args)
             return None
 
-    operands = (RowType,) * (1 if instruction == "not_" else 2)
-    lower_builtin(function, *operands)(_code(lambda builder, *args: getattr(builder, instruction)(*args)))
+    def codegen(context: Any, builder: Any, of_call: Any, args: Any) -> Any:
+        return getattr(builder, instruction)(*args)
+
+    lower_builtin(function, *(RowType,) * (1 if instruction == "not_" else 2))(codegen)
 
 
 _install_operator(operator.and_, "and_")
@@ -128,289 +166,184 @@ _install_operator(operator.xor, "xor")
 _install_operator(operator.invert, "not_")
 
 
-@intrinsic
-def load(typing_context, rows, index):
-    def codegen(context, builder, sig, args):
-        return _aligned(builder.load(_row_pointer(context, builder, sig, args)))
+@_operation(lambda rows, index: _row_type(rows)(rows, types.intp))
+def load(call, rows, index):
+    return _aligned(call.builder.load(call.row(rows, index)))
 
-    return _row_type(rows)(rows, types.intp), codegen
 
+@_operation(lambda rows, index, value: types.void(rows, types.intp, _row_type(rows)))
+def store(call, rows, index, value):
+    _aligned(call.builder.store(value, call.row(rows, index)))
 
-@intrinsic
-def store(typing_context, rows, index, value):
-    def codegen(context, builder, sig, args):
-        _aligned(builder.store(args[2], _row_pointer(context, builder, sig, args)))
-        return context.get_dummy_value()
 
-    return types.void(rows, types.intp, _row_type(rows)), codegen
+@_operation(lambda rows, index: _row_type(rows)(rows, types.intp))
+def literal(call, rows, index):
+    builder = call.builder
+    loaded = _aligned(builder.load(call.row(rows, builder.lshr(index, ir.Constant(_I64, 1)))))
+    sign = builder.neg(builder.and_(index, ir.Constant(_I64, 1)))
+    return builder.xor(loaded, _splat(builder, sign, loaded.type))
 
 
-@intrinsic
-def literal(typing_context, rows, index):
-    def codegen(context, builder, sig, args):
-        array, number = args
-        node = builder.lshr(number, ir.Constant(_I64, 1))
-        loaded = _aligned(builder.load(_row_pointer(context, builder, sig, (array, node))))
-        sign = builder.neg(builder.and_(number, ir.Constant(_I64, 1)))
-        return builder.xor(loaded, _splat(builder, sign, loaded.type))
+@_operation(lambda rows, word: _row_type(rows)(rows, types.uint64))
+def fill(call, rows, word):
+    return _splat(call.builder, word, call.signature.return_type.vector)
 
-    return _row_type(rows)(rows, types.intp), codegen
 
+@_operation(lambda value: types.boolean(value))
+def any_lane(call, value):
+    whole = ir.IntType(64 * value.type.count)
+    return call.builder.icmp_unsigned("!=", call.builder.bitcast(value, whole), ir.Constant(whole, 0))
 
-@intrinsic
-def fill(typing_context, rows, word):
-    row = _row_type(rows)
-    return row(rows, types.uint64), _code(lambda builder, _, word: _splat(builder, word, row.vector))
 
+@_operation(lambda rows, index, word: types.uint64(rows, types.intp, types.intp))
+def get_word(call, rows, index, word):
+    return call.builder.load(call.word(rows, index, word))
 
-@intrinsic
-def any_lane(typing_context, value):
-    whole = ir.IntType(64 * value.words)
 
-    def emit(builder, row):
-        return builder.icmp_unsigned("!=", builder.bitcast(row, whole), ir.Constant(whole, 0))
+@_operation(lambda rows, index, word: types.float64(rows, types.intp, types.intp))
+def get_float(call, rows, index, word):
+    return call.builder.bitcast(call.builder.load(call.word(rows, index, word)), ir.DoubleType())
 
-    return types.boolean(value), _code(emit)
 
+@_operation(lambda rows, index, word, bits: types.void(rows, types.intp, types.intp, types.uint64))
+def set_word(call, rows, index, word, bits):
+    call.builder.store(bits, call.word(rows, index, word))
 
-def _word_pointer(context, builder, sig, args):
-    array = context.make_array(sig.args[0])(context, builder, args[0])
-    words = _words_in_row(builder, sig.args[0], array)
-    offset = builder.add(builder.mul(args[1], words), args[2])
-    return builder.gep(builder.bitcast(array.data, _I64.as_pointer()), [offset])
 
+@_operation(lambda rows: types.intp(rows))
+def word_count(call, rows):
+    return call.words_in_row(rows)
 
-def _words_in_row(builder, kind, array):
-    """W of an array of rows, or of one of words, uint64[n, W]."""
-    if kind.ndim == 2:
-        return builder.extract_value(array.shape, 1)
-    return ir.Constant(_I64, _row_type(kind).words)
 
+@_operation(lambda value, count: value(value, types.uint64))
+def shift_left(call, value, count):
+    return call.builder.shl(value, _splat(call.builder, count, value.type))
 
-@intrinsic
-def get_word(typing_context, rows, index, word):
-    def codegen(context, builder, sig, args):
-        return builder.load(_word_pointer(context, builder, sig, args))
 
-    return types.uint64(rows, types.intp, types.intp), codegen
+@_operation(lambda value, count: value(value, types.uint64))
+def shift_right(call, value, count):
+    return call.builder.lshr(value, _splat(call.builder, count, value.type))
 
 
-@intrinsic
-def get_float(typing_context, rows, index, word):
-    def codegen(context, builder, sig, args):
-        return builder.bitcast(builder.load(_word_pointer(context, builder, sig, args)), ir.DoubleType())
+@_operation(lambda left, right: left(left, right))
+def add(call, left, right):
+    return call.builder.add(left, right)
 
-    return types.float64(rows, types.intp, types.intp), codegen
 
+@_operation(lambda rows, value: _row_type(rows)(rows, types.float64))
+def fill_float(call, rows, value):
+    return _splat(call.builder, call.builder.bitcast(value, _I64), call.signature.return_type.vector)
 
-@intrinsic
-def set_word(typing_context, rows, index, word, bits):
-    def codegen(context, builder, sig, args):
-        builder.store(args[3], _word_pointer(context, builder, sig, args))
-        return context.get_dummy_value()
 
-    return types.void(rows, types.intp, types.intp, types.uint64), codegen
+def _of_floats(builder: Any, instruction: str, *rows: Any) -> Any:
+    floats = ir.VectorType(ir.DoubleType(), rows[0].type.count)
+    result = getattr(builder, instruction)(*(builder.bitcast(each, floats) for each in rows))
+    return builder.bitcast(result, rows[0].type)
 
 
-@intrinsic
-def word_count(typing_context, rows):
-    def codegen(context, builder, sig, args):
-        array = context.make_array(sig.args[0])(context, builder, args[0])
-        return _words_in_row(builder, sig.args[0], array)
+@_operation(lambda left, right: left(left, right))
+def multiply(call, left, right):
+    return _of_floats(call.builder, "fmul", left, right)
 
-    return types.intp(rows), codegen
 
+@_operation(lambda left, right: left(left, right))
+def subtract(call, left, right):
+    return _of_floats(call.builder, "fsub", left, right)
 
-def _shift(instruction):
-    @intrinsic
-    def shift(typing_context, value, count):
-        def emit(builder, row, number):
-            return getattr(builder, instruction)(row, _splat(builder, number, row.type))
 
-        return value(value, types.uint64), _code(emit)
+@_operation(lambda bits, left, right: left(types.uint64, left, right))
+def choose_words(call, bits, left, right):
+    words = left.type.count
+    low = call.builder.trunc(bits, ir.IntType(words))
+    return call.builder.select(call.builder.bitcast(low, ir.VectorType(_I1, words)), left, right)
 
-    return shift
 
+@_operation(lambda value: value(value))
+def popcount(call, value):
+    kind = ir.FunctionType(value.type, [value.type])
+    name = f"llvm.ctpop.v{value.type.count}i64"
+    return call.builder.call(call.builder.module.declare_intrinsic(name, (), kind), [value])
 
-shift_left = _shift("shl")
-shift_right = _shift("lshr")
 
+@_operation(lambda value: types.int64(value))
+def sum_words(call, value):
+    words = [call.builder.extract_element(value, ir.Constant(_I32, w)) for w in range(value.type.count)]
+    return reduce(call.builder.add, words, ir.Constant(_I64, 0))
 
-@intrinsic
-def add(typing_context, left, right):
-    return left(left, right), _code(lambda builder, x, y: builder.add(x, y))
 
+@_operation(lambda word: types.int64(types.uint64))
+def lowest_bit(call, word):
+    return call.builder.cttz(word, cgutils.false_bit)
 
-@intrinsic
-def fill_float(typing_context, rows, value):
-    row = _row_type(rows)
 
-    def emit(builder, _, number):
-        return _splat(builder, builder.bitcast(number, _I64), row.vector)
+@_operation(lambda target, place, word: types.void(target, types.intp, types.uint64))
+def spread_64(call, target, place, word):
+    vector = ir.VectorType(_I8, 64)
+    bits = call.builder.bitcast(word, ir.VectorType(_I1, 64))
+    _aligned(call.builder.store(call.builder.zext(bits, vector), call.items(target, place, vector)), 1)
 
-    return row(rows, types.float64), _code(emit)
 
+@_operation(lambda target, place, word, number: types.void(target, types.intp, types.uint64, types.int32))
+def store_where(call, target, place, word, number):
+    builder = call.builder
+    mask = builder.bitcast(word, ir.VectorType(_I1, 64))
+    pointer = call.items(target, place, _NUMBERS)
+    kind = ir.FunctionType(ir.VoidType(), [_NUMBERS, pointer.type, _I32, mask.type])
+    function = builder.module.declare_intrinsic("llvm.masked.store.v64i32.p0", (), kind)
+    builder.call(function, [_splat(builder, number, _NUMBERS), pointer, _I32(4), mask])
 
-def _of_floats(instruction):
-    @intrinsic
-    def operation(typing_context, left, right):
-        floats = ir.VectorType(ir.DoubleType(), left.words)
 
-        def emit(builder, *rows):
-            result = getattr(builder, instruction)(*(builder.bitcast(each, floats) for each in rows))
-            return builder.bitcast(result, left.vector)
+@_operation(lambda number: _numbers(types.int64))
+def fill_numbers(call, number):
+    return _splat(call.builder, call.builder.trunc(number, _I32), _NUMBERS)
 
-        return left(left, right), _code(emit)
 
-    return operation
+@_operation(lambda memory, word: _numbers(memory, types.intp))
+def load_numbers(call, memory, word):
+    pointer = call.builder.bitcast(call.array(memory).data, _NUMBERS.as_pointer())
+    return _aligned(call.builder.load(call.builder.gep(pointer, [word])), 4)
 
 
-multiply = _of_floats("fmul")
-subtract = _of_floats("fsub")
+@_operation(lambda numbers, word, number: _numbers(numbers, types.uint64, types.int32))
+def add_where(call, numbers, word, number):
+    mask = call.builder.bitcast(word, ir.VectorType(_I1, 64))
+    more = call.builder.add(numbers, _splat(call.builder, number, _NUMBERS))
+    return call.builder.select(mask, more, numbers)
 
 
-@intrinsic
-def choose_words(typing_context, bits, left, right):
-    def emit(builder, bits, x, y):
-        low = builder.trunc(bits, ir.IntType(left.words))
-        return builder.select(builder.bitcast(low, ir.VectorType(_I1, left.words)), x, y)
+@_operation(lambda left, right: types.uint64(left, right))
+def exceeds(call, left, right):
+    return call.builder.bitcast(call.builder.icmp_unsigned(">", left, right), _I64)
 
-    return left(types.uint64, left, right), _code(emit)
 
+@_operation(lambda numbers, share: numbers(numbers, share))
+def share_of(call, numbers, share):
+    builder, wide = call.builder, ir.VectorType(_I64, 64)
+    product = builder.mul(builder.zext(numbers, wide), builder.zext(share, wide))
+    return builder.trunc(builder.lshr(product, ir.Constant(wide, [32] * 64)), _NUMBERS)
 
-@intrinsic
-def popcount(typing_context, value):
-    def emit(builder, row):
-        kind = ir.FunctionType(row.type, [row.type])
-        name = f"llvm.ctpop.v{value.words}i64"
-        return builder.call(builder.module.declare_intrinsic(name, (), kind), [row])
 
-    return value(value), _code(emit)
+@_operation(lambda source, place, number: types.uint64(source, types.intp, types.uint8))
+def bytes_equal(call, source, place, number):
+    vector = ir.VectorType(_I8, 64)
+    loaded = _aligned(call.builder.load(call.items(source, place, vector)), 1)
+    is_equal = call.builder.icmp_unsigned("==", loaded, _splat(call.builder, number, vector))
+    return call.builder.bitcast(is_equal, _I64)
 
 
-@intrinsic
-def sum_words(typing_context, value):
-    def emit(builder, row):
-        words = [builder.extract_element(row, ir.Constant(_I32, w)) for w in range(value.words)]
-        return reduce(builder.add, words, ir.Constant(_I64, 0))
+@_operation(lambda source, place, half: types.uint64(source, types.intp, types.uint64))
+def upper_halves_equal(call, source, place, half):
+    builder, vector = call.builder, ir.VectorType(_I64, 8)
+    loaded = _aligned(builder.load(call.items(source, place, vector)))
+    halves = builder.lshr(loaded, ir.Constant(vector, [32] * 8))
+    is_equal = builder.icmp_unsigned("==", halves, _splat(builder, half, vector))
+    return builder.zext(builder.bitcast(is_equal, _I8), _I64)
 
-    return types.int64(value), _code(emit)
 
-
-@intrinsic
-def count_bits(typing_context, word):
-    return types.int64(types.uint64), _code(lambda builder, word: builder.ctpop(word))
-
-
-@intrinsic
-def lowest_bit(typing_context, word):
-    return types.int64(types.uint64), _code(lambda builder, word: builder.cttz(word, cgutils.false_bit))
-
-
-@intrinsic
-def spread_64(typing_context, target, place, word):
-    def codegen(context, builder, sig, args):
-        vector = ir.VectorType(_I8, 64)
-        mask = builder.bitcast(args[2], ir.VectorType(_I1, 64))
-        pointer = _item_pointer(context, builder, sig, args, vector)
-        _aligned(builder.store(builder.zext(mask, vector), pointer), 1)
-        return context.get_dummy_value()
-
-    return types.void(target, types.intp, types.uint64), codegen
-
-
-@intrinsic
-def store_where(typing_context, target, place, word, number):
-    def codegen(context, builder, sig, args):
-        mask = builder.bitcast(args[2], ir.VectorType(_I1, 64))
-        numbers = _splat(builder, args[3], _NUMBERS)
-        pointer = _item_pointer(context, builder, sig, args, numbers.type)
-        kind = ir.FunctionType(ir.VoidType(), [numbers.type, pointer.type, _I32, mask.type])
-        function = builder.module.declare_intrinsic("llvm.masked.store.v64i32.p0", (), kind)
-        builder.call(function, [numbers, pointer, _I32(4), mask])
-        return context.get_dummy_value()
-
-    return types.void(target, types.intp, types.uint64, types.int32), codegen
-
-
-@intrinsic
-def fill_numbers(typing_context, number):
-    def emit(builder, number):
-        return _splat(builder, builder.trunc(number, _I32), _NUMBERS)
-
-    return _numbers(types.int64), _code(emit)
-
-
-@intrinsic
-def load_numbers(typing_context, memory, word):
-    def codegen(context, builder, sig, args):
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        pointer = builder.bitcast(data, _NUMBERS.as_pointer())
-        return _aligned(builder.load(builder.gep(pointer, [args[1]])), 4)
-
-    return _numbers(memory, types.intp), codegen
-
-
-@intrinsic
-def add_where(typing_context, numbers, word, number):
-    def emit(builder, numbers, word, number):
-        mask = builder.bitcast(word, ir.VectorType(_I1, 64))
-        more = builder.add(numbers, _splat(builder, number, _NUMBERS))
-        return builder.select(mask, more, numbers)
-
-    return _numbers(numbers, types.uint64, types.int32), _code(emit)
-
-
-@intrinsic
-def exceeds(typing_context, left, right):
-    def emit(builder, x, y):
-        return builder.bitcast(builder.icmp_unsigned(">", x, y), _I64)
-
-    return types.uint64(left, right), _code(emit)
-
-
-@intrinsic
-def share_of(typing_context, numbers, share):
-    wide = ir.VectorType(_I64, 64)
-
-    def emit(builder, x, y):
-        product = builder.mul(builder.zext(x, wide), builder.zext(y, wide))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, [32] * 64)), _NUMBERS)
-
-    return numbers(numbers, share), _code(emit)
-
-
-@intrinsic
-def bytes_equal(typing_context, source, place, number):
-    def codegen(context, builder, sig, args):
-        vector = ir.VectorType(_I8, 64)
-        loaded = _aligned(builder.load(_item_pointer(context, builder, sig, args, vector)), 1)
-        is_equal = builder.icmp_unsigned("==", loaded, _splat(builder, args[2], vector))
-        return builder.bitcast(is_equal, _I64)
-
-    return types.uint64(source, types.intp, types.uint8), codegen
-
-
-@intrinsic
-def upper_halves_equal(typing_context, source, place, half):
-    def codegen(context, builder, sig, args):
-        vector = ir.VectorType(_I64, 8)
-        loaded = _aligned(builder.load(_item_pointer(context, builder, sig, args, vector)))
-        halves = builder.lshr(loaded, ir.Constant(vector, [32] * 8))
-        is_equal = builder.icmp_unsigned("==", halves, _splat(builder, args[2], vector))
-        return builder.zext(builder.bitcast(is_equal, _I8), _I64)
-
-    return types.uint64(source, types.intp, types.uint64), codegen
-
-
-@intrinsic
-def prefetch(typing_context, array, index):
-    def codegen(context, builder, sig, args):
-        place = _item_pointer(context, builder, sig, args, _I8)
-        kind = ir.FunctionType(ir.VoidType(), [place.type, _I32, _I32, _I32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
-        # Into the second cache: far more of those can be under way, so each takes a third of the time.
-        builder.call(function, [place, _I32(0), _I32(2), _I32(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), codegen
+@_operation(lambda array, index: types.void(array, types.intp))
+def prefetch(call, array, index):
+    place = call.items(array, index, _I8)
+    kind = ir.FunctionType(ir.VoidType(), [place.type, _I32, _I32, _I32])
+    function = call.builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+    # Into the second cache: far more of those can be under way, so each takes a third of the time.
+    call.builder.call(function, [place, _I32(0), _I32(2), _I32(1)])

@@ -2,7 +2,7 @@
 
 folder    where it is kept, and JSON files that are checked when they are read
 book      an opening book: moves found by long searches of the first plies
-tuned     options of `mcts` that won in self-play of bundled games, from shipped_options.json
+tuned     options of `mcts` that won in self-play of bundled games
 taught    networks taught to play one game
 trial     how trial matches of alpha-beta against the tree ended
 

@@ -31,7 +31,6 @@ class TaughtNetwork:
     rules        digest of the rules
     generation   how often it was taught
     seconds      of teaching in all
-    share        of its value in the result of a simulation, with which it played best
     score        of `mcts` with it against `mcts` without, by the clock, 0..1
     error        from there down to the end of the 95 % interval
     """
@@ -41,7 +40,6 @@ class TaughtNetwork:
     rules: str
     generation: int
     seconds: float
-    share: float = 1.0
     score: float = 0.5
     error: float = 0.5
 
@@ -73,8 +71,8 @@ class TaughtNetwork:
             names = content["fluents"], [name for of_role in content["moves"] for name in of_role]
             network = _in_order_of(game, Network(**weights), *names)
             texts = str(content["game"]), str(content["rules"])
-            numbers = [float(content[name]) for name in ("seconds", "share", "score", "error")]
-            if not all(0 <= number < 1e9 for number in numbers) or numbers[1] > 1:
+            numbers = [float(content[name]) for name in ("seconds", "score", "error")]
+            if not all(0 <= number < 1e9 for number in numbers):
                 raise ValueError("a number is out of range")
             found = cls(network, *texts, int(content["generation"]), *numbers)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, binascii.Error) as error:

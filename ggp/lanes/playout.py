@@ -39,7 +39,7 @@ from ggp.jit.rows import (
 )
 from ggp.lanes.choose import advance_all, draw_all, is_fused, make_scratch, seeded_random, settle_and_count
 from ggp.lanes.layout import LaneTables
-from ggp.lanes.step import advance_or_restart, move_at_random, settle_choices
+from ggp.lanes.step import advance, move_at_random, settle_choices
 
 LENGTH_PLANES = 31
 # Indices of PlayoutArrays.counter.
@@ -51,10 +51,9 @@ class PlayoutArrays(NamedTuple):
     """The memory of one engine. W words per row everywhere.
 
     value       K+1 rows: the circuit in all lanes
-    scratch     of `make_scratch`; its last rows are those of `root`
+    scratch     of `make_scratch`; its last rows hold the root state
     saved       rows for fluents whose next value cannot be written in place
     random      2 rows
-    root        uint64[F]: all ones if the fluent holds in the root state, else 0
     active      1 row: lanes that play one of the requested playouts
     length      LENGTH_PLANES rows: joint moves made so far in each lane
     goal_count  2 rows per role and one per goal literal. Per role: finished playouts
@@ -67,7 +66,6 @@ class PlayoutArrays(NamedTuple):
     scratch: Rows
     saved: Rows
     random: Rows
-    root: NDArray[np.uint64]
     active: Rows
     length: Rows
     goal_count: Rows
@@ -84,7 +82,6 @@ def make_arrays(tables: LaneTables, words: int, seed: int, stream: int = 0) -> P
         scratch=make_scratch(tables, words),
         saved=make_rows(len(tables.next_saved) + 1, words),
         random=seeded_random(words, seed, stream),
-        root=np.zeros(tables.fluent_count, np.uint64),
         active=make_rows(1, words),
         length=make_rows(LENGTH_PLANES, words),
         goal_count=make_rows(2 * tables.role_count + len(tables.goal_literal), words),
@@ -97,9 +94,9 @@ def begin_playouts(arrays: PlayoutArrays, root: NDArray[np.bool_], count: int) -
     """Put every lane at the root, bool[F], request `count` playouts and clear the statistics."""
     fluents = len(root)
     lanes = 64 * words_of(arrays.active).shape[1]
-    arrays.root[:] = np.where(root, ALL_ONES, np.uint64(0))
-    words_of(arrays.value)[1 : 1 + fluents] = arrays.root[:, None]
-    words_of(arrays.scratch)[len(arrays.scratch) - fluents :] = arrays.root[:, None]
+    state = np.where(root, ALL_ONES, np.uint64(0))[:, None]
+    words_of(arrays.value)[1 : 1 + fluents] = state
+    words_of(arrays.scratch)[len(arrays.scratch) - fluents :] = state
     bits = np.zeros(lanes, np.uint8)
     bits[: min(count, lanes)] = 1
     words_of(arrays.active)[0] = np.packbits(bits, bitorder="little").view(np.uint64)
@@ -281,6 +278,7 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
     """
     value = arrays.value
     counter = arrays.counter
+    root = np.int64(arrays.scratch.shape[0] - tables.fluent_count)
     for _ in range(ticks):
         fused = is_fused(tables, value)
         if fused:
@@ -294,7 +292,7 @@ def play(tables: LaneTables, arrays: PlayoutArrays, planes: int, step_limit: int
         if fused:
             advance_all(tables, value, arrays.scratch, planes, restarted)
         else:
-            advance_or_restart(tables, value, arrays.saved, arrays.root, restarted)
+            advance(tables, value, arrays.saved, ~restarted, arrays.scratch, root)
         counter[TICKS] += 1
         if counter[STARTS_LEFT] == 0 and not any_lane(load(arrays.active, 0)):
             return True

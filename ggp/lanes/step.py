@@ -8,7 +8,7 @@
     read     several_true, list_legal_moves, read_goals,
              sum_percepts                                  beyond `literal` and `ggp.lanes.bits`
     store    store_successors, copy_successors             the next states as keys, or into other rows
-             advance, advance_or_restart                   the next states in place
+             advance                                       the next states in place
 
 A phase reads what the ones before it wrote, so they are settled in the order of `ggp.circuit.tables.Phase`.
 
@@ -327,23 +327,3 @@ def advance(tables: LaneTables, value: Rows, saved: Rows, moved: Row, others: Ro
     for i in range(cyclic.shape[0]):
         f = np.int64(cyclic[i])
         store(value, 1 + f, (load(saved, i) & moved) | (load(others, first + f) & ~moved))
-
-
-@inlined
-def advance_or_restart(
-    tables: LaneTables, value: Rows, saved: Rows, root: NDArray[np.uint64], restarted: Row
-) -> None:
-    """Make the next state current; the lanes `restarted` take the root state, uint64[F], instead.
-
-    saved   as in `advance`
-    """
-    following, cyclic, order = tables.next, tables.next_saved, tables.next_order
-    for i in range(cyclic.shape[0]):
-        store(saved, i, literal(value, np.int64(following[cyclic[i]])))
-    for i in range(order.shape[0]):
-        f = np.int64(order[i])
-        x = literal(value, np.int64(following[f]))
-        store(value, 1 + f, (x & ~restarted) | (fill(value, root[f]) & restarted))
-    for i in range(cyclic.shape[0]):
-        f = np.int64(cyclic[i])
-        store(value, 1 + f, (load(saved, i) & ~restarted) | (fill(value, root[f]) & restarted))

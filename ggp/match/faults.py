@@ -5,7 +5,6 @@
     ├── Unreachable    CE          no connection, or a reply that is not HTTP
     ├── Illegal        IL <text>   an answer that is not a legal move, or not `ready`
     ├── Crashed        CR <text>   the player's program failed: the error, and its file and line
-    ├── WrongTablebase TB          the player's saved solution is of another game
     └── OtherFault     <text>      written by other managers
 
 The texts are those of ggp-base, where it has one. Only this module writes and reads them.
@@ -58,17 +57,11 @@ class Crashed(Fault):
     form = "CR {}"
 
 
-class WrongTablebase(Fault):
-    """The player's saved solution is of another game."""
-
-    form = "TB"
-
-
 class OtherFault(Fault):
     """A fault of a kind known only to another manager."""
 
 
-_PLAIN: dict[str, type[Fault]] = {kind.form: kind for kind in (Late, Unreachable, WrongTablebase)}
+_PLAIN: dict[str, type[Fault]] = {kind.form: kind for kind in (Late, Unreachable)}
 _WITH_TEXT: dict[str, type[Fault]] = {"IL": Illegal, "CR": Crashed}
 
 

@@ -43,6 +43,12 @@ class Replay:
         stated = tuple(str(arguments_of(rule.head)[0]) for rule in self.program.rules_for("role", 1))
         return roles if any(roles) else stated if len(stated) == len(roles) else roles
 
+    @cached_property
+    def goals(self) -> list[int | None] | None:
+        """The goals of the end in role order; None unless the record has one for each role."""
+        goals = [goal if isinstance(goal, int) else None for goal in self.record.goals or ()]
+        return goals if len(goals) == len(self.roles) else None
+
 
 def rules_of(record: MatchRecord) -> Program:
     """The rules in a record, possibly empty. Raises RecordError."""

@@ -1,9 +1,8 @@
 """Machine code of circuits: for every phase of a game a function that settles it.
 
 mapping           gates as operations with three inputs
-operations        operations in order, with the rows they write
 parts             what there is machine code for, and where a circuit lies in rows
-schedule          these in functions of bounded size; and a plain-Python twin
+schedule          operations in order, in functions of bounded size; and a plain-Python twin
 choice            counting and selecting moves as operations
 fusion            all that lies before and after the draw of random moves as two schedules
 emit              a schedule as LLVM's intermediate language, for a row width and an instruction set

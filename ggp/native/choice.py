@@ -22,9 +22,17 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from ggp.circuit.tables import TRUE_LITERAL
-from ggp.native.operations import NO_ROW, Operations, Value, literal_value
-from ggp.native.parts import NO_MOVE, Layout
-from ggp.native.schedule import SCRATCH, Schedule, ScheduleError, pack_operations
+from ggp.native.parts import NO_MOVE, Layout, Part
+from ggp.native.schedule import (
+    NO_ROW,
+    SCRATCH,
+    Operations,
+    Schedule,
+    ScheduleError,
+    Value,
+    literal_value,
+    pack_operations,
+)
 
 RECOUNTED = 3
 """Counts of subtrees with at most this many leaves are not kept but made again."""
@@ -53,14 +61,6 @@ class ChoiceRows(NamedTuple):
     has_move: int
     lanes: int
     end: int
-
-
-class ChoiceSchedules(NamedTuple):
-    """Counting and selecting; sources and targets from SCRATCH on are scratch rows."""
-
-    counting: Schedule
-    selecting: Schedule
-    rows: ChoiceRows
 
 
 Planes = list[Value]
@@ -171,9 +171,7 @@ class _Tree:
             for leaf in range(begin, end - 1):
                 if self.leaves[leaf].is_shared and self.leaves[leaf].row == NO_ROW:
                     self._keep(operations, (leaf, leaf + 1), legal[leaf - begin : leaf - begin + 1])
-            if size == 1:
-                return legal
-            return [operations.add(_xor, *legal), operations.add(_majority, *legal)]
+            return _sum_few(operations, legal)
         middle = begin + _left_size(size)
         left = self.count(operations, begin, middle)
         if middle - begin > RECOUNTED:
@@ -190,19 +188,16 @@ class _Tree:
         else:
             middle = begin + _left_size(size)
             kept = self.kept.get((begin, middle)) if middle - begin > RECOUNTED else None
-            left = [Value(row) for row in kept] if kept else self._recount(operations, begin, middle)
+            if kept:
+                left = [Value(row) for row in kept]
+            else:
+                left = _sum_few(operations, [self.legal(operations, leaf) for leaf in range(begin, middle)])
             k = k[: (size - 1).bit_length()]
             reduced, borrow = _difference(operations, k, left)
             inside = operations.add(lambda a, b: a & b, active, borrow)
             self.select(operations, begin, middle, inside, k[: (middle - begin - 1).bit_length()])
             outside = operations.add(lambda a, b: a & ~b, active, borrow)
             self.select(operations, middle, end, outside, reduced[: (end - middle - 1).bit_length()])
-
-    def _recount(self, operations: Operations, begin: int, end: int) -> Planes:
-        legal = [self.legal(operations, leaf) for leaf in range(begin, end)]
-        if len(legal) == 1:
-            return legal
-        return [operations.add(_xor, *legal), operations.add(_majority, *legal)]
 
     def _select_few(self, operations: Operations, leaves: range, active: Value, k: Planes) -> None:
         legal = [self.legal(operations, leaf) for leaf in leaves[:-1]]
@@ -228,6 +223,13 @@ class _Tree:
                 operations.keep(selected, move.row)
             else:
                 operations.add(lambda a, b: a & b, selected, literal_value(move.turn), target=move.row)
+
+
+def _sum_few(operations: Operations, legal: Planes) -> Planes:
+    """How many of one to three values hold."""
+    if len(legal) == 1:
+        return legal
+    return [operations.add(_xor, *legal), operations.add(_majority, *legal)]
 
 
 def _sum(operations: Operations, left: Planes, right: Planes, planes: int) -> Planes:
@@ -365,12 +367,11 @@ def _select_waiting(layout: Layout, selecting: Operations, tree: _Tree, lanes: V
             selecting.keep(selected, row)
 
 
-def schedule_choice(layout: Layout) -> ChoiceSchedules:
-    """The schedules of counting and selecting the moves of all roles. Raises ScheduleError."""
+def schedule_choice(layout: Layout, part: Part) -> Schedule:
+    """The schedule of COUNT or SELECT. Raises ScheduleError."""
     choice = choice_operations(layout)
-    spare = range(choice.rows.end, SCRATCH + layout.scratch_rows)
-    counting, selecting = (pack_operations(each, spare) for each in choice[:2])
-    return ChoiceSchedules(counting, selecting, choice.rows)
+    operations = choice.counting if part == Part.COUNT else choice.selecting
+    return pack_operations(operations, range(choice.rows.end, SCRATCH + layout.scratch_rows))
 
 
 def _keep_limit(operations: Operations, total: Planes, some: Value, rows: range) -> None:

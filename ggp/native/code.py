@@ -67,8 +67,7 @@ def schedule_part(tables: CircuitTables, layout: Layout, part: Part, inputs: int
         return schedule_in_place(tables, layout)
     if part >= Part.BEFORE_DRAW:
         return schedule_fused(tables, layout, part)
-    choice = schedule_choice(layout)
-    return choice.counting if part == Part.COUNT else choice.selecting
+    return schedule_choice(layout, part)
 
 
 def compile_part(tables: CircuitTables, layout: Layout, part: Part, words: int) -> bytes:

@@ -8,6 +8,7 @@ many have one as there are files to lock: `SLOTS`, half the cores.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import pickle
 import signal
@@ -19,14 +20,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ggp.files import make_private_folder
-from ggp.native.compile_process import HEADER, Answer, Order, Outcome
+from ggp.native.compile_process import Answer, Order, Outcome
 from ggp.native.parts import Part
 from ggp.processes.isolation import isolated_command, isolated_environment
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 MAX_SLOTS = 8
 SLOTS = max(1, min(MAX_SLOTS, (os.cpu_count() or 1) // 2))
@@ -91,15 +87,11 @@ class CompileClient:
                 pickle.dump(order, process.stdin)
                 process.stdin.flush()
             while waiting:
-                header = process.stdout.read(HEADER.size)
-                if len(header) < HEADER.size:
-                    raise self._ended(process, waiting[0])
-                part, outcome, size, seconds = HEADER.unpack(header)
-                content = process.stdout.read(size)
-                if len(content) < size:
-                    raise self._ended(process, waiting[0])
+                part, outcome, content, seconds = pickle.load(process.stdout)
                 waiting.remove(Part(part))
                 yield Answer(Part(part), Outcome(outcome), content, seconds)
+        except (EOFError, pickle.UnpicklingError):
+            raise self._ended(process, waiting[0]) from None
         except OSError as error:
             raise CompileError(waiting[0], error.strerror or str(error)) from None
         finally:
@@ -139,8 +131,6 @@ class CompileClient:
 
 def _locked_slot(folder: Path) -> BinaryIO | None:
     """A file that only this process has locked, until it is closed; None if files cannot be locked here."""
-    if fcntl is None:
-        return None
     try:
         make_private_folder(folder)
         files = [(folder / f"compiling-{slot}.lock").open("wb") for slot in range(SLOTS)]

@@ -1,9 +1,8 @@
 """Compile parts in a process of low priority: `python -m ggp.native.compile_process`.
 
-It reads pickled `Order`s from its input and writes, for every part of each in the order given,
-`HEADER.pack(part, outcome, size, cpu_seconds)` and `size` bytes: object code, or why there is none. It ends
-when the CPU seconds of an order are used up, and when its input ends: then the process that ordered is no
-more, however it ended.
+It reads pickled `Order`s from its input and writes the pickled members of an `Answer` for every part of each
+in the order given. It ends when the CPU seconds of an order are used up, and when its input ends: then the
+process that ordered is no more, however it ended.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import os
 import pickle
 import queue
 import signal
-import struct
 import sys
 import threading
 import time
@@ -26,7 +24,6 @@ from ggp.native.code import compile_part
 from ggp.native.parts import Layout, Part
 from ggp.native.schedule import ScheduleError
 
-HEADER = struct.Struct("<BBqd")
 NICENESS = 10
 
 
@@ -75,8 +72,8 @@ def _run() -> None:
             for part in order.parts:
                 begin = time.process_time()
                 outcome, content = _compiled(order, part)
-                header = HEADER.pack(part, outcome, len(content), time.process_time() - begin)
-                sys.stdout.buffer.write(header + content)
+                answer = int(part), int(outcome), content, time.process_time() - begin
+                sys.stdout.buffer.write(pickle.dumps(answer))
                 sys.stdout.buffer.flush()
     os._exit(0)
 

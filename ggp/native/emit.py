@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ggp.native.operations import NO_ROW
-from ggp.native.schedule import SCRATCH, Schedule
+from ggp.native.schedule import NO_ROW, SCRATCH, Schedule
 
 VECTOR_WORDS = 8
 """Words of the widest register."""

@@ -17,13 +17,16 @@ import numpy as np
 from ggp.circuit.tables import CircuitTables, Phase
 from ggp.native.choice import Choice, choice_operations
 from ggp.native.mapping import VARIABLES, map_gates
-from ggp.native.operations import NO_ROW, Operations, Value, literal_value
 from ggp.native.parts import Layout, Part
 from ggp.native.schedule import (
+    NO_ROW,
     SCRATCH,
+    Operations,
     Schedule,
+    Value,
     gates_of_phase,
     laid_out,
+    literal_value,
     outputs_of_phase,
     pack_operations,
     phase_operations,

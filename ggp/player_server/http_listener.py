@@ -11,13 +11,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
-from ggp.player_server.incoming_expression import IncomingExpression
 from ggp.player_server.web_pages import OriginRules
 from ggp.protocol.http_reply import CUT_SECONDS, is_cut, parse_headers
 from ggp.protocol.messages import message_text, printable
@@ -29,6 +29,11 @@ _CHUNK_BYTES = 64 * 1024
 _SCANNED_BYTES = 8 * 1024
 """Bytes of a body without a length that are scanned per turn of the event loop: about 1 ms."""
 _DRAIN_SECONDS = 2.0
+
+# The relevant tokens of `ggp.protocol.messages`: ASCII bytes, the same in UTF-8 and latin-1.
+_TOKEN = re.compile(rb'[();"]|[^\s();]+')
+_WORD_REST = re.compile(rb"[^\s();]*")
+_REST = {b";": re.compile(rb"[\n\r]"), b'"': re.compile(rb'"')}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,45 @@ class BadRequest(Exception):  # noqa: N818 - an HTTP word
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+class IncomingExpression:
+    """Detects the end of a message without a length; counts parentheses and stores no text.
+
+    Old managers announce no length and wait for the answer with the connection open. Every byte is scanned
+    once, however the message is split.
+
+    A string that is never closed includes the rest, so such a message ends when its sender stops.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._skip_to: re.Pattern[bytes] | None = None
+
+    def take(self, piece: bytes) -> bool:
+        """Whether `piece` closes an expression in parentheses, or one that was never opened.
+
+        >>> expression = IncomingExpression()
+        >>> expression.take(b"( PLAY m "), expression.take(b"NIL )")
+        (False, True)
+        """
+        position = 0
+        while found := (self._skip_to or _TOKEN).search(piece, position):
+            position = found.end()
+            if self._skip_to is not None:
+                # The rest of a word may come with the next piece; a quote in it opens no string.
+                if self._skip_to is _WORD_REST and position == len(piece):
+                    return False
+                self._skip_to = None
+                continue
+            token = found[0]
+            self._depth += (token == b"(") - (token == b")")
+            if token == b")" and self._depth <= 0:
+                return True
+            self._skip_to = _REST.get(token)
+            if position == len(piece) and token not in (b"(", b")", b";", b'"'):
+                self._skip_to = _WORD_REST
+        return False
 
 
 class HttpListener:

@@ -50,7 +50,6 @@ from ggp.solver.saved_header import SavedSolutionError, read_header
 from ggp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from ggp.features.evaluation import LinearEvaluation
     from ggp.features.linear_form import LinearForm
     from ggp.game import Move
     from ggp.players.advisors.advisor import Advisor
@@ -280,17 +279,13 @@ def _make_tablebase(given: dict[str, str], links: Links) -> Player:
 def _make_alphabeta(given: dict[str, str], links: Links) -> Player:
     own = take_options(AlphaBetaOptions(), given)
     refuse_unknown(given, *option_tables("alphabeta"))
-    is_own, function = is_own_evaluation(own.evaluation), None
-    if is_own and own.weights is not None:
-        raise OptionError("evaluation and weights exclude each other")
     check_files(own.book)
-    weights: LinearEvaluation | LinearForm | None = None
-    if own.weights is not None:
-        weights = _read_weights(own.weights)
-    if is_own and ":" in own.evaluation:
-        function = own_evaluation(own.evaluation)
-    elif is_own:
-        weights = _read_linear_form(own.evaluation)
+    weights, function = None, None
+    if is_own_evaluation(own.evaluation):
+        if ":" in own.evaluation:
+            function = own_evaluation(own.evaluation)
+        else:
+            weights = _read_linear_form(own.evaluation)
 
     from ggp.players.rows import alphabeta_player
 
@@ -303,15 +298,6 @@ def _read_linear_form(path: str) -> LinearForm:
     try:
         return read_linear_form(path)
     except LinearFormError as error:
-        raise OptionError(str(error)) from None
-
-
-def _read_weights(path: str) -> LinearEvaluation:
-    from ggp.features.evaluation import EvaluationFileError, LinearEvaluation
-
-    try:
-        return LinearEvaluation.load(path)
-    except EvaluationFileError as error:
         raise OptionError(str(error)) from None
 
 

@@ -12,14 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ggp.native.compile_limit import CPU_SECONDS
-from ggp.search.alphabeta.options import EvaluationOptions
+from ggp.search.alphabeta.options import check_evaluation
 from ggp.search.option_table import OptionError, choice, file_path, number, rows_of, switch, text
-from ggp.search.tree.options import (
-    FEATURE_KINDS,
-    MAX_COUNTED,
-    MAX_MEBIBYTES,
-    default_options,
-)
+from ggp.search.tree.options import MAX_MEBIBYTES, default_options
 from ggp.solver.members import is_coalition
 from ggp.suggestions import did_you_mean
 
@@ -153,19 +148,8 @@ class AlphaBetaOptions:
         "evaluation",
         "auto",
         "How to evaluate the horizon: auto, or some of mobility, distance, features, joined by +; or your"
-        " own: module:function, path/to/file.py:function, or a file with weights of facts.",
-    )
-    feature_kind: str = choice(
-        "features",
-        "auto",
-        "What to learn weights for; auto: pieces if a role has several kinds, else facts.",
-        (*FEATURE_KINDS, "facts"),
-    )
-    games: int = number(
-        "games", 512, "Maximum number of self-play games for learning.", least=0, most=MAX_COUNTED
-    )
-    weights: str | None = file_path(
-        "weights", None, "File of `ggp prepare evaluation` to evaluate the horizon with, instead of learning."
+        " own: module:function, path/to/file.py:function, or a file with weights of facts, such as one of"
+        " `ggp prepare evaluation`.",
     )
     coalition: str = text(
         "coalition",
@@ -185,13 +169,9 @@ class AlphaBetaOptions:
 
     def __post_init__(self) -> None:
         """Raises OptionError for an unknown evaluation or an unreadable coalition."""
-        self.evaluation_options()
+        check_evaluation(self.evaluation)
         if self.coalition not in (OWN_COALITION, NO_COALITION) and not is_coalition(self.coalition):
             raise OptionError(f"coalition must be own, none or numbers as in 1+3, not {self.coalition!r}")
-
-    def evaluation_options(self) -> EvaluationOptions:
-        """How to evaluate the horizon."""
-        return EvaluationOptions(self.evaluation, self.feature_kind, self.games)
 
 
 @dataclass(frozen=True)
@@ -266,7 +246,7 @@ MAIN_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "mcts": _OF_MCTS,
     "solving": ("solver_memory", *_OF_MCTS),
     "tablebase": ("file", *_OF_MCTS),
-    "alphabeta": (*("depth", "nodes", "evaluation", "weights", "coalition", "error", "book"),),
+    "alphabeta": (*("depth", "nodes", "evaluation", "coalition", "error", "book"),),
 }
 """Options that `ggp players` lists of these kinds: all others are for tuning the search itself."""
 

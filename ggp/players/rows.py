@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ggp.features.evaluation import LinearEvaluation
 from ggp.features.linear_form import LinearForm
 from ggp.game import Game, Move, hides_information
 from ggp.players.advised import AdvisedPlayer, Row, Traits
@@ -20,7 +19,7 @@ from ggp.search.tree.options import MctsOptions
 def alphabeta_player(
     own: AlphaBetaOptions | None = None,
     *,
-    weights: LinearEvaluation | LinearForm | None = None,
+    weights: LinearForm | None = None,
     function: Callable[[Game[Any], Any], float] | None = None,
     on_progress: Callable[[Move], None] | None = None,
 ) -> AdvisedPlayer:

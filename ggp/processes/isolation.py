@@ -6,13 +6,14 @@ standard library's. `python -m ggp.processes.isolation` is the process of `resul
 
 from __future__ import annotations
 
+import base64
 import os
 import pickle
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -65,6 +66,20 @@ def result_of_process(call: Callable[[], Result]) -> Result:
     if process.returncode:
         raise ChildProcessError(f"the process ended with code {process.returncode}")
     return cast("Result", pickle.loads(process.stdout))
+
+
+def to_text(value: Any) -> str:
+    """A value for a message to another process of this package.
+
+    >>> from_text(to_text((1, "a")))
+    (1, 'a')
+    """
+    return base64.b64encode(pickle.dumps(value)).decode()
+
+
+def from_text(text: str) -> Any:
+    """The inverse of `to_text`, for text of a parent or its own child only: it could run any code."""
+    return pickle.loads(base64.b64decode(text))
 
 
 if __name__ == "__main__":

@@ -32,5 +32,5 @@ if __name__ == "__main__":
         else:
             prepare_parts(game, replace(default_options(), policy=wanted))
     prepare_valuation()
-    prepare_parts(game, default_options(), is_looking=True)
+    prepare_parts(game, default_options())
     prepare_parts(game, default_options(simulations=1))

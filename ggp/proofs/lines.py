@@ -17,7 +17,6 @@ from ggp.game import Move
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError
-from ggp.search.alphabeta.symmetry import identity_image
 from ggp.search.proof_numbers.memory import has_order
 from ggp.search.proof_numbers.search import ENDLESS, ProofNumberSearch, question_of
 
@@ -25,10 +24,11 @@ _logger = logging.getLogger("ggp.search")
 
 SLICE_SECONDS = 0.005
 """Target duration of one slice of alpha-beta, during which nothing can stop it."""
+DEEPENING_MEBIBYTES = 32
 FIRST_MEBIBYTES = 8
 TABLE_GROWTH = 4
 FULL = 0.5
-"""Fill level at which a transposition table is replaced by a larger one."""
+"""Fill level at which a table of walkers is replaced by a larger one: small ones are quicker to reach."""
 COPY_SECONDS, COPY_SHARE = 2e-7, 0.2
 """Seconds to copy each slot of the smaller table, and the maximum share of the time left."""
 BROKEN = 4.0
@@ -81,11 +81,8 @@ class ProofLine:
     distrust        factor of its forecasts, at least 1: a search can appear close to its end indefinitely
     """
 
-    def __init__(self, search: AlphaBeta | ProofNumberSearch, mebibytes: int) -> None:
-        """mebibytes: at most, for the transposition table."""
+    def __init__(self, search: AlphaBeta | ProofNumberSearch) -> None:
         self.search = search
-        self._most_mebibytes = mebibytes
-        self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
         self.seconds_per_node = self.seconds_per_pass = 0.0
         self.distrust = 1.0
         self.leave()
@@ -154,19 +151,11 @@ class ProofLine:
             self._promised_seconds = inf
 
     def enlarge_table(self, left: float = inf, is_stopped: Callable[[], bool] = lambda: False) -> None:
-        """Use a larger table once this one fills up: small ones are quicker to map and to reach.
+        """Use a larger table once this one fills up; that of deepening keeps its size.
 
         left         seconds of the whole search: if copying takes too much of them, this table is used on
         is_stopped   asked every few milliseconds: then this table is used until the next call
         """
-        larger = TABLE_GROWTH * self._mebibytes
-        may_copy = COPY_SECONDS * self.search.table_slots <= COPY_SHARE * left
-        if self.search.table_fill >= FULL and larger <= self._most_mebibytes and may_copy:
-            try:
-                if self.search.replace_table(larger, is_stopped):
-                    self._mebibytes = larger
-            except MemoryError:
-                self._mebibytes = self._most_mebibytes
 
 
 class Deepening(ProofLine):
@@ -183,11 +172,9 @@ class Deepening(ProofLine):
     def __init__(self, game: CompiledGame, mebibytes: int) -> None:
         """Raises AlphaBetaError if the game is of another kind, and MemoryError."""
         # One word for all games, so that kernels are compiled once: wide positions take several passes.
-        # No symmetries: finding them grounds the rules again, for which a start clock may be too short.
-        first, images = min(FIRST_MEBIBYTES, mebibytes), identity_image(game)
-        search = AlphaBeta(game, NO_EVALUATION, mebibytes=first, images=images, words=1)
+        search = AlphaBeta(game, NO_EVALUATION, mebibytes=min(DEEPENING_MEBIBYTES, mebibytes), words=1)
         search.forget()  # maps the memory of the table
-        super().__init__(search, mebibytes)
+        super().__init__(search)
 
     def leave(self) -> None:
         super().leave()
@@ -278,9 +265,20 @@ class Walkers(ProofLine):
     search: ProofNumberSearch
 
     def __init__(self, game: CompiledGame, mebibytes: int) -> None:
-        first = min(FIRST_MEBIBYTES, mebibytes)
+        self._most_mebibytes = mebibytes
+        self._mebibytes = min(FIRST_MEBIBYTES, mebibytes)
         self.is_in_order = has_order(game)
-        super().__init__(ProofNumberSearch(game, mebibytes=first), mebibytes)
+        super().__init__(ProofNumberSearch(game, mebibytes=self._mebibytes))
+
+    def enlarge_table(self, left: float = inf, is_stopped: Callable[[], bool] = lambda: False) -> None:
+        larger = TABLE_GROWTH * self._mebibytes
+        may_copy = COPY_SECONDS * self.search.table_slots <= COPY_SHARE * left
+        if self.search.table_fill >= FULL and larger <= self._most_mebibytes and may_copy:
+            try:
+                if self.search.replace_table(larger, is_stopped):
+                    self._mebibytes = larger
+            except MemoryError:
+                self._mebibytes = self._most_mebibytes
 
     def leave(self) -> None:
         super().leave()

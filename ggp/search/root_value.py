@@ -12,11 +12,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role, hides_information
-from ggp.search.alphabeta.best_moves import BestMovesSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
 from ggp.search.budget import Budget
 from ggp.search.proof_numbers.search import ProofNumberSearch, is_provable
@@ -136,7 +137,8 @@ class _RootSearch:
         self._result: SearchResult | None = None
         self._error: AlphaBetaError | None = None
         self._is_over = threading.Event()
-        self._moves: BestMovesSearch | None = None
+        self._best: list[Move] = []
+        self._unsettled: list[Move] = []
         self._given_up = ""
         self._way: tuple[Move, ...] = ()
 
@@ -148,12 +150,15 @@ class _RootSearch:
         found = self._proven(self._result or SearchResult(nodes=self.search.nodes, leaves=self.search.leaves))
         if not found.best_moves:
             return found
-        state = self.game.initial_state()
-        moves = self._moves = BestMovesSearch(self.search, state, found.values[0], found.best_moves[0])
+        assert found.mover is not None
+        self._best = list(found.best_moves)
+        legal = self.game.legal_moves(self.game.initial_state(), found.mover)
+        self._unsettled = [move for move in legal if move not in self._best]
         if self.deadline is None:
             self.deadline = time.monotonic() + max(MOVES_SECONDS, found.seconds)
-        self._watch([self._settle_moves])
-        return replace(found, best_moves=tuple(moves.best), unsettled=tuple(moves.unsettled))
+        mover = self.game.roles.index(found.mover)
+        self._watch([partial(self._settle_moves, mover, found.values[0])])
+        return replace(found, best_moves=tuple(self._best), unsettled=tuple(self._unsettled))
 
     def _watch(self, works: Sequence[Callable[[], None]]) -> None:
         """Report until the works, of which the first is a search, are done or time is up; then end them."""
@@ -172,17 +177,30 @@ class _RootSearch:
                     break
         finally:
             self._is_over.set()
-            if self._moves is not None:
-                self._moves.interrupt()
             while threads[0].is_alive():
                 self.search.interrupt()  # perhaps another one by now
                 threads[0].join(JOIN_SECONDS)
             for thread in threads[1:]:
                 thread.join()
 
-    def _settle_moves(self) -> None:
-        assert self._moves is not None
-        self._moves.run(self._budget())
+    def _settle_moves(self, mover: int, goal: int) -> None:
+        """Decide which other moves keep the value, the goal of the first role, as far as there is time."""
+        game, state, side = self.game, self.game.initial_state(), 1 if mover == 0 else -1
+        legal = [game.legal_moves(state, role) for role in game.roles]
+        for move in tuple(self._unsettled):
+            if self._is_over.is_set() or self._budget().is_over():
+                break
+            joint_move = tuple(move if r == mover else moves[0] for r, moves in enumerate(legal))
+            after = game.next_state(state, joint_move)
+            keeps: bool | None = None
+            if game.is_terminal(after):
+                keeps = side * game.goal(after, game.roles[0]) >= side * goal
+            else:
+                with suppress(AlphaBetaError):
+                    keeps = self.search.is_reached(after, goal, side, self._budget())
+            if keeps is not None:
+                self._unsettled.remove(move)
+                self._best += [move] * keeps
         self._is_over.set()
 
     def _search(self) -> None:

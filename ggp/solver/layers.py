@@ -23,7 +23,7 @@ from ggp.lanes.keys.key_table import Words
 
 LAYERED_FROM = 1 << 16
 """States from which on a rank is looked for: the table of fewer fits into the cache anyway."""
-_MAX_MASKS = 8
+_MAX_MASKS = 16
 _MAX_BITS = 256
 _SAMPLE = 256
 _ROUNDS = 8
@@ -31,7 +31,7 @@ _TOLERANCE = 0.25
 """Of the rank, a float; below a half, so that a state has at most one layer."""
 _AT_ONCE = 1 << 17
 _BLOCK = 1 << 10
-_DAMPING = 1e-6
+_DEPENDENT = 1e-6
 
 
 class Rank(NamedTuple):
@@ -65,7 +65,7 @@ def _find_ranks(
     for j in range(rank.weight.shape[0]):
         for d in range(words):
             weight, mask = rank.weight[j], rank.mask[words * j + d]
-            for i in range(count):
+            for i in range(count if mask != np.uint64(0) else 0):
                 found[i] += weight * _bit_count(keys[words * (first + i) + d] & mask)
 
 
@@ -143,25 +143,31 @@ def misplaced_states(
 
 
 def _fitted(keys: Words, words: int, layer_ends: Sequence[int], chosen: NDArray[np.int64]) -> Rank | None:
-    """The rank of least weights that is right in the `chosen` states; None if there is none."""
+    """A rank that is right in the `chosen` states; None if there is none."""
     bits = np.unpackbits(keys.reshape(-1, words)[chosen].view(np.uint8), axis=1, bitorder="little")
-    factors = np.hstack([bits, np.ones((len(bits), 1), np.uint8)]).astype(np.int32)
+    varying = np.flatnonzero(bits.min(axis=0) != bits.max(axis=0))
+    factors = np.hstack([bits[:, varying], np.ones((len(bits), 1), np.uint8)]).astype(np.int32)
     layer = np.searchsorted(layer_ends, chosen, side="right")
-    # Integers keep the product on this thread. The small addition lets undetermined weights be small.
-    square = factors.T @ factors + _DAMPING * np.eye(factors.shape[1])
-    solved = np.round(_solved(square, factors.T @ layer), 3)
+    # Integers keep the product on this thread.
+    solved = np.round(_solved(factors.T @ factors, factors.T @ layer), 3)
     weight = np.unique(solved[:-1][solved[:-1] != 0])
     if len(weight) > _MAX_MASKS or (np.abs(factors @ solved - layer) >= _TOLERANCE).any():
         return None
-    mask = np.packbits(solved[:-1] == weight[:, None], axis=1, bitorder="little").view(np.uint64)
+    weights = np.zeros(bits.shape[1])
+    weights[varying] = solved[:-1]
+    mask = np.packbits(weights == weight[:, None], axis=1, bitorder="little").view(np.uint64)
     return Rank(mask.reshape(-1), weight, float(solved[-1]))
 
 
-def _solved(square: NDArray[np.float64], right: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The solution of a positive definite system, by elimination: a library would wake its threads, which
+def _solved(square: NDArray[np.int32], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    """A solution of a positive semidefinite system, 0 where it is free, for the later unknowns rather than
+    the earlier: bits of a step counter come first. By elimination: a library would wake its threads, which
     takes 0.1 CPU seconds of waiting."""
-    system = np.column_stack([square, right])
+    system = np.column_stack([square, right]).astype(np.float64)
     for i in range(len(system)):
+        if system[i, i] < _DEPENDENT:
+            system[i] = 0
+            continue
         system[i] /= system[i, i]
         factor = system[:, i].copy()
         factor[i] = 0

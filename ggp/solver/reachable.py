@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.circuit.simplify.tokens import find_tokens
+from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
@@ -72,6 +74,7 @@ SMALL_TABLE = 1 << 21
 costs more than clearing it."""
 _CLEARED = 1 << 20
 _COMPARED = 1 << 16
+_TOKEN_SECONDS = 0.05
 _RELEASED = mmap.PAGESIZE // 8
 """Words of keys on a page, which memory returns to the system as a whole."""
 _OWN_PAGES_BYTES = 1 << 16
@@ -136,7 +139,7 @@ class _Enumeration:
         self.may_overflow = bool((np.diff(game.tables.first_move) > MAX_MOVES).any())
         self.root = game.initial_state() if start is None else start
         self.chunk_states = 1 << 10
-        self.code = code_at(0) if code_at is not None else make_code(tables.fluent_count, game.exclusive)
+        self.code = code_at(0) if code_at is not None else _code_of(game, may_prove=start is None)
         self.words = self.code.word_count
         self.bits = len(self.code.first_source) - 1 if code_at is None else 64
         game.native.begin(game.words)
@@ -211,7 +214,8 @@ class _Enumeration:
         """Begin to expand the states that are not in a layer yet. If they turn out not to be a layer, begin
         again with the one before: some of them may have been found earlier."""
         ends = [*self.layer_ends, self.states]
-        if self.may_be_layered and self.states >= LAYERED_FROM:
+        is_forward = not self.expansion.counter[BACKWARD]
+        if self.may_be_layered and is_forward and self.states >= LAYERED_FROM:
             was_layered = self.rank is not None
             self.rank = self._find_rank(ends)
             self.may_be_layered = self.rank is not None
@@ -227,7 +231,7 @@ class _Enumeration:
             self.expander = self._make_expander()
         if self.rank is not None:
             size, before = np.diff([0, *ends])[-1:-3:-1].tolist()
-            expected = 2 * size * size // before
+            expected = 2 * size * max(size, before) // before
             self._fill_table(max(2 * FIRST_CAPACITY, 1 << expected.bit_length()))
 
     def _find_rank(self, ends: list[int]) -> Rank | None:
@@ -338,9 +342,18 @@ class _Enumeration:
             self.keys.grow(capacity * self.words)
             self.goal.grow(capacity * self.roles)
         if states + wanted > self.expansion.counter[FULL_AT]:
-            slots = len(self.table)
-            slots *= 4 if slots <= min(SMALL_TABLE, self.limits.mebibytes << 14) else 2
-            self._fill_table(slots, wanted)
+            self._fill_table(self._next_slots(), wanted)
+
+    def _next_slots(self) -> int:
+        """Slots of the next key table: twice as many, four times while it is small, and four times again if
+        that would not suffice for the states expected."""
+        slots, small = len(self.table), min(SMALL_TABLE, self.limits.mebibytes << 14)
+        if slots > small:
+            return 2 * slots
+        is_known = self.rank is None and self.states >= self.limits.estimate_from
+        expected = (estimate_states(self.layer_ends) or 0) if is_known else 0
+        slots *= 4
+        return 4 * slots if slots <= small and self._fitting(slots) < expected else slots
 
     def _bytes(self) -> int:
         """Memory in use, including that for the depths to be computed."""
@@ -484,6 +497,20 @@ class _Enumeration:
                     raise UnsolvableError(f"{role} has not exactly one goal value in a terminal state")
             check()
         return goal
+
+
+def _code_of(game: CompiledGame, *, may_prove: bool) -> StateCode:
+    """A state code in which the steps of a counter are numbered as they count, as a rank needs them.
+
+    may_prove   if keys take several words, prove pieces that are in one place at a time: 1 to 60 ms
+    """
+    text = [str(fluent) for fluent in game.terms.fluents]
+    groups = [sorted(group, key=lambda f: (len(text[f]), text[f])) for group in game.exclusive]
+    code = make_code(len(text), groups)
+    if may_prove and code.word_count > 1:
+        circuit = circuit_of(game.tables, game.terms, game.exclusive)
+        code = make_code(len(text), [*groups, *find_tokens(circuit, time.thread_time() + _TOKEN_SECONDS)])
+    return code
 
 
 def _grown(count: int, itemsize: int) -> int:

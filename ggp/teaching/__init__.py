@@ -3,6 +3,5 @@
 play         matches side by side, here or in other processes, and their searches as samples
 samples      training targets, and the window of recent ones
 teacher      fits a network to samples, in torch
-state        the file from which teaching resumes
 generations  play, teach, compare with the generation before, keep: again and again
 """

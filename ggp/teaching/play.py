@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ggp.engines.compiled import CompiledGame, PackedState
 from ggp.networks.network import Network
 from ggp.search.forest.forest import BoolArray, Forest
-from ggp.search.forest.guided import GuidedForest
+from ggp.search.forest.guided import PLAYING_SHARE, GuidedForest
 from ggp.search.forest.self_play import EndedMatches, MatchBatch, MatchContext
 from ggp.search.tree.kernels.arrays import UNPROVEN, Float64Array
 from ggp.search.tree.options import MctsOptions
@@ -26,8 +26,6 @@ DRAWN_STEPS = 12
 """Joint moves for which a move is drawn by its visits; after these the most visited one is made."""
 RESULT_SHARE = 0.5
 """Share of the match's result in the value of a state; the rest is the mean of its search."""
-PLAYING_SHARE = 0.5
-"""Share of the network's value in matches; the rest is the playout's."""
 MEBIBYTES = 256
 WAIT_SECONDS = 0.2
 """Seconds between two checks whether teaching was stopped."""
@@ -130,11 +128,9 @@ class _TeachingMatches(MatchBatch):
         )
 
 
-def guided_forest(
-    game: CompiledGame, network: Network, seed: int, share: float = PLAYING_SHARE
-) -> GuidedForest:
-    """Searches by the network, with this share of its value."""
-    return GuidedForest(game, network, share, mebibytes=MEBIBYTES, seed=seed)
+def guided_forest(game: CompiledGame, network: Network, seed: int) -> GuidedForest:
+    """Searches by the network and playouts."""
+    return GuidedForest(game, network, PLAYING_SHARE, mebibytes=MEBIBYTES, seed=seed)
 
 
 def playout_forest(game: CompiledGame, seed: int) -> Forest:

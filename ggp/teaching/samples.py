@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gdl.slices import slice_offsets, slice_places
-from ggp.engines.compiled import CompiledGame
 
 Float32Array = NDArray[np.float32]
 Int32Array = NDArray[np.int32]
@@ -42,23 +41,6 @@ class Samples:
         states, values = np.zeros((0, -(-fluents // 8)), np.uint8), np.zeros((0, roles), np.float32)
         numbers = np.zeros(0, np.int32)
         return cls(states, values, np.zeros(1, np.int64), numbers, numbers, np.zeros(0, np.float32))
-
-    def fit(self, game: CompiledGame) -> bool:
-        """Whether sizes and numbers are those of samples of the game."""
-        count, edges = len(self.states), len(self.move)
-        shapes = self.states.shape, self.values.shape, self.first.shape, self.role.shape, self.share.shape
-        width = -(-len(game.terms.fluents) // 8)
-        if shapes != ((count, width), (count, len(game.roles)), (count + 1,), (edges,), (edges,)):
-            return False
-        types = tuple(array.dtype for array in vars(self).values())
-        if types != (np.uint8, np.float32, np.int64, np.int32, np.int32, np.float32):
-            return False
-        if self.first[0] != 0 or self.first[-1] != edges or (np.diff(self.first) < 0).any():
-            return False
-        first_move = game.tables.first_move
-        is_role = (self.role >= 0) & (self.role < len(game.roles))
-        begin, end = (first_move[np.where(is_role, self.role, 0) + step] for step in (0, 1))
-        return bool((is_role & (begin <= self.move) & (self.move < end)).all())
 
     def chosen(self, places: NDArray[np.int64]) -> Samples:
         """Those at int64[K] places."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ggp.networks.network import Network
 from ggp.teaching.samples import Samples
@@ -50,28 +48,6 @@ class Teacher:
     def network(self) -> Network:
         """The weights as they are now."""
         return Network(*(self._weights[name].detach().numpy().copy() for name in self._names))
-
-    def memory(self) -> dict[str, NDArray[np.float32]]:
-        """Adam's memory of earlier steps: arrays by name, none before the first step."""
-        found = {}
-        for name, weight in self._weights.items():
-            for key, value in self._adam.state.get(weight, {}).items():
-                found[f"{name}.{key}"] = value.detach().numpy().copy()
-        return found
-
-    def remember(self, memory: Mapping[str, NDArray[np.float32]]) -> None:
-        """Resume from what `memory` returned. Raises ValueError if it is of another network."""
-        for name, weight in self._weights.items():
-            if f"{name}.step" not in memory:
-                continue
-            state = {}
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                array = memory.get(f"{name}.{key}")
-                shape = () if key == "step" else tuple(weight.shape)
-                if array is None or array.shape != shape or not np.isfinite(array).all():
-                    raise ValueError(f"{name}.{key}: missing, or of another network")
-                state[key] = self._torch.tensor(array)
-            self._adam.state[weight] = state
 
     def teach(self, samples: Samples, batches: int, *, number: int = 0) -> tuple[float, float]:
         """Take `batches` steps; return the mean losses of values and of moves.

@@ -7,7 +7,7 @@ schedule                plan → matches to play, every assignment of roles equa
 play                    one match, in a worker
 pool                    worker processes
 pool_process            a local worker
-store                   finished matches in SQLite
+store                   finished matches in SQLite, and their export
 stopping                stopping rules of a pairing: SPRT, or width of the interval
 runner                  schedule → pool → store
 results                 stored matches → win rates, goals, faults, speed
@@ -15,7 +15,5 @@ ratings                 Bradley-Terry ratings with their intervals
 tables                  results → tables as data
 report                  tables → terminal
 agent_report            one agent, match by match
-live                    progress of a run in the terminal
 network_gate            whether mcts plays better with a trained network
-export                  CSV and JSON Lines
 """

@@ -1,13 +1,12 @@
 """Digest of an agent's files, so that results of different versions are not mixed.
 
 It covers the files that a player spec names: the module of a class, the words of a `text:` command, and the
-values of options. A Python file includes the modules next to it that it imports, directly or not; a package
-includes all its modules.
+values of options. A Python file includes the modules next to it that it imports, directly or not; an agent in
+a package includes all modules of the package.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import shlex
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from importlib.machinery import PathFinder
+from modulefinder import ModuleFinder
 from pathlib import Path
 
 from ggp.players.own import own_place
@@ -78,31 +78,8 @@ def _module_files(name: str) -> Iterator[Path]:
 
 def _with_imports(path: Path) -> set[Path]:
     """A Python file with its direct and indirect imports from its own folder."""
-    found: set[Path] = set()
-    waiting = [path]
-    while waiting:
-        current = waiting.pop()
-        if current not in found:
-            found.add(current)
-            waiting += _neighbors(current, path.parent)
-    return found
-
-
-def _neighbors(path: Path, folder: Path) -> Iterator[Path]:
-    """Files of the modules and packages in `folder` that `path` imports anywhere in its text."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError):  # reported when the agent is made
-        return
-    names = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.append(node.module)
-    for name in names:
-        top = folder / name.partition(".")[0]
-        if top.with_suffix(".py").is_file():
-            yield top.with_suffix(".py")
-        elif top.is_dir():
-            yield from top.rglob("*.py")
+    finder = ModuleFinder([str(path.parent)])
+    with suppress(SyntaxError, ValueError):  # reported when the agent is made
+        finder.run_script(str(path))
+    files = (getattr(each, "__file__", None) for each in finder.modules.values())
+    return {path, *map(Path, filter(None, files))}

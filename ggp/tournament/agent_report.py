@@ -23,7 +23,6 @@ REASONS = {
     "CE": "no connection",
     "IL": "illegal move",
     "CR": "crashed:",
-    "TB": "saved solution of another game",
 }
 """Code of a fault, as records write it → words."""
 

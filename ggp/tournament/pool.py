@@ -6,17 +6,14 @@ whereas the standard pool breaks.
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import os
-import pickle
-import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
 from ggp.processes.child import Child, ChildGoneError
+from ggp.processes.isolation import from_text, to_text
 
 Result = TypeVar("Result")
 
@@ -55,21 +52,16 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-Call = tuple[Callable[..., Any], tuple[Any, ...], Future[Any]]
-"""Function, arguments, and what becomes of them."""
-
-
 class ProcessWorkers:
-    """A pool of processes, each with a supervising thread that replaces it if it dies."""
+    """A pool of threads, each with a process that is replaced if it dies."""
 
     def __init__(self, size: int, *, attempts: int = ATTEMPTS) -> None:
-        self._size = size
-        self._attempts = attempts
-        self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
+        self._size, self._attempts = size, attempts
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="worker-supervisor")
         self._is_closing = False
         self._lock = threading.Lock()
         self._children: dict[int, Child] = {}
-        self._supervisors: list[threading.Thread] = []
+        """Thread → its process."""
 
     def size(self) -> int:
         return self._size
@@ -80,16 +72,7 @@ class ProcessWorkers:
             return tuple(child.pid for child in self._children.values() if child.pid is not None)
 
     def submit(self, function: Callable[..., Result], /, *arguments: Any) -> Future[Result]:
-        assert not self._is_closing, "submit after close"
-        future: Future[Result] = Future()
-        self._calls.put((function, arguments, future))
-        number = len(self._supervisors)
-        if number < self._size:  # no more processes than calls
-            name = f"worker-supervisor-{number}"
-            supervisor = threading.Thread(target=self._supervise, args=(number,), name=name, daemon=True)
-            supervisor.start()
-            self._supervisors.append(supervisor)
-        return future
+        return self._threads.submit(self._call, function, *arguments)
 
     def __enter__(self) -> Self:
         return self
@@ -103,56 +86,38 @@ class ProcessWorkers:
             self._is_closing = True
             for child in self._children.values():
                 child.kill()
-        for _ in self._supervisors:
-            self._calls.put(None)
-        for supervisor in self._supervisors:
-            supervisor.join(timeout=5)
-        with contextlib.suppress(queue.Empty):
-            while True:
-                if (call := self._calls.get_nowait()) is not None:
-                    call[2].cancel()
-                    call[2].set_running_or_notify_cancel()  # otherwise `wait` does not return it
-
-    def _supervise(self, number: int) -> None:
-        while not self._is_closing and (call := self._calls.get()) is not None:
-            function, arguments, future = call
-            if future.set_running_or_notify_cancel():
-                try:
-                    is_result, value = self._outcome(number, to_text((function, arguments)))
-                except Exception as error:  # the process died, or something cannot be pickled
-                    is_result, value = False, error
-                (future.set_result if is_result else future.set_exception)(value)
-        if (child := self._children.get(number)) is not None:
+        self._threads.shutdown()  # calls that wait end as cancelled ones
+        for child in self._children.values():
             child.close()
 
-    def _outcome(self, number: int, packed: str) -> tuple[bool, Any]:
-        """Whether a call has a result, and the result or exception."""
+    def _call(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """The result of a call in the process of this thread.
+
+        Raises what the call raises, CancelledError once the pool is closing, and WorkerDiedError.
+        """
+        packed = to_text((function, arguments))
         for attempt in range(1, self._attempts + 1):
             try:
-                outcome: tuple[bool, Any] = from_text(self._child(number).ask("call", packed=packed).result())
-                return outcome
+                is_result, value = from_text(self._child().ask("call", packed=packed).result())
             except ChildGoneError as error:
                 if self._is_closing or attempt == self._attempts:
                     raise WorkerDiedError(f"its worker died {attempt} times: {error}") from None
+                continue
+            if not is_result:
+                raise value
+            result: Result = value
+            return result
         raise AssertionError
 
-    def _child(self, number: int) -> Child:
-        """The process of a supervisor. Raises ChildGoneError."""
+    def _child(self) -> Child:
+        """The process of this thread."""
+        number = threading.get_ident()
         with self._lock:
             if self._is_closing:
-                raise ChildGoneError("the pool is closing")
+                raise CancelledError
             child = self._children.get(number)
             if child is None or child.is_gone:
                 child = self._children[number] = Child(
                     "ggp.tournament.pool_process", environment=BLAS_THREADS, line_bytes=MAX_ANSWER_BYTES
                 )
             return child
-
-
-def to_text(value: Any) -> str:
-    return base64.b64encode(pickle.dumps(value)).decode()
-
-
-def from_text(text: str) -> Any:
-    """The inverse of `to_text`."""
-    return pickle.loads(base64.b64decode(text))

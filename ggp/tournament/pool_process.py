@@ -6,7 +6,8 @@ import traceback
 from typing import Any
 
 from ggp.processes.child_end import Parent
-from ggp.tournament.pool import CallError, from_text, to_text
+from ggp.processes.isolation import from_text, to_text
+from ggp.tournament.pool import CallError
 
 
 def call(packed: str) -> str:

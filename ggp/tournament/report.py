@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from ggp.tournament import tables
 from ggp.tournament.results import Results, collect
+from ggp.tournament.runner import Progress
 from ggp.tournament.schedule import CellKey, Schedule
 from ggp.tournament.stopping import Decision, Stopping
 from ggp.tournament.store import Run, Store
@@ -20,8 +22,6 @@ MEANING = (
     "Win rates: percent, 95 % Wilson interval, number of matches; a draw counts half a win. "
     "Ratings: Bradley-Terry over all games, in Elo points, with 95 % interval."
 )
-
-BY_SIMULATIONS = "by number of simulations"
 
 PAIRS_SHOWN = 15
 """Maximum number of pairs listed in a terminal; with more, only the crosstable is shown."""
@@ -66,14 +66,13 @@ class Report:
 
     def sections(self) -> list[Section]:
         """All tables with rows, in the order of the report."""
-        results, plan = self.results, self.run.plan
+        plan = self.run.plan
         found = [
             Section(
                 f"{each.name}: {tables.condition_text(each)}", self.condition_tables(each.name), each.name
             )
             for each in plan.conditions
         ]
-        found.append(Section(BY_SIMULATIONS, [tables.growth(results, game) for game in plan.games]))
         found.append(Section("Decided early", [tables.decisions(plan, self.decisions)]))
         found = [replace(each, tables=[table for table in each.tables if table.rows]) for each in found]
         return [section for section in found if section.tables]
@@ -101,6 +100,20 @@ def count_text(stored: int, planned: int) -> str:
     ('120 of 400 matches', '12 matches, 10 planned')
     """
     return f"{stored} of {planned} matches" if stored <= planned else f"{stored} matches, {planned} planned"
+
+
+def progress_text(progress: Progress) -> str:
+    """The progress of a run in one line."""
+    rate = progress.per_second
+    left = timedelta(seconds=round(progress.left / rate)) if rate and progress.left else None
+    parts = [
+        count_text(progress.stored, progress.total),
+        f"{progress.saved} not needed" if progress.saved else "",
+        f"{progress.running} running",
+        f"{60 * rate:.1f} per minute" if rate else "",
+        f"about {left} left" if left else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def make_report(store: Store, run: Run) -> Report:

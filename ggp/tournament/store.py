@@ -6,8 +6,8 @@ the run; a match that was played twice is stored once. Write-ahead logging allow
 
 from __future__ import annotations
 
+import csv
 import json
-import os
 import sqlite3
 import time
 import zlib
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from ggp.match.record import MatchRecord, now_ms
 from ggp.tournament.plan import Plan, changed_settings
@@ -318,6 +318,40 @@ class Store:
             raise StoreError(f"{self.path}: {error}") from None
 
 
+# --- export ----------------------------------------------------------------------------------------
+
+EXPORTED_COLUMNS = (
+    *("id", "condition", "game", "repetition", "seed", "is_completed", "fault", "steps", "seconds"),
+    *("started_ms", "version"),
+)
+EXPORTED_SEAT_COLUMNS = (
+    *("agent", "goal", "late", "illegal", "lost", "crashed", "think_seconds", "simulations", "fallback"),
+)
+
+
+def write_csv(store: Store, run: Run, stream: IO[str]) -> None:
+    """Write one row per match; seats have numbered columns: `agent1`, `goal1`, …"""
+    matches = sorted(store.details(run), key=lambda match: str(match["id"]))
+    seat_count = max((len(match["seats"]) for match in matches), default=0)
+    numbered = [f"{column}{number + 1}" for number in range(seat_count) for column in EXPORTED_SEAT_COLUMNS]
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([*EXPORTED_COLUMNS, *numbered])
+    for match in matches:
+        row = [match[column] for column in EXPORTED_COLUMNS]
+        for seat in match["seats"]:
+            row += [seat[column] for column in EXPORTED_SEAT_COLUMNS]
+        # csv would write a lone CR, which some faults hold, without quotes
+        writer.writerow([cell.replace("\r", " ") if isinstance(cell, str) else cell for cell in row])
+
+
+def write_json_lines(store: Store, run: Run, stream: IO[str]) -> None:
+    """Write one JSON object per match, with its match record but without the rules."""
+    for match in store.details(run):
+        match["record"] = store.record(run, match["id"]).to_dict()
+        match["record"].pop("rules", None)
+        stream.write(json.dumps(match, ensure_ascii=False) + "\n")
+
+
 # --- SQLite ---------------------------------------------------------------------------------------
 
 
@@ -344,25 +378,9 @@ def _open_patiently(path: Path) -> sqlite3.Connection:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Open with write-ahead logging, or read-only in a folder without write permission.
-
-    Raises sqlite3.Error; StoreError if matches are still in the log next to the file, which only a writer can
-    merge.
-    """
+    """Open with write-ahead logging, which needs a writable folder. Raises sqlite3.Error."""
     link = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
-    try:
-        link.execute("pragma journal_mode = wal")
-    except sqlite3.OperationalError:
-        link.close()
-        if not path.is_file() or os.access(path.absolute().parent, os.W_OK):
-            raise
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
-            raise StoreError(
-                f"{path}: its last matches are still in {log.name}, and its folder is read-only:"
-                " copy both files to a writable folder"
-            ) from None
-        return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True, isolation_level=None)
+    link.execute("pragma journal_mode = wal")
     link.execute("pragma synchronous = normal")
     link.execute("pragma foreign_keys = on")
     return link

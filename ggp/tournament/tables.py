@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ggp.tournament.plan import Condition, GameEntry, Plan
+from ggp.tournament.plan import Condition, Plan
 from ggp.tournament.ratings import Rating, rate
-from ggp.tournament.results import AgentTotals, PairScore, Results, collect
+from ggp.tournament.results import AgentTotals, PairScore, Results
 from ggp.tournament.schedule import CellKey
 from ggp.tournament.stopping import Decision
-from ggp.tournament.store import StoredMatch
 
 SMALL_SECONDS = 0.01
 """Seconds per move below which two significant digits are shown."""
@@ -85,28 +84,6 @@ def rate_text(score: PairScore) -> str:
     return f"{100 * score.rate:.1f} [{100 * low:.1f}, {100 * high:.1f}] {score.count}"
 
 
-def counted_conditions(plan: Plan) -> list[Condition]:
-    """Conditions that differ in their number of simulations, fewest first; empty unless several."""
-    found = [condition for condition in plan.conditions if condition.simulations is not None]
-    found.sort(key=lambda condition: condition.simulations or 0)
-    is_growth = 1 < len(found) == len({condition.simulations for condition in found})
-    return found if is_growth else []
-
-
-def growth(results: Results, game: GameEntry) -> Table:
-    """Pairs × number of simulations in one game: cells as in `win_rates`.
-
-    Empty for a game with its own number of simulations, which is the same under all conditions.
-    """
-    conditions, rows = counted_conditions(results.plan), []
-    for a, b in results.plan.pairs() if game.simulations is None else ():
-        scores = [results.pairs.get((each.name, game.name, a, b), PairScore()) for each in conditions]
-        if any(score.count for score in scores):
-            rows.append((f"{a} vs {b}", *map(rate_text, scores)))
-    header = ("simulations per move", *(f"{condition.simulations:,}" for condition in conditions))
-    return Table(f"Win rates on {game.name}, %", header, tuple(rows))
-
-
 def decisions(plan: Plan, found: dict[CellKey, Decision]) -> Table:
     """Cells that were stopped early, with the verdict on the first agent of the pair."""
     directed = {frozenset(pair): pair for pair in plan.pairs()}
@@ -137,18 +114,6 @@ def ranking(results: Results, condition: str) -> list[str]:
     """The agents that played, best first; those without a rating last."""
     rated = [rating.agent for rating in ratings(results, condition)]
     return rated + [agent for agent in _agents(results, condition) if agent not in rated]
-
-
-def rating_history(
-    plan: Plan, matches: Sequence[StoredMatch], condition: str, points: int = 24
-) -> list[tuple[int, list[Rating]]]:
-    """Number of matches of a condition → ratings after as many, at about `points` numbers.
-
-    matches   in the order in which they were stored
-    """
-    own = [match for match in matches if match.condition == condition]
-    numbers = sorted({-(-len(own) * number // points) for number in range(1, points + 1)})
-    return [(number, ratings(collect(plan, own[:number]), condition)) for number in numbers if own]
 
 
 def ratings_table(results: Results, condition: str) -> Table:

@@ -1,4 +1,4 @@
-"""The states of a game explored breadth first, as arrays, and the questions that a proof asks of them.
+"""The states of a game explored breadth first on lanes, and the questions that a proof asks of them.
 
 Transitions are numbers of successors in chunks (`ggp.solver.space`); kernels evaluate them backwards. Only
 single paths are followed state by state in Python. Questions for *a* state are answered with the lowest
@@ -9,25 +9,32 @@ from __future__ import annotations
 
 import itertools
 import time
-from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.game import Fact, Game, Move, Role
+from ggp.circuit.tables import Phase
+from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.game import Fact, Move, Role
 from ggp.jit.compiling import announced_compilation
+from ggp.lanes.engine import Lanes
+from ggp.lanes.keys.state_code import decode_keys
 from ggp.lanes.step import NO_GOAL
 from ggp.solver.kernels.expand import UNKNOWN
-from ggp.solver.space import Chunk
+from ggp.solver.limits import SolverLimits
+from ggp.solver.reachable import reachable_states
+from ggp.solver.space import Chunk, StateSpace
 from ggp.validation.proof_walks import UNSETTLED, force_goal, settle_lengths
 from ggp.validation.properties import Declarations, Witness, players_of
 
 BLOCK = 1 << 20
 """Number of states per numpy operation."""
+MEBIBYTES = 4096
+"""Memory for states and transitions; further transitions go to disk."""
 
 
 class UndecidedError(Exception):
@@ -61,36 +68,95 @@ class Bounds(NamedTuple):
     seconds: float
 
 
-class ExploredStates(ABC):
+def explore(
+    game: CompiledGame, bounds: Bounds, progress: Callable[[int], None] | None = None
+) -> ExploredStates:
+    """Explore `game` within `bounds` and memory. Raises UnsolvableError, see `reachable_states`."""
+    reachable_states(game, SolverLimits(states=1), is_lenient=True)  # compile kernels off the clock
+    limits = SolverLimits(
+        mebibytes=MEBIBYTES, states=bounds.states, deadline=time.monotonic() + bounds.seconds
+    )
+    report = None if progress is None else lambda found: progress(found.states)
+    space = reachable_states(game, limits, report=report, is_lenient=True)
+    return ExploredStates(space, time.monotonic() + bounds.seconds)
+
+
+class ExploredStates:
     """States numbered in the order in which they were found; number 0 is the initial one.
 
-    chunks       transitions of the states that were expanded
+    space        a lenient enumeration: transitions of the states that were expanded, in chunks
     goals        uint8[explored, R]: UNKNOWN in states that are not terminal, NO_GOAL without just one value
     state_count  number of states found; those from `explored` on are only known as successors
     deadline     questions raise UndecidedError after it
     is_layered   whether transitions lead to later chunks only
-    fault        the state at which the rules could not be evaluated, and why; exploring ended there
     """
 
-    game: Game[Any]
-    chunks: Sequence[Chunk]
-    goals: NDArray[np.uint8]
-    state_count: int
-    deadline: float
-    is_layered: bool = False
-    fault: tuple[int, str] | None = None
+    def __init__(self, space: StateSpace, deadline: float) -> None:
+        self.space, self.game, self.deadline = space, space.game, deadline
+        self.chunks, self.state_count = space.chunks, space.state_count
+        self.goals, self.is_layered = space.goal[: space.expanded], space.is_layered
 
-    @abstractmethod
-    def state(self, number: int) -> Any:
-        """The game's representation of a state."""
+    def state(self, number: int) -> PackedState:
+        words = self.space.code.word_count
+        key = self.space.keys[number * words : (number + 1) * words]
+        return self.game.pack(decode_keys(self.space.code, key[None, :])[0])
 
-    @abstractmethod
     def undeclared_fact(self, declarations: Declarations) -> tuple[int, Fact] | None:
-        """A state, and a fact in it that base does not list."""
+        assert declarations.base is not None
+        best: tuple[int, Fact] | None = None
+        for fluent, fact in enumerate(self.game.terms.fluents):
+            if fact not in declarations.base:
+                number = self._first_with_fluent(fluent, self.explored if best is None else best[0])
+                if number is not None:
+                    best = (number, fact)
+        return best
 
-    @abstractmethod
+    def _first_with_fluent(self, fluent: int, end: int) -> int | None:
+        """The first of the states 0 .. end-1 in which a fluent holds."""
+        code = self.space.code
+        keys = self.space.keys.reshape(-1, code.word_count)
+        digits = code.digit[code.first_digit[fluent] : code.first_digit[fluent + 1]]
+        for start in range(0, end, BLOCK):
+            self.check_time()
+            block = keys[start : min(start + BLOCK, end)]
+            holds: NDArray[np.bool_] = np.ones(len(block), np.bool_)
+            for digit in digits.tolist():
+                word, bit = divmod(digit >> 1, 64)
+                is_set = (block[:, word] >> np.uint64(bit) & np.uint64(1)).astype(np.bool_)
+                holds &= is_set != bool(digit & 1)
+            found = first_true(holds)
+            if found is not None:
+                return start + found
+        return None
+
     def undeclared_move(self, declarations: Declarations) -> tuple[int, Role, Move] | None:
-        """A state, a role and one of its legal moves that input does not list."""
+        tables = self.game.lane_tables
+        suspects = [
+            (role, move, int(tables.slot_literal[tables.first_slot[r] + index]))
+            for r, role in enumerate(self.game.roles)
+            for index, move in enumerate(self.game.moves[r])
+            if declarations.undeclared_move(role, [move]) is not None
+        ]
+        if not suspects:
+            return None
+        for start, is_legal in self._legality(np.array([literal for _, _, literal in suspects], np.int32)):
+            is_legal &= ~self.is_end[start : start + len(is_legal), None]
+            found = first_true(np.any(is_legal, axis=1))
+            if found is not None:
+                role, move, _ = suspects[int(np.argmax(is_legal[found]))]
+                return start + found, role, move
+        return None
+
+    def _legality(self, literals: NDArray[np.int32]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+        """Evaluate literals in all states; yields (first state, bool[states, len(literals)])."""
+        lanes = Lanes(self.game.lane_tables, words=self.game.words)
+        keys = self.space.keys.reshape(-1, self.space.code.word_count)
+        for start in range(0, self.explored, lanes.lane_count):
+            self.check_time()
+            block = keys[start : min(start + lanes.lane_count, self.explored)]
+            lanes.set_states(decode_keys(self.space.code, block).T)
+            lanes.settle(Phase.LEGAL, Phase.LEGAL)
+            yield start, lanes.read(literals, len(block)).T
 
     @property
     def explored(self) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -123,17 +122,6 @@ def _verdict(report: SheetReport) -> str:
     parts = [counted(errors, "error") if errors else "no errors"]
     parts += [counted(warnings, "warning")] if errors or warnings else []
     return ", ".join([*parts, *([f"{report.fixed} fixed"] if report.fixed else [])])
-
-
-def statistics_of(reports: Sequence[SheetReport]) -> str:
-    """The number of findings of each code, most frequent first; `*` marks codes that can be fixed."""
-    counts = Counter(diagnostic.code for report in reports for diagnostic in report.diagnostics)
-    sheets = Counter(code for report in reports for code in {d.code for d in report.diagnostics})
-    return "\n".join(
-        f"{count:>6}  {code} {'*' if code in FIXES else ' '} {CODES[code]}"
-        + (f" (in {counted(sheets[code], 'sheet')})" if len(reports) > 1 else "")
-        for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    )
 
 
 def codes_table() -> str:

@@ -69,7 +69,7 @@ class PlayLimits:
 
 @dataclass(frozen=True)
 class ProofLimits:
-    """Limits of --prove: `seconds` of wall time, and `states` (None: a default by engine).
+    """Limits of --prove: `seconds` of wall time, and `states` (None: 100 million).
 
     Answering the questions may take as long again as exploring.
     """

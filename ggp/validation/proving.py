@@ -6,16 +6,13 @@ all states, or proves a claim about some, remains valid.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Game, NoLegalMoveError
 from ggp.solver import UnsolvableError
-from ggp.validation.explored_states import Bounds, ExploredStates, UndecidedError
-from ggp.validation.lane_states import explore_on_lanes
-from ggp.validation.object_states import ObjectStates
+from ggp.validation.explored_states import Bounds, ExploredStates, UndecidedError, explore
 from ggp.validation.properties import (
     CLAIMS,
     LONGEST,
@@ -31,9 +28,8 @@ from ggp.validation.properties import (
 )
 
 BEST_GOAL = 100
-LANE_STATES = 100_000_000
-PYTHON_STATES = 200_000
-"""Default limits on states; on lanes, memory is limited as well (`ggp.validation.lane_states`)."""
+MAX_STATES = 100_000_000
+"""Default limit on states; memory is limited as well."""
 
 
 def prove(
@@ -42,18 +38,14 @@ def prove(
     limits: ProofLimits,
     progress: Callable[[int], None] | None = None,
 ) -> list[Property]:
-    """Prove or refute the properties of `game`, or sample them if exploration is incomplete."""
-    return properties_of(explored(game, limits, progress), declarations)
+    """Prove or refute the properties of `game`, or sample them if exploration is incomplete.
 
-
-def explored(
-    game: Game[Any], limits: ProofLimits, progress: Callable[[int], None] | None = None
-) -> ExploredStates:
-    """Explore the states of `game`, on lanes if possible."""
-    if isinstance(game, CompiledGame):
-        with contextlib.suppress(UnsolvableError):
-            return explore_on_lanes(game, Bounds(limits.states or LANE_STATES, limits.seconds), progress)
-    return ObjectStates(game, Bounds(limits.states or PYTHON_STATES, limits.seconds), progress)
+    Raises UnsolvableError for games that are not compiled, or too large.
+    """
+    if not isinstance(game, CompiledGame):
+        raise UnsolvableError("the rules cannot be compiled")
+    bounds = Bounds(limits.states or MAX_STATES, limits.seconds)
+    return properties_of(explore(game, bounds, progress), declarations)
 
 
 def properties_of(states: ExploredStates, declarations: Declarations) -> list[Property]:
@@ -72,7 +64,6 @@ class _Proof:
 
     def properties(self) -> Iterable[Property]:
         yield self.size()
-        yield from self.evaluation()
         yield from self.ends()
         yield self.moves()
         yield self.goals()
@@ -104,11 +95,6 @@ class _Proof:
         if self.states.is_complete:
             return Property(f"{count:,} reachable states, {ends:,} of them terminal", Outcome.PROVED)
         return Property(f"more than {count - 1:,} reachable states", Outcome.PROVED)
-
-    def evaluation(self) -> Iterable[Property]:
-        if self.states.fault is not None:
-            number, text = self.states.fault
-            yield self.every(CLAIMS["GDL407"], number, text, "GDL407")
 
     def ends(self) -> Iterable[Property]:
         """Termination, and the length of the longest match."""

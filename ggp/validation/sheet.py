@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +17,7 @@ from gdl.validation import Selection, check
 from gdl.validation import validate as diagnose
 from gdl.validation.all_checks import reading_order
 from gdl.validation.fixes import FixError, fix
-from gdl.validation.selection import silenced, silences
-from ggp.engines.loading import is_rule_text
+from ggp.engines.loading import RulesNotFoundError, find_rules, is_rule_text
 from ggp.files import write_text
 from ggp.game import Game
 from ggp.match.record import write_record
@@ -34,8 +34,11 @@ from ggp.validation.properties import (
     diagnostic_of,
     record_of,
 )
-from ggp.validation.sheet_files import RulesNotFoundError, read_bytes
 
+STANDARD_INPUT = "-"
+SUFFIX = ".kif"
+MAX_BYTES = 8_000_000
+"""Maximum number of bytes read; the parser accepts less."""
 HINDRANCES = frozenset({"GDL401", "GDL402", "GDL403"})
 """Faults that may be the reason why no role wins."""
 
@@ -53,6 +56,30 @@ class Request:
     selection: Selection = field(default_factory=Selection)
     is_fixing: bool = False
     progress: Callable[[str], None] = field(default=lambda text: None)
+
+
+def sheet_names(arguments: Iterable[str]) -> list[str]:
+    """Expand folders to the `.kif` files in and below them; no name occurs twice.
+
+    Other names are kept, even of missing files: reading them raises the error.
+    """
+    names: list[str] = []
+    for argument in arguments:
+        path = Path(argument)
+        if argument not in ("", STANDARD_INPUT) and path.is_dir():
+            names += [str(sheet) for sheet in sorted(path.rglob(f"*{SUFFIX}")) if sheet.is_file()]
+        else:
+            names.append(argument)
+    return list(dict.fromkeys(names))
+
+
+def read_bytes(name: str) -> tuple[bytes, str]:
+    """(content, name for messages) of a sheet. Raises RulesNotFoundError, OSError."""
+    if name == STANDARD_INPUT:
+        return sys.stdin.buffer.read(MAX_BYTES), "<stdin>"
+    path = find_rules(name)
+    with open(path, "rb") as file:
+        return file.read(MAX_BYTES), str(path)
 
 
 def examine(name: str, request: Request) -> SheetReport:
@@ -146,6 +173,7 @@ def _examine_bytes(data: bytes, label: str, request: Request) -> SheetReport:
 
 
 def _play(program: Program, report: SheetReport, request: Request) -> None:
+    from ggp.solver import UnsolvableError
     from ggp.validation.playouts import play_randomly
     from ggp.validation.proving import prove
 
@@ -164,9 +192,12 @@ def _play(program: Program, report: SheetReport, request: Request) -> None:
                 game, exact, declarations, request.play, lambda n: request.progress(f"{n:,} matches")
             )
         if request.prove is not None:
-            report.properties += prove(
-                game, declarations, request.prove, lambda n: request.progress(f"{n:,} states")
-            )
+            try:
+                report.properties += prove(
+                    game, declarations, request.prove, lambda n: request.progress(f"{n:,} states")
+                )
+            except UnsolvableError as error:
+                report.note = f"nothing proved: {error}"
     except GdlError as error:
         report.note = f"aborted: {error}"
     report.properties = _surest(report.properties)
@@ -210,8 +241,7 @@ def _note_faults(program: Program, game: Game[Any], report: SheetReport, request
             if record is not None and fact.witness is not None:
                 write_record(record_of(game, fact.witness, f"{fact.code}: {fact.detail}"), record)
                 record = None
-    kept, _ = silenced(found.values(), silences(program))
-    reported = (each for each in kept if request.selection.includes(each.code))
+    reported = (each for each in found.values() if request.selection.includes(each.code))
     report.diagnostics = sorted([*report.diagnostics, *reported], key=reading_order)
 
 

@@ -7,12 +7,11 @@ SVG and JSON.
 server            routes and pages
 access            access control by token, Host and Origin
 connections       accept connections within limits
-sessions          browser sessions and their limits
+open_matches      the matches of the server, its processes, and their limits
 match_process     the process of one match: requests in, events out
 shown_match       one match: played here, or a record
 catalog           bundled games for the front page: short titles, families, scenes
 seats             checks who may take a seat
-settlement        resignations
 changes           differences between successive states
 match_history     the states of a match, and the moves committed for the next
 agent_process     the searches of a match, in a process of lower priority
@@ -25,7 +24,6 @@ match_view        one state of a match as JSON, without hidden information
 percepts          what a role perceived, and the moves of others that this reports
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
-kept_matches      matches on disk, for their addresses
 published         a tournament as static pages
 ending            why a match ended as it did: the facts that decide, and a sentence
 conclusion        who wins with best play, in words

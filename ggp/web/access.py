@@ -1,31 +1,19 @@
-"""Access control: answer requests to this host, with the token or a session, and not from other pages.
+"""Access control: answer requests to this host, with the token or a cookie, and not from other pages.
 
 The Host check defeats names that another site points at this machine (DNS rebinding); the Origin check, and
 the SameSite=Strict cookie, defeat pages of other sites.
 
 Cookies ignore ports: a server of another user of this machine receives them when this user visits it. So they
-count only in the run that set them. What outlives a run is a pass: it is bound to the port, signed with a key
-that only this user can read, and kept in the browser's storage, which other ports cannot see. Browsers never
-send it by themselves: only the page of the refusal does, once a person has opened it.
+count only in the run that set them.
 """
 
 from __future__ import annotations
 
-import hmac
-import json
-import os
 import secrets
-import stat
-import time
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from urllib.parse import quote
-
-from ggp.files import make_private_folder, user_data_folder, write_text
 
 COOKIE = "ggp-session"
 LOGIN = "/login"
@@ -44,17 +32,12 @@ HEADERS: Mapping[str, str] = {
 }
 """Sent with every reply: the page uses nothing from other hosts and must not be framed."""
 
-PASS_SECONDS = 30 * 24 * 3600.0
-"""How long a browser that has logged in once may come back, also after a restart."""
-INVITATION_SECONDS = 24 * 3600.0
-_KEY_BYTES = 32
-
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(frozen=True)
 class Access:
-    """The token of this run, the key of passes, and the names under which the server may be asked.
+    """The token of this run, and the names under which the server may be asked.
 
     >>> access = Access("127.0.0.1", 8000, "secret")
     >>> access.is_own_host("localhost:8000"), access.is_own_host("evil.example:8000")
@@ -64,7 +47,9 @@ class Access:
     host: str
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(_KEY_BYTES), repr=False)
+
+    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
+    """The value of the cookie of browsers that have logged in."""
 
     @property
     def address(self) -> str:
@@ -99,60 +84,15 @@ class Access:
 
     def is_token(self, given: str) -> bool:
         """Whether `given` is the token; takes equally long for every wrong one."""
-        return secrets.compare_digest(given.encode(errors="surrogatepass"), self.token.encode())
+        return _is_same(given, self.token)
 
-    def new_pass(self, scope: tuple[str, ...] = (), seconds: float = PASS_SECONDS) -> str:
-        """A text that admits a browser for a time: to everything, or to a `scope`, a match and a role in it.
-
-        >>> access = Access("127.0.0.1", 8000)
-        >>> access.scope_of(access.new_pass(("match", "white")))
-        ('match', 'white')
-        >>> access.scope_of(access.new_pass(seconds=-1)) is None, access.scope_of("forged.0") is None
-        (True, True)
-        """
-        content = json.dumps([*scope, int(time.time() + seconds)])
-        packed = urlsafe_b64encode(content.encode()).decode()
-        return f"{packed}.{self._signature(packed)}"
-
-    def scope_of(self, given: str) -> tuple[str, ...] | None:
-        """What a pass of this port admits to; None if it is forged or its time is over."""
-        packed, _, signature = given.partition(".")
-        if not secrets.compare_digest(
-            signature.encode(errors="surrogatepass"), self._signature(packed).encode()
-        ):
-            return None
-        *scope, until = json.loads(urlsafe_b64decode(packed))
-        return tuple(scope) if time.time() < until else None
-
-    def _signature(self, packed: str) -> str:
-        signed = f"{self.port} {packed}".encode(errors="surrogatepass")
-        return hmac.new(self.key, signed, "sha256").hexdigest()
+    def is_cookie(self, given: str) -> bool:
+        """Whether `given` is the value of the cookie of this run."""
+        return _is_same(given, self.cookie)
 
 
-def kept_key(token: str | None) -> bytes:
-    """The key of passes from a file that only this user can read, made once; a new one if there can be none.
-
-    token   given by the user, None if it is new in each run: with another one, no pass is valid any more
-    """
-    folder = user_data_folder()
-    secret = secrets.token_hex(_KEY_BYTES)
-    with suppress(OSError, UnicodeDecodeError):
-        secret = secret if folder is None else _kept_secret(folder / "page.key", secret)
-    return hmac.digest(secret.encode(), (token or "").encode(errors="surrogatepass"), "sha256")
-
-
-def _kept_secret(path: Path, new: str) -> str:
-    """The text of a private file; `new`, which is written there, if there is none or others may read it."""
-    with suppress(FileNotFoundError, UnicodeDecodeError):
-        found, text = path.lstat(), path.read_text(encoding="ascii")
-        is_private = found.st_uid == os.getuid() and not found.st_mode & 0o077
-        if stat.S_ISREG(found.st_mode) and is_private and len(text) == len(new):
-            return text
-    make_private_folder(path.parent)
-    path.unlink(missing_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    write_text(path, new)  # keeps the mode
-    return new
+def _is_same(given: str, secret: str) -> bool:
+    return secrets.compare_digest(given.encode(errors="surrogatepass"), secret.encode())
 
 
 def redirection(address: str) -> str:

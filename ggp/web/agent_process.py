@@ -1,10 +1,10 @@
 """The searches of a match in a process of lower priority: `python -m ggp.web.agent_process MIB`.
 
 A search keeps all cores busy, and loading rules or compiling keeps the interpreter busy: in the process of
-the match either would delay its clicks. Terms cross as texts.
+the match either would delay its clicks.
 
     begin   rules, seed, is_eager                     load the rules; is_eager: before there is a task
-    search  number, and the fields of a Task          answered by events `found` with the number
+    search  number, and a Task (`to_text`)            answered by events `found` with the number
     rest, advance, stop                               methods and `generation` of AgentThread
 """
 
@@ -21,10 +21,10 @@ from typing import Any
 from gdl.errors import GdlError
 from gdl.syntax.parser import parse, parse_term
 from gdl.terms import Term
-from ggp.beliefs.observation import Observation
 from ggp.game import Role
 from ggp.processes.child import Child, ChildError
 from ggp.processes.child_end import Parent, guard_group, serve
+from ggp.processes.isolation import from_text, to_text
 from ggp.web.agent_thread import AgentThread, Finding, Task
 
 _NICENESS = 2
@@ -87,7 +87,7 @@ class AgentProcess:
         if player not in self._known:  # at once: the process may still be starting
             self._known.add(player)
             self._found(Finding(task, phase="preparing"))
-        child.send("search", number_of_task=self._number, task=_packed(task))
+        child.send("search", number_of_task=self._number, task=to_text(task))
 
     def rest(self) -> None:
         """End the analysis that runs, and those that wait."""
@@ -96,8 +96,7 @@ class AgentProcess:
 
     def stop(self, terms: Sequence[Sequence[Term]] | None, wait_seconds: float = 0.0) -> None:
         """Send the players over HTTP the end of the match; see `AgentThread.stop`."""
-        texts = None if terms is None else [list(map(str, row)) for row in terms]
-        answer = self._started().ask("stop", terms=texts, wait_seconds=wait_seconds)
+        answer = self._started().ask("stop", terms=to_text(terms), wait_seconds=wait_seconds)
         if wait_seconds:
             with contextlib.suppress(ChildError, futures.TimeoutError):
                 answer.result(wait_seconds)
@@ -119,81 +118,39 @@ class AgentProcess:
         self._found(Finding(task, move, event["report"], event["error"], event["phase"]))
 
 
-def _packed(task: Task) -> dict[str, Any]:
-    observed = [[str(each.own_move), list(map(str, each.percepts))] for each in task.observations]
-    return {
-        **{name: getattr(task, name) for name in ("generation", "spec", "seconds", "is_analysis")},
-        "role": str(task.role),
-        "moves": [list(map(str, row)) for row in task.moves],
-        "observations": observed,
-    }
-
-
-def _unpacked(data: dict[str, Any]) -> Task:
-    """
-    >>> from gdl.syntax.parser import parse_term
-    >>> move, role = parse_term("(mark 1 1)"), parse_term("x")
-    >>> task = Task(3, role, "mcts", 1.5, ((move,),), (Observation(move, (role,)),), True)
-    >>> _unpacked(_packed(task)) == task
-    True
-    """
-    return Task(
-        data["generation"],
-        parse_term(data["role"]),
-        data["spec"],
-        data["seconds"],
-        tuple(tuple(map(parse_term, row)) for row in data["moves"]),
-        tuple(
-            Observation(parse_term(move), tuple(map(parse_term, percepts)))
-            for move, percepts in data["observations"]
-        ),
-        data["is_analysis"],
-    )
-
-
 class _Searches:
-    """The requests of the process."""
+    """The requests of the process; `begin` is the first."""
+
+    thread: AgentThread
 
     def __init__(self, parent: Parent) -> None:
         self._parent = parent
-        self._thread: AgentThread | None = None
         self._numbers: dict[Task, int] = {}
 
     def begin(self, rules: str, seed: int, is_eager: bool) -> None:
-        self._thread = AgentThread(parse(rules + "\n"), seed, self._send, is_eager=is_eager)
+        self.thread = AgentThread(parse(rules + "\n"), seed, self._send, is_eager=is_eager)
 
     def advance(self, generation: int) -> None:
-        assert self._thread is not None
-        self._thread.generation = generation
+        self.thread.generation = generation
 
-    def search(self, number_of_task: int, task: dict[str, Any]) -> None:
-        assert self._thread is not None
-        unpacked = _unpacked(task)
+    def search(self, number_of_task: int, task: str) -> None:
+        unpacked: Task = from_text(task)
         self._numbers = {each: n for each, n in self._numbers.items() if n > number_of_task - 8}
         self._numbers[unpacked] = number_of_task
-        self._thread.put(unpacked)
+        self.thread.put(unpacked)
 
     def rest(self) -> None:
-        assert self._thread is not None
-        self._thread.rest()
+        self.thread.rest()
 
-    def stop(self, terms: list[list[str]] | None, wait_seconds: float) -> None:
-        assert self._thread is not None
-        parsed = None if terms is None else [tuple(map(parse_term, row)) for row in terms]
-        self._thread.stop(parsed, wait_seconds)
+    def stop(self, terms: str, wait_seconds: float) -> None:
+        self.thread.stop(from_text(terms), wait_seconds)
 
     def _send(self, finding: Finding) -> None:
         number = self._numbers.get(finding.task)
         if number is not None:
             move = None if finding.move is None else str(finding.move)
-            self._parent.send_event(
-                "found",
-                number_of_task=number,
-                move=move,
-                report=finding.report,
-                error=finding.error,
-                phase=finding.phase,
-            )
+            values = {"report": finding.report, "error": finding.error, "phase": finding.phase}
+            self._parent.send_event("found", number_of_task=number, move=move, **values)
 
 
 def main() -> None:

@@ -24,7 +24,6 @@ _FITTING = {
     "more roles": ("maxn", "paranoid", *_SIMULATIONS),
 }
 
-_SMALLER = "This small search looks less far, and may see less."
 _EVEN = (45.0, 55.0)
 _RESULTS = {0.0: "a loss", 50.0: "a draw", 100.0: "a win"}
 
@@ -42,24 +41,8 @@ def fitting(roles: Sequence[Role]) -> tuple[str, ...]:
     return _FITTING["chance" if has_chance else "one or two roles"]
 
 
-def certainty(role: Role, goal: int, roles: Sequence[Role]) -> str:
-    """A proven goal of a role in words, as the analysis has them.
-
-    >>> certainty("white", 100, ["white", "black"]), certainty("player", 70, ["player"])
-    ('White wins for certain', 'Player gets 70 of 100 for certain')
-    """
-    is_alone = len([each for each in roles if each != RANDOM_ROLE]) < 2
-    verb = None if is_alone else {100: "wins", 50: "draws", 0: "loses"}.get(goal)
-    name = str(role)
-    return f"{name[:1].upper()}{name[1:]} {verb or f'gets {goal} of 100'} for certain"
-
-
-def explained(
-    rules: str, name: str, facts: Sequence[str] | None, by: str, certain: str = ""
-) -> dict[str, Any]:
+def explained(rules: str, name: str, facts: Sequence[str] | None, by: str) -> dict[str, Any]:
     """The page of the search `by` from the state `facts` (None: the initial one), and its security policy.
-
-    certain   what has been proven of the position, in words; it comes first
 
     Settings of searches are refused, for some name files. Raises RequestError and GameError.
     """
@@ -72,8 +55,7 @@ def explained(
         raise RequestError(f"choose one of {', '.join(fitting(game.roles))}")
     state = None if facts is None else state_of_facts(game, map(parse_term, facts))
     found = explain(writing_of(game, "short"), by, state=state)
-    known = f"{certain}: that is proven. {_SMALLER} " if certain else ""
-    return {"page": page_of(found, known + verdict(found, game.roles)), "policy": POLICY}
+    return {"page": page_of(found, verdict(found, game.roles)), "policy": POLICY}
 
 
 def verdict(found: Explanation, roles: Sequence[Role]) -> str:

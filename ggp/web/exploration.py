@@ -8,10 +8,7 @@ from typing import Any
 from gdl.syntax.parser import parse_term
 from ggp.analysis.picture import Picture
 from ggp.game import JointMove
-from ggp.knowledge.book import Book
 from ggp.match.outcome import outcome_text
-from ggp.players.kept_knowledge import open_book
-from ggp.players.options import AUTO
 from ggp.processes.child_end import RequestError
 from ggp.web.match_history import MatchHistory
 from ggp.web.match_view import legal_moves_view, moves_view, shown_state
@@ -36,8 +33,6 @@ class Exploration:
     def __init__(self, match: MatchHistory, picture: Picture) -> None:
         self._match, self._picture = match, picture
         self._history = MatchHistory(match.game)
-        self._book: Book | None = None
-        self._is_book_open = False
 
     def moves(self, step: int, line: Sequence[Sequence[str]]) -> tuple[JointMove, ...]:
         """The joint moves to the position, legal or not. Raises RequestError, GdlError."""
@@ -66,7 +61,6 @@ class Exploration:
         goals     of all roles at the end; None before
         choices   role, moves and paths (see `legal_moves_view`) of every role with a choice, chance included
         forced    the moves of the others
-        book      what the opening book kept for the game knows of a role's move here; None without one
         """
         history = self.reach(step, line)
         last, roles = len(history.steps), history.game.roles
@@ -84,24 +78,5 @@ class Exploration:
                 for role, moves in legal.items()
                 if len(moves) > 1
             ],
-            "book": self.book_entry(history),
             "forced": {str(role): str(moves[0]) for role, moves in legal.items() if len(moves) == 1},
         }
-
-    def book_entry(self, history: MatchHistory) -> dict[str, Any] | None:
-        """The move of the opening book in the last position of `history`: role, move, text and figures."""
-        if history.is_over:
-            return None
-        if not self._is_book_open:
-            self._is_book_open = True
-            self._book = open_book(history.game, AUTO, is_counted=False)
-        if self._book is None:
-            return None
-        for role in history.game.roles:
-            found = self._book.find(history.game, history.state(), role)
-            if found is not None and len(history.legal(role)) > 1:
-                move, known = found
-                text = self._picture.notation.text(move, history.facts())
-                figures = {name: getattr(known, name) for name in ("visits", "mean", "goal", "seconds")}
-                return {"role": str(role), "move": str(move), "text": text, **figures}
-        return None

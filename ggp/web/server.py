@@ -5,9 +5,8 @@ events of a match are server-sent: the whole state first, then what has changed 
 send the token with each request, as `Authorization: Bearer TOKEN`.
 
 Errors are `{"error": sentence}`, and a page with the sentence for a browser that asked for a page, with a
-status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process of the match or
-the session has ended, 413 too large, 415 compressed, 500 an internal error, 503 no process could be
-started.
+status: 400 the request, 403 token or origin, 404 not found, 408 too slow, 410 the process has ended, 413 too
+large, 415 compressed, 500 an internal error, 503 no process could be started.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from string import Template
 from typing import Any, NoReturn
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -38,30 +37,21 @@ from ggp.analysis.sheet_comment import read_comment
 from ggp.files import PACKAGE
 from ggp.game import RANDOM_ROLE
 from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
-from ggp.web.access import COOKIE, HEADERS, INVITATION_SECONDS, LOGIN, Access, redirection
+from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
-from ggp.web.kept_matches import KeptMatches
+from ggp.web.open_matches import OpenMatch, OpenMatches, ServerLimits
 from ggp.web.seats import PERSON, described_agents
-from ggp.web.sessions import OpenMatch, Session, SessionLimits, Sessions
 
 log = logging.getLogger("ggp.web")
 
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
-_KEEP_SECONDS = 0.5
-"""Time from a change of a match to its file."""
-_FAREWELL_SECONDS = 2.0
-"""Time for a match to hand over its last moves when the server ends."""
 _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
 _BOARD = '<div id="state">'
 """Mark in the page of a match: what the page would ask for first."""
-_START = '<a href="/">Start page</a>'
-"""Where the page of an error leads to."""
-_OWNERS_ONLY = ("again", "close", "invite")
-"""Requests about a match that an invited browser may not make."""
 _LISTED = 6
 """Maximum number of running matches that the front page lists."""
 _KEEP_ALIVE_SECONDS = 15.0
@@ -109,26 +99,16 @@ _UNREAD = (408, 413, 415)
 class WebServer:
     """The handlers of all routes.
 
-    clock   seconds, for idle sessions
-    kept    folder for matches, so that they outlive their processes and the server; None: they are forgotten
+    clock   seconds, for idle matches
     """
 
     def __init__(
-        self,
-        access: Access,
-        limits: SessionLimits,
-        clock: Callable[[], float] = time.monotonic,
-        kept: Path | None = None,
+        self, access: Access, limits: ServerLimits, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.access = access
         self.limits = limits
-        self.sessions = Sessions(limits, clock)
-        self._kept = KeptMatches(kept)
-        self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
-        self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
-        self._pictures: dict[str, str] = {}
+        self.open_matches = OpenMatches(limits, clock)
         self._scenes: dict[str, asyncio.Task[Any]] = {}
-        self._programs = ""
 
     def make_app(self) -> web.Application:
         app = web.Application(middlewares=[self.guard], client_max_size=self.limits.sheet_bytes)
@@ -143,7 +123,6 @@ class WebServer:
         app.router.add_get("/static/{version}/{name}", static_file)
         app.router.add_get("/api/games", self.games)
         app.router.add_get("/api/games/{name}/rules", self.rules)
-        app.router.add_get("/api/games/{name}/picture.svg", self.picture)
         app.router.add_get("/api/games/{name}/scene", self.scene)
         app.router.add_post("/api/games/{name}/prepare", self.prepare)
         app.router.add_get("/api/players", self.players)
@@ -153,25 +132,22 @@ class WebServer:
         app.router.add_get("/api/matches/{id}/events", self.events)
         app.router.add_post("/api/matches/{id}/again", self.open_again)
         app.router.add_post("/api/matches/{id}/close", self.close_match)
-        app.router.add_post("/api/matches/{id}/invite", self.invite)
         app.router.add_post("/api/matches/{id}/{do}", self.ask_match)
         app.router.add_post("/api/sheet/{do}", self.ask_sheet)
         return app
 
     async def run_sweeper(self, app: web.Application) -> AsyncIterator[None]:
-        """End idle sessions while the application runs, and all at its end."""
+        """End idle matches while the application runs, and all processes at its end."""
 
         async def sweep() -> None:
             while True:
                 await asyncio.sleep(_SWEEP_SECONDS)
-                await self.sessions.end_idle()
+                await self.open_matches.end_idle()
 
         task = asyncio.create_task(sweep())
         yield
         task.cancel()
-        matches = self.sessions.all_matches()
-        await asyncio.gather(*(self._keep(match, _FAREWELL_SECONDS) for match in matches))
-        await self.sessions.close()
+        await self.open_matches.close()
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -180,8 +156,7 @@ class WebServer:
         try:
             response = await self._admit(request, handler)
         except Exception as error:  # unexpected errors get an answer too
-            way = error.way if isinstance(error, _AccessError) else _START
-            response = _error(request, *self._refusal(error), way)
+            response = _error(request, *self._refusal(error))
             if response.status in _UNREAD:
                 response.force_close()
         if not response.prepared:
@@ -213,18 +188,14 @@ class WebServer:
         if not self.access.is_own_host(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="this server does not serve that host name")
         if self._is_program(request):
-            # All programs with the token share a session.
-            self._programs = (await self.sessions.begin(self._programs)).name
             return await self._answer(request, handler)
         origin, host = request.headers.get("Origin"), request.headers["Host"]
         if request.method not in ("GET", "HEAD") and not self.access.is_own_origin(origin, host):
             raise web.HTTPForbidden(text="requests from other pages are refused")
-        if request.method == "POST" and request.path == LOGIN:
-            return await self._return(request)
         if "token" in request.query and not request.path.startswith(("/api/", "/static/")):
-            return await self._log_in(request)
+            return self._log_in(request)
         if not request.path.startswith("/static/"):
-            _require_seat(self._session(request), request)
+            self._require_cookie(request)
         return await self._answer(request, handler)
 
     async def _answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -245,40 +216,18 @@ class WebServer:
         """The name of the cookie: cookies ignore ports, so two servers on one machine need two names."""
         return f"{COOKIE}-{self.access.port}"
 
-    async def _log_in(self, request: web.Request) -> web.StreamResponse:
-        """Exchange the token, or an invitation, for a cookie and a pass; neither stays in the address bar."""
-        given, seat = request.query["token"], request.query.get("seat")
-        scope = () if self.access.is_token(given) else self.access.scope_of(given)
-        if scope is None:
+    def _log_in(self, request: web.Request) -> web.StreamResponse:
+        """Exchange the token for a cookie; it does not stay in the address bar."""
+        if not self.access.is_token(request.query["token"]):
             raise web.HTTPForbidden(text="wrong token: open the address that the server printed last")
         path = f"/{request.path.lstrip('/')}"
         target = path if _OWN_PATH.fullmatch(path) else "/"  # browsers read "\\" as "/"
-        # Behind "#", which browsers send to no server; `page.js` keeps it and takes it away.
-        kept = f"#{'seat-pass' if scope else 'pass'}={self.access.new_pass(scope)}"
         if path == LOGIN:
-            response = web.Response(text=redirection(f"/{kept}"), content_type="text/html")
+            response = web.Response(text=redirection("/"), content_type="text/html")
         else:
-            query = f"?{urlencode({'seat': seat})}" if seat is not None else ""
-            response = web.Response(status=302, headers={"Location": target + query + kept})
-        return await self._admitted(request, scope, response)
-
-    async def _return(self, request: web.Request) -> web.Response:
-        """Exchange the pass of a browser that an earlier run knew for a cookie."""
-        scope = self._scope(request)
-        if scope is None:
-            raise web.HTTPForbidden(text="no valid pass")
-        return await self._admitted(request, scope, web.json_response(None))
-
-    def _scope(self, request: web.Request) -> tuple[str, ...] | None:
-        """What the pass that a script has sent admits to; None without a valid one."""
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
-        return self.access.scope_of(given) if kind == "Pass" else None
-
-    async def _admitted(
-        self, request: web.Request, scope: tuple[str, ...], response: web.Response
-    ) -> web.Response:
-        session = await self.sessions.begin(request.cookies.get(self._cookie, ""), scope)
-        response.set_cookie(self._cookie, session.name, httponly=True, samesite="Strict", path="/")
+            response = web.Response(status=302, headers={"Location": target})
+        self.open_matches.keep_ready()
+        response.set_cookie(self._cookie, self.access.cookie, httponly=True, samesite="Strict", path="/")
         return response
 
     async def games(self, request: web.Request) -> web.Response:
@@ -286,14 +235,6 @@ class WebServer:
 
     async def rules(self, request: web.Request) -> web.Response:
         return web.Response(text=await asyncio.to_thread(read_rules, request.match_info["name"]))
-
-    async def picture(self, request: web.Request) -> web.Response:
-        name, session = request.match_info["name"], self._session(request)
-        if name not in self._pictures:
-            text = await asyncio.to_thread(read_rules, name)
-            found = await self.sessions.ask_sheets(session, "picture", text, _PICTURE_SECONDS)
-            self._pictures[name] = found
-        return web.Response(text=self._pictures[name], content_type="image/svg+xml")
 
     async def front(self, request: web.Request) -> web.StreamResponse:
         """The front page, with the pictures that are drawn already."""
@@ -305,15 +246,15 @@ class WebServer:
 
     async def scene(self, request: web.Request) -> web.Response:
         """The board in the middle of a match, drawn as in matches."""
-        name, session = request.match_info["name"], self._session(request)
-        return web.json_response(await asyncio.shield(self._scene(name, session, _PICTURE_SECONDS)))
+        drawing = self._scene(request.match_info["name"], _PICTURE_SECONDS)
+        return web.json_response(await asyncio.shield(drawing))
 
-    def _scene(self, name: str, session: Session, seconds: float) -> asyncio.Task[Any]:
+    def _scene(self, name: str, seconds: float) -> asyncio.Task[Any]:
         """The picture of a game, which is drawn once unless that fails."""
 
         async def draw() -> Any:
             text, moves = await asyncio.to_thread(read_rules, name), featured_scenes().get(name)
-            return await self.sessions.ask_sheets(session, "scene", text, seconds, moves=moves)
+            return await self.open_matches.ask_sheets("scene", text, seconds, moves=moves)
 
         known = self._scenes.get(name)
         if known is None or (known.done() and not _has_succeeded(known)):
@@ -322,18 +263,13 @@ class WebServer:
 
     async def draw_featured(self) -> None:
         """Draw the pictures of the front page before a browser asks for it: the imports take seconds."""
-        session = Session("", 0.0)
-        try:
-            drawings = [self._scene(name, session, self.limits.answer_seconds) for name in featured_scenes()]
-            await asyncio.gather(*drawings, return_exceptions=True)
-        finally:
-            with contextlib.suppress(OSError):
-                await session.close()
+        drawings = [self._scene(name, self.limits.answer_seconds) for name in featured_scenes()]
+        await asyncio.gather(*drawings, return_exceptions=True)
 
     async def prepare(self, request: web.Request) -> web.Response:
         """Load a bundled game in the process that waits: its match will probably be opened."""
         name = request.match_info["name"]
-        self.sessions.prepare(await asyncio.to_thread(read_rules, name), name)
+        self.open_matches.prepare(await asyncio.to_thread(read_rules, name), name)
         return web.json_response(None)
 
     async def players(self, request: web.Request) -> web.Response:
@@ -341,30 +277,25 @@ class WebServer:
         return web.json_response(await asyncio.to_thread(described_agents))
 
     async def matches(self, request: web.Request) -> web.Response:
-        """The matches of this machine that are not over, one's own first, then the last ones kept."""
-        own = list(self._session(request).matches.values())[::-1]
-        running = [*own, *(each for each in self.sessions.all_matches() if each not in own)]
-        found = {
-            each.name: _summary(each)
-            for each in running
+        """The matches that are not over, the newest first."""
+        found = [
+            {"id": each.name, **_summary(each)}
+            for each in reversed(self.open_matches.matches.values())
             if each.opened and each.about and not each.state.get("is_over")
-        }
-        known = {each.name for each in running}
-        kept = await asyncio.to_thread(self._kept.going_on, _LISTED)
-        found |= {name: summary for name, summary in kept.items() if name not in known}
-        return web.json_response([{"id": name, **summary} for name, summary in found.items()][:_LISTED])
+        ]
+        return web.json_response(found[:_LISTED])
 
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
         if "record" in data:
-            return await self._open(request, "replay", {"text": _field(data, "record", str)})
+            return await self._open("replay", {"text": _field(data, "record", str)})
         if "game" in data:
             name = _field(data, "game", str)
             text = await asyncio.to_thread(read_rules, name)
         else:
             text = _field(data, "rules", str)
             name = (read_comment(text).title or "your game")[:80]
-        return await self._open(request, "open", _opening(data, text, name))
+        return await self._open("open", _opening(data, text, name))
 
     async def open_again(self, request: web.Request) -> web.Response:
         """Play the same again; `is_swapped`: everyone on the next seat."""
@@ -376,65 +307,15 @@ class WebServer:
         seats = [seat for role, seat in sitting if role != str(RANDOM_ROLE)]
         if _field(await _json(request), "is_swapped", bool, False):
             seats = [*seats[-1:], *seats[:-1]]
-        return await self._open(request, "open", {**opened, "seats": seats, "seed": _new_seed()})
+        return await self._open("open", {**opened, "seats": seats, "seed": _new_seed()})
 
-    async def _open(self, request: web.Request, do: str, arguments: Mapping[str, Any]) -> web.Response:
-        session = self._session(request)
-        match = await self.sessions.open_match(session, do, arguments, on_state=self._keep_later)
-        if do == "replay":
-            await asyncio.to_thread(self._kept.keep, match.name, arguments["text"])
-        return web.json_response({"id": match.name})
-
-    def _keep_later(self, match: OpenMatch) -> None:
-        """Keep a match whose state has changed, once for the changes of a moment."""
-        is_over = bool(match.state.get("is_over"))
-
-        async def keep() -> None:
-            if not is_over:
-                await asyncio.sleep(_KEEP_SECONDS)
-            self._keeping.pop(match, None)
-            await self._keep(match, self.limits.answer_seconds)
-
-        if is_over and match in self._keeping:
-            self._keeping[match].cancel()
-        if is_over or match not in self._keeping:
-            self._keeping[match] = asyncio.create_task(keep())
-
-    async def _keep(self, match: OpenMatch, seconds: float) -> None:
-        """Write what is needed to resume a match that is played here; players elsewhere cannot resume one."""
-        is_open = not match.state.get("is_over")
-        if not self._kept.is_on or not match.opened or (is_open and match.about.get("has_remote_players")):
-            return
-        async with self._writing:  # so that the newest state is written last
-            with contextlib.suppress(ChildError):
-                progress = await match.ask("progress", {}, seconds)
-                summary = {} if match.state.get("is_over") else {"summary": _summary(match)}
-                text = json.dumps({**match.opened, **summary, "progress": progress})
-                await asyncio.to_thread(self._kept.keep, match.name, text)
-
-    async def _revive(self, request: web.Request) -> None:
-        """Open a match that was kept at its old address: resume it, or replay its record."""
-        session, name = self._session(request), request.match_info["id"]
-        async with self._reviving:
-            if self.sessions.find_match(session, name) is not None:
-                return
-            text = await asyncio.to_thread(self._kept.text, name)
-            if text is None:
-                return
-            try:
-                do, arguments = _revival(text)
-                await self.sessions.open_match(session, do, arguments, name=name, on_state=self._keep_later)
-            except (ChildStartError, ChildGoneError):
-                raise
-            except (ChildError, web.HTTPBadRequest, ValueError, RecursionError) as error:
-                why = error.text if isinstance(error, web.HTTPBadRequest) else error
-                log.warning("the kept match %s is damaged and left out: %s", name, str(why).splitlines()[0])
+    async def _open(self, do: str, arguments: Mapping[str, Any]) -> web.Response:
+        return web.json_response({"id": (await self.open_matches.open(do, arguments)).name})
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
-        await self._revive(request)
         match = self._find(request)
         state, digest = match.whole_state()
-        about = self._about(request, match)
+        about = match.about
         if not state:
             return _page("match")
         persons = {role for role, seat in zip(about["roles"], about["seats"], strict=True) if seat == PERSON}
@@ -442,22 +323,6 @@ class WebServer:
         return _page(
             "match", f'{{"about": {json.dumps(about)}, "state": {state}, "digest": "{digest}"}}', board
         )
-
-    async def invite(self, request: web.Request) -> web.Response:
-        """The path at which another browser of this machine plays one role of a match and opens nothing else.
-
-        It outlives this run: a cookie, which servers at other ports may have seen, is not enough to get one.
-        """
-        if self._scope(request) != () and not self._is_program(request):
-            raise web.HTTPForbidden(
-                text="open the address with the token that the server printed, then invite"
-            )
-        match, role = self._find(request), _field(await _json(request), "role", str)
-        seats = dict(zip(match.about["roles"], match.about["seats"], strict=True))
-        if seats.get(role) != PERSON:
-            raise web.HTTPBadRequest(text=f"no person plays {role}")
-        key = self.access.new_pass((match.name, role), INVITATION_SECONDS)
-        return web.json_response(f"/match/{match.name}?{urlencode({'seat': role, 'token': key})}")
 
     async def explanation(self, request: web.Request) -> web.Response:
         """A search from a position of a match as a page of its own: `by`, `step`, and `line` as JSON.
@@ -474,7 +339,7 @@ class WebServer:
         if not isinstance(place["line"], list):
             raise web.HTTPBadRequest(text="line is a list of moves")
         found = await match.ask("position", place, self.limits.answer_seconds)
-        return await self._explained(request, by=query.get("by", ""), **found)
+        return await self._explained(by=query.get("by", ""), **found)
 
     async def explained_sheet(self, request: web.Request) -> web.Response:
         """The same from the initial state of a sheet: the fields `rules` and `by` of a form."""
@@ -483,34 +348,18 @@ class WebServer:
         except ValueError:
             raise web.HTTPBadRequest(text="not a form in UTF-8") from None
         rules, by = (_field(form, name, str) for name in ("rules", "by"))
-        return await self._explained(request, rules, name="sheet", facts=None, by=by)
+        return await self._explained(rules, name="sheet", facts=None, by=by)
 
-    async def _explained(self, request: web.Request, rules: str, **given: Any) -> web.Response:
-        page = await self.sessions.ask_sheets(
-            self._session(request), "explain", rules, _EXPLANATION_SECONDS, **given
-        )
+    async def _explained(self, rules: str, **given: Any) -> web.Response:
+        page = await self.open_matches.ask_sheets("explain", rules, _EXPLANATION_SECONDS, **given)
         policy = {"Content-Security-Policy": page["policy"]}
         return web.Response(text=page["page"], content_type="text/html", headers=policy)
 
     async def match(self, request: web.Request) -> web.Response:
-        await self._revive(request)
-        return web.json_response(self._about(request, self._find(request)))
-
-    def _about(self, request: web.Request, match: OpenMatch) -> dict[str, Any]:
-        """What does not change of a match, and whether the browser is invited and may open nothing else."""
-        return match.about if self._session(request).seats is None else {**match.about, "is_invited": True}
+        return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
-        """End a match; only the session that opened it may do so."""
-        match = self._session(request).matches.pop(request.match_info["id"], None)
-        if match is None:
-            raise web.HTTPNotFound(text=_NO_MATCH)
-        if match.state.get("is_over"):
-            await self._keep(match, self.limits.answer_seconds)
-        await match.close()
-        if not match.state.get("is_over"):
-            async with self._writing:
-                await asyncio.to_thread(self._kept.forget, match.name)
+        await self.open_matches.close_match(self._find(request))
         return web.json_response(None)
 
     async def ask_match(self, request: web.Request) -> web.Response:
@@ -519,9 +368,6 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         data = await _json(request)
         arguments = {name: _field(data, name, kind) for name, kind in _MATCH_REQUESTS[do].items()}
-        own = (self._session(request).seats or {}).get(match.name)
-        if own is not None and arguments.get("role", own) != own:
-            raise web.HTTPForbidden(text=f"this browser is invited to play {own}")
         return web.json_response(await match.ask(do, arguments, self.limits.answer_seconds))
 
     async def ask_sheet(self, request: web.Request) -> web.Response:
@@ -530,7 +376,7 @@ class WebServer:
             raise web.HTTPNotFound(text=f"unknown request {do!r}")
         seconds = _SHEET_REQUESTS[do] or self.limits.answer_seconds
         rules = _field(await _json(request), "rules", str)
-        return web.json_response(await self.sessions.ask_sheets(self._session(request), do, rules, seconds))
+        return web.json_response(await self.open_matches.ask_sheets(do, rules, seconds))
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Send the events of a match until the page is gone; `known`: the digest of the state that it has."""
@@ -557,52 +403,19 @@ class WebServer:
             match.followers.discard(follower)
         return response
 
-    def _session(self, request: web.Request) -> Session:
-        name = self._programs if self._is_program(request) else request.cookies.get(self._cookie, "")
-        if (session := self.sessions.find(name)) is not None:
-            return session
-        raise _UnknownBrowserError(is_page=not request.path.startswith("/api/"))
+    def _require_cookie(self, request: web.Request) -> None:
+        if self.access.is_cookie(request.cookies.get(self._cookie, "")):
+            return
+        address = "open the address with the token that the server printed at the start"
+        is_page = not request.path.startswith("/api/")
+        text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
+        raise web.HTTPForbidden(text=text)
 
     def _find(self, request: web.Request) -> OpenMatch:
-        name = request.match_info["id"]
-        match = self.sessions.find_match(self._session(request), name)
+        match = self.open_matches.find(request.match_info["id"])
         if match is None or not match.about:  # it is being opened
             raise web.HTTPNotFound(text=_NO_MATCH)
         return match
-
-
-class _AccessError(web.HTTPForbidden):
-    """A browser may not open a page; `way`: where it may go, as HTML."""
-
-    way = ""
-
-
-class _UnknownBrowserError(_AccessError):
-    """No session has the cookie: the script of the page tries the pass of an earlier run."""
-
-    way = '<script type="module" src="/static/return.js"></script>'
-
-    def __init__(self, is_page: bool) -> None:
-        address = "open the address with the token that the server printed at the start"
-        text = f"{address}; then this one works" if is_page else f"reload this page, or {address}"
-        super().__init__(text=text)
-
-
-class _InvitedError(_AccessError):
-    """An invited browser asks for more than its match."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(text="this browser was invited to one match, and can open nothing else here")
-        self.way = f'<a href="/match/{html.escape(name)}">Your match</a>'
-
-
-def _require_seat(session: Session, request: web.Request) -> None:
-    """Raise _InvitedError if an invited browser asks for more than its match."""
-    if session.seats is None:
-        return
-    is_owners = request.path.rpartition("/")[2] in _OWNERS_ONLY
-    if request.match_info.get("id") not in session.seats or is_owners:
-        raise _InvitedError(list(session.seats)[-1])
 
 
 def _has_succeeded(task: asyncio.Task[Any]) -> bool:
@@ -731,21 +544,6 @@ def _opening(data: dict[str, Any], rules: str, name: str) -> dict[str, Any]:
     return {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
 
 
-def _revival(text: str) -> tuple[str, dict[str, Any]]:
-    """The request that opens a match from its file. Raises HTTPBadRequest, ValueError, RecursionError.
-
-    Chance gets a new seed: it would repeat the match from its start.
-    """
-    content = json.loads(text, parse_constant=_refuse_constant)
-    if not isinstance(content, dict):
-        raise ValueError("not a JSON object")
-    if "progress" not in content:
-        return "replay", {"text": text}
-    rules, name = _field(content, "rules", str), _field(content, "name", str)
-    opening = _opening({**content, "seed": _new_seed()}, rules, name)
-    return "open", {**opening, "progress": _field(content, "progress", dict)}
-
-
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
@@ -774,15 +572,12 @@ class _Protocol(web.RequestHandler):
         return response
 
 
-def _error(request: web.BaseRequest, status: int, text: str, way: str = _START) -> web.Response:
-    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others.
-
-    way   HTML that leads on from the page
-    """
+def _error(request: web.BaseRequest, status: int, text: str) -> web.Response:
+    """The answer to a request that failed: a page for a browser that asked for one, JSON for all others."""
     if request.path.startswith("/api/") or "text/html" not in request.headers.get("Accept", ""):
         return web.json_response({"error": text}, status=status)
     sentence = html.escape(f"{text[:1].upper()}{text[1:]}.")
-    filled = Template(_markup("error")).substitute(text=sentence, way=way)
+    filled = Template(_markup("error")).substitute(text=sentence)
     return web.Response(text=filled, status=status, content_type="text/html")
 
 

@@ -4,7 +4,6 @@ check     rules       findings, roles, and the initial state
 format    rules       the sheet, formatted
 prove     rules       findings of random matches and of all reachable states
 conclude  rules       who wins with best play, in words, with a match that shows it
-picture   rules       the initial state as an SVG document
 scene     rules moves a position in the middle of a match
 explain   rules …     the page of a search, see `explained`
 """
@@ -23,11 +22,9 @@ from gdl.syntax.formatting import format_kif
 from gdl.syntax.parser import parse_term
 from gdl.validation.codes import EXPLANATIONS
 from gdl.validation.selection import ALL
-from ggp.analysis.board_svg import board_svg
 from ggp.analysis.picture import find_picture
 from ggp.analysis.sheet_comment import read_comment
 from ggp.analysis.state_view import show
-from ggp.analysis.svg import svg_document, svg_text
 from ggp.engines.loading import load
 from ggp.game import GameError
 from ggp.processes.child_end import Parent, serve
@@ -44,7 +41,7 @@ _NICENESS = 2
 """Of the process for proofs."""
 _PROOF_SECONDS = 10.0
 _SCENE_SECONDS, _SCENE_STEPS = 0.4, 60
-_PICTURE_LINES, _PICTURE_CHARACTERS = 9, 32
+_PICTURE_LINES = 9
 
 
 def check(rules: str) -> dict[str, Any]:
@@ -101,18 +98,6 @@ def prove(rules: str) -> dict[str, Any]:
     return {"findings": _findings(report), "text": str(report)}
 
 
-def picture(rules: str) -> str:
-    """The initial state as a standalone SVG document: its board, else its first lines as text."""
-    view = show(load(rules + "\n", engine="reasoner", name="sheet"))
-    if (board := view.board) is not None:
-        return board_svg(board, filter(board.shows, view.facts))
-    lines = [line[:_PICTURE_CHARACTERS] for line in str(view).splitlines()[:_PICTURE_LINES]]
-    width = 8 * max(map(len, lines), default=1) + 20
-    style = ' xml:space="preserve"'
-    texts = [svg_text(10, 20 * row + 22, line, style=style) for row, line in enumerate(lines)]
-    return svg_document(width, 20 * len(lines) + 14, texts, font="monospace")
-
-
 def scene(rules: str, moves: list[list[str]] | None = None) -> dict[str, Any]:
     """A position in the middle of a match, as in matches: after `moves`, or else of random ones.
 
@@ -137,32 +122,13 @@ def scene(rules: str, moves: list[list[str]] | None = None) -> dict[str, Any]:
     return {"board": view["board"], "lines": view["lines"], "facts": view["facts"][:_PICTURE_LINES]}
 
 
-class _Proofs:
-    """Proofs and explanations of one process: an explanation says what has been proven of its sheet."""
-
-    def __init__(self) -> None:
-        self._certain = ("", "")
-
-    def conclude(self, rules: str) -> dict[str, Any]:
-        found = conclude(rules)
-        self._certain = rules, found["sentence"] if found["record"] else ""
-        return found
-
-    def explain(self, rules: str, **given: Any) -> dict[str, Any]:
-        known, certain = self._certain
-        is_known = known == rules and given["facts"] is None
-        return explained(rules, **{"certain": certain if is_known else "", **given})
-
-
-_PROOFS = _Proofs()
 _METHODS: dict[str, Callable[..., Any]] = {
     "check": check,
     "format": lambda rules: format_kif(rules),
     "prove": prove,
-    "conclude": _PROOFS.conclude,
-    "picture": picture,
+    "conclude": conclude,
     "scene": scene,
-    "explain": _PROOFS.explain,
+    "explain": explained,
 }
 
 

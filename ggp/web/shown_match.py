@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gdl.program import arguments_of
@@ -18,8 +18,7 @@ from ggp.analysis.picture import Picture, find_picture
 from ggp.analysis.sheet_comment import read_comment
 from ggp.beliefs.observation import Observation
 from ggp.engines.loading import make_game
-from ggp.game import RANDOM_ROLE, JointMove, Role, hides_information
-from ggp.knowledge.folder import checked_count
+from ggp.game import RANDOM_ROLE, Role, hides_information
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord, Step
 from ggp.processes.child_end import RequestError
@@ -29,7 +28,7 @@ from ggp.web.agent_thread import Finding, Task
 from ggp.web.catalog import short_title
 from ggp.web.changes import changes
 from ggp.web.ending import explanation
-from ggp.web.explained import certainty, fitting
+from ggp.web.explained import fitting
 from ggp.web.exploration import Exploration
 from ggp.web.match_history import STEP_LIMIT, MatchHistory
 from ggp.web.match_review import MatchReview
@@ -42,12 +41,9 @@ from ggp.web.match_view import (
 )
 from ggp.web.percepts import find_public, find_reports, percept_view, reported_moves
 from ggp.web.seats import PERSON, check_seat, is_remote, with_memory
-from ggp.web.settlement import Settlement
 
 _MOVE_SECONDS = (0.1, 600.0)
 _ANALYSIS_SECONDS = 60.0
-_CERTAIN_POSITIONS = 1000
-"""Maximum number of positions of which a proof is remembered."""
 _SEATS_SHARE, _ANALYSIS_SHARE = 0.375, 0.125
 """Shares of the process's memory for the trees and proofs of all seats, and of all analyses."""
 PACE_SECONDS = 0.4
@@ -83,8 +79,6 @@ class ShownMatch:
         self._forced: set[tuple[int, int]] = set()
         """Step and seat of moves that were made for persons."""
         self._review: MatchReview | None = None
-        self._certain: dict[tuple[JointMove, ...], str] = {}
-        """What searches have proven of positions, by the joint moves that lead there."""
         self._shown: dict[str, Any] = {}
         self._is_changed = self._is_stopped = self._is_revealed = False
         self._next_pace = 0.0
@@ -106,18 +100,16 @@ class ShownMatch:
         seats: list[str],
         seconds: float,
         seed: int,
-        progress: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Load the rules and seat the players, `person` or as `make_player` reads them, in role order.
 
-        seconds         of agents for a move
-        progress        of a match that was kept, see `progress`; None: a new one
+        seconds   of agents for a move
         """
         for seat in seats:
             check_seat(seat)
         self._load(rules, name)
         game = self._history.game
-        for seat in filter(is_remote, seats if progress is None else ()):
+        for seat in filter(is_remote, seats):
             RemotePlayer(seat).require_listener()
         wanted = [role for role in game.roles if role != RANDOM_ROLE]
         if not seats:
@@ -133,13 +125,10 @@ class ShownMatch:
         self._seats = tuple("chance" if role == RANDOM_ROLE else next(given) for role in game.roles)
         self._seconds, self._is_open = seconds, True
         persons = self._persons()
-        self._settlement = Settlement(game.roles, persons)
         if persons and hides_information(game):
             self._viewer = persons[0]
         self._rng = random.Random(seed)
-        if progress is not None:
-            self._resume(progress)
-        is_eager = not self._is_over and any(each not in (PERSON, "chance") for each in self._seats)
+        is_eager = any(each not in (PERSON, "chance") for each in self._seats)
         self._agents = AgentProcess(rules, seed, self._found, self._mebibytes, is_eager)
         return self._described()
 
@@ -149,51 +138,14 @@ class ShownMatch:
             raise RequestError("the record contains no rules")
         self._load(record.rules, record.game_name or "recorded match")
         reports = record.reports or [[] for _ in record.moves]
-        self._play_again(record.moves, reports)
+        if len(record.moves) > STEP_LIMIT:
+            raise RequestError(f"the record has more than {STEP_LIMIT} steps")
+        for texts, row in zip(record.moves, reports, strict=False):
+            self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
         self._seats = tuple(record.player_names) or ("",) * len(self._history.game.roles)
         self._agents = AgentProcess(record.rules, 0, self._found, self._mebibytes)
         self._is_open = self._is_replay = True
         return self._described()
-
-    def _play_again(self, moves: Sequence[Sequence[str]], reports: Sequence[Sequence[object]]) -> None:
-        """Make the joint moves of a file. Raises RequestError, GdlError, GameError."""
-        if len(moves) > STEP_LIMIT:
-            raise RequestError(f"the record has more than {STEP_LIMIT} steps")
-        for texts, row in zip(moves, reports, strict=False):
-            self._history.play([parse_term(each) for each in texts], list(map(_expectation, row)))
-
-    def progress(self) -> dict[str, Any]:
-        """What `open` needs to resume a match that is played here: moves and verdict."""
-        history, persons = self.history, self._persons()
-        chosen = {str(role): str(move) for role, move in history.committed.items() if role in persons}
-        return {
-            "moves": [list(map(str, step.joint_move)) for step in history.steps],
-            "reports": [[{"expectation": value} for value in step.values] for step in history.steps],
-            "committed": chosen,
-            "forced": sorted(map(list, self._forced)),
-            "settlement": self._settlement.kept(),
-        }
-
-    def _resume(self, progress: Mapping[str, Any]) -> None:
-        """Continue from `progress`, which is read from a file. Raises RequestError, GdlError, GameError."""
-        try:
-            self._play_again(progress["moves"], progress["reports"])
-            for role in self._persons() if not self.history.is_over else ():
-                found = [
-                    move
-                    for move in self.history.legal(role)
-                    if str(move) == progress["committed"].get(str(role))
-                ]
-                for move in found:
-                    self.history.commit(role, move)
-            self._settlement.resume(progress["settlement"])
-            places, steps = len(self.history.game.roles), len(self.history.steps)
-            self._forced = {
-                (checked_count(step, steps + 1), checked_count(place, places - 1))
-                for step, place in progress.get("forced", [])
-            }
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RequestError(f"the kept match is damaged ({error!r})") from None
 
     def prepare(self, rules: str, name: str) -> None:
         """Load rules that are likely to be opened next."""
@@ -208,7 +160,7 @@ class ShownMatch:
         program = parse(rules + "\n", name=name)
         game = make_game(program, name, "reasoner")
         self._text, self._history = rules, MatchHistory(game)
-        self._settlement = Settlement(game.roles, ())
+        self._reopen()
         self._picture: Picture = find_picture(game.program, game.facts(game.initial_state()))
         self._exploration = Exploration(self._history, self._picture)
         self._reports = find_reports(game.program)
@@ -243,7 +195,7 @@ class ShownMatch:
 
     @property
     def _is_over(self) -> bool:
-        return bool(self._settlement.verdict) or self.history.is_over
+        return bool(self._verdict) or self.history.is_over
 
     @property
     def _blind(self) -> Role | None:
@@ -279,7 +231,7 @@ class ShownMatch:
             history.forget_notes()  # they were made without what was hidden
         person, last = self._next_person(), len(self.history.steps)
         goals = self._goals()
-        result = self._settlement.verdict or outcome_text(roles, goals)
+        result = self._verdict or outcome_text(roles, goals)
         seat = None if viewer is None else history.game.roles.index(viewer)
         notation = self._picture.notation
         return {
@@ -315,7 +267,6 @@ class ShownMatch:
                 if seat is not None
             ],
             "can_undo": self._undo_count() > 0,
-            "book": None if hides_information(history.game) else self._exploration.book_entry(history),
             "review": None if self._review is None else self._review.view(goals),
         }
 
@@ -325,13 +276,13 @@ class ShownMatch:
 
     def _goals(self) -> list[int | None] | None:
         """The goals of the end, in role order; None while the match runs."""
-        return self._settlement.goals if self._settlement.verdict else self.history.goals()
+        return self._verdict_goals if self._verdict else self.history.goals()
 
     def _because(self) -> str:
         """Why the match is over; found once."""
         persons, steps = self._persons(), self.history.steps
         you = persons[0] if len(persons) == 1 else None
-        if steps and steps[-1].because is None and not self._settlement.verdict:
+        if steps and steps[-1].because is None and not self._verdict:
             steps[-1].because = explanation(self.history, self._picture, you)
         return (steps and steps[-1].because) or ""
 
@@ -355,15 +306,13 @@ class ShownMatch:
         return self._exploration.view(step, line)
 
     def position(self, step: int, line: list[list[str]]) -> dict[str, Any]:
-        """Rules, name, facts and what is proven of a position, to be explained; none while some is hidden."""
+        """Rules, name and facts of a position, to be explained; none while some is hidden."""
         self._require_reached(step)
         self._require_seen("an explanation")
         if hides_information(self.history.game) and not self._is_over:
             raise RequestError("an explanation would show what the rules hide until the match is over")
         facts = self._exploration.reach(step, line).facts()
-        certain = self._certain.get(self._exploration.moves(step, line), "")
-        about = {"rules": self._text, "name": self.history.game.name, "certain": certain}
-        return {**about, "facts": list(map(str, facts))}
+        return {"rules": self._text, "name": self.history.game.name, "facts": list(map(str, facts))}
 
     def record(self) -> str:
         """The match as the JSON text of a record."""
@@ -413,18 +362,28 @@ class ShownMatch:
             raise RequestError("there is no move of yours to take back")
         self.history.undo(count)
         self._fault, self._review = "", None
-        self._settlement.reopen()
+        self._reopen()
         self._begin_step()
 
     def resign(self, role: str) -> None:
         """End the match as lost for a person."""
-        self._require_running()
-        self._settlement.resign(role)
-        self._begin_step()
-
-    def _require_running(self) -> None:
         if self._is_replay or self._is_over:
             raise RequestError("the match is over")
+        roles = self.history.game.roles
+        loser = next((each for each in self._persons() if str(each) == role), None)
+        if loser is None:
+            raise RequestError("no person of this name plays here")
+        others = [each for each in roles if each not in (loser, RANDOM_ROLE)]
+        is_duel = len(others) == 1
+        self._verdict = f"{role} resigns{f': {others[0]} wins' if is_duel else ''}"
+        self._verdict_goals = [
+            0 if each == loser else 100 if is_duel and each in others else None for each in roles
+        ]
+        self._begin_step()
+
+    def _reopen(self) -> None:
+        """Let the match go on after a resignation."""
+        self._verdict, self._verdict_goals = "", list[int | None]()
 
     def _begin_step(self) -> None:
         """Forget the searches for another position."""
@@ -598,15 +557,6 @@ class ShownMatch:
             self._send({"event": "review", **news})
             self._review_next(review)
 
-    def _note_proof(self, finding: Finding) -> None:
-        """Remember what a search has proven of a position."""
-        game, task = self.history.game, finding.task
-        goal = None if finding.report is None else finding.report.get("goal")
-        if goal is None or hides_information(game):
-            return
-        if len(self._certain) < _CERTAIN_POSITIONS:
-            self._certain[task.moves] = certainty(task.role, goal, game.roles)
-
     def take(self, finding: Finding) -> None:
         """Take the report of a search; outdated ones are dropped."""
         task, history = finding.task, self.history
@@ -622,8 +572,6 @@ class ShownMatch:
             self._take_review(self._review, finding)
             return
         is_shown = self._viewer is None and (task.is_analysis or not self._is_choosing_at_once())
-        if is_shown:
-            self._note_proof(finding)
         if finding.report is not None and is_shown:
             position = self._exploration.at(task.moves) if task.is_analysis else history
             thought = {

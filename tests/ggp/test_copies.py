@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ggp
-from ggp.features.evaluation import LinearEvaluation
+from ggp.features.linear_form import parse_linear_form
 from ggp.lanes.engine import Lanes
 from ggp.networks.network import Network
 from ggp.processes.isolation import isolated_environment
@@ -56,7 +56,7 @@ def test_results_are_copied(game, how):
     for value in (
         ggp.playouts(game, 1000),
         ggp.search_state(game, simulations=50),
-        LinearEvaluation("tictactoe", 0.5, {"(control x)": 1.0}),
+        parse_linear_form("1 (control x)"),
         ggp.describe(game),
         ggp.validate("tictactoe").diagnostics,
     ):
@@ -164,14 +164,6 @@ def test_weights_and_networks_of_another_game_are_refused(game):
             AlphaBeta(game, estimate=estimate)
     with pytest.raises(ValueError, match="the network is not one of tictactoe"):
         GuidedForest(game, network)
-
-
-@pytest.mark.parametrize(
-    "images", [[[0, 1]], [list(range(1, 21))], [[0] * 20], list(range(20)), [[-1, *range(1, 20)]]], ids=str
-)
-def test_symmetries_that_are_none_are_refused(game, images):
-    with pytest.raises(ValueError, match="images are rows of the numbers 0 to 19"):
-        AlphaBeta(game, images=np.array(images, np.int32))
 
 
 def test_weights_of_a_network_may_lie_anywhere(game):

@@ -9,7 +9,6 @@ from ggp.game_evaluation.evaluate import EvaluationTerms
 from ggp.items.making import ItemTerms
 from ggp.networks.network import Network
 from ggp.players.book_building import BookTerms
-from ggp.search.alphabeta.learning import LearningOptions
 from ggp.search.option_table import OptionError
 from ggp.search.tree.options import MctsOptions
 from ggp.teaching.generations import TeachingOptions
@@ -41,7 +40,6 @@ def calls(game):
             lambda n: AssessmentTerms(seed=n),
             lambda n: ItemTerms(seed=n),
             lambda n: BookTerms(seed=n),
-            lambda n: LearningOptions(seed=n),
             lambda n: TeachingOptions(seed=n),
         ],
         "count": [lambda n: ggp.playouts(game, n)],

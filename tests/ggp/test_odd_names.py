@@ -12,9 +12,8 @@ import ggp
 from ggp.analysis.picture import find_picture
 from ggp.env.gambit import write_efg
 from ggp.notebook import html_table
-from ggp.tournament.export import write_csv
 from ggp.tournament.schedule import Schedule
-from ggp.tournament.store import Store
+from ggp.tournament.store import Store, write_csv
 from ggp.validation.output import SheetReport, to_github, to_json
 from ggp.web.board_markup import board_markup
 from ggp.web.sheet_process import picture

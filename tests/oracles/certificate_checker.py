@@ -8,10 +8,12 @@ side chooses, every move elsewhere, and looks at each end. A file whose name end
 
 import lzma
 import sys
+from functools import cache
 from itertools import product
 from pathlib import Path
 
 import ggp
+from gdl.reasoning.values import term_of
 from gdl.syntax.parser import parse_term
 
 
@@ -21,14 +23,14 @@ class CertificateError(Exception):
 
 def check(rules: str | Path, certificate: str | Path) -> tuple[str, int, int]:
     """Return the first role, its proven goal, and the number of states visited. Raises CertificateError."""
-    game = ggp.load(str(rules), engine="reasoner")
+    reasoner = ggp.load(str(rules), engine="reasoner").reasoner
     with (lzma.open if Path(certificate).suffix == ".xz" else open)(certificate, "rt") as file:
         role, goal = map(str, parse_term(next(file)).arguments)
-        if role != str(game.roles[0]) or len(game.roles) > 2:
+        if role != reasoner.roles[0] or len(reasoner.roles) > 2:
             raise CertificateError(f"it is about {role}")
         moves = map(str.strip, file)
         visited = sum(
-            follow(game, moves, int(goal), sign, mover)
+            follow(reasoner, moves, int(goal), sign, mover)
             for sign, mover in [(1, 0), (-1, 1)]
             if int(goal) != (0 if sign > 0 else 100)  # no goal is below 0 or above 100
         )
@@ -37,19 +39,31 @@ def check(rules: str | Path, certificate: str | Path) -> tuple[str, int, int]:
     return role, int(goal), visited
 
 
-def follow(game, moves, goal: int, sign: int, mover: int) -> int:
+class Bits(dict):
+    """A bit of its own for each fact; the sum of a state's bits takes less memory than the state."""
+
+    def __missing__(self, fact) -> int:
+        return self.setdefault(fact, 1 << len(self))
+
+
+@cache
+def text_of(move) -> str:
+    return str(term_of(move))
+
+
+def follow(reasoner, moves, goal: int, sign: int, mover: int) -> int:
     """Visit what play by `moves` reaches; return the number of states. A line that returns to a state of its
     own proves nothing about its end, except that a single role cannot gain by it."""
-    bits, line, done, state = {}, {}, set(), game.initial_state()
-    is_alone = mover == len(game.roles)
-    number = number_of(state, bits)
+    bits, line, done, state = Bits(), {}, set(), reasoner.initial_facts
+    is_alone = mover == len(reasoner.roles)
+    number = sum(map(bits.__getitem__, state))
     while number is not None:
-        line[number] = iter(replies(game, state, moves, goal, sign, mover))
+        line[number] = iter(replies(reasoner, state, moves, goal, sign, mover))
         number = None
         while line and number is None:
             last = next(reversed(line))
             for state in line[last]:
-                number = number_of(state, bits)
+                number = sum(map(bits.__getitem__, state))
                 if number in line and not is_alone:
                     raise CertificateError("play need not end")
                 if number not in done and number not in line:
@@ -61,24 +75,24 @@ def follow(game, moves, goal: int, sign: int, mover: int) -> int:
     return len(done)
 
 
-def number_of(state, bits: dict) -> int:
-    """A number with a bit for each fact of a state, which takes less memory than the state."""
-    return sum(bits.setdefault(fact, 1 << len(bits)) for fact in state)
-
-
-def replies(game, state, moves, goal: int, sign: int, mover: int) -> list:
+def replies(reasoner, state, moves, goal: int, sign: int, mover: int) -> list:
     """The states that may follow: none after an end, one where the proving side chooses."""
-    if game.is_terminal(state):
-        if sign * game.goal(state, game.roles[0]) < sign * goal:
-            raise CertificateError(f"an end with {game.goal(state, game.roles[0])}")
+    roles, context = reasoner.roles, reasoner.context(state)
+    if reasoner.is_terminal(context):
+        (found,) = reasoner.goals(context, roles[0])
+        if sign * int(found) < sign * goal:
+            raise CertificateError(f"an end with {found}")
         return []
-    legal = [game.legal_moves(state, role) for role in game.roles]
+    legal = [sorted(reasoner.legal_moves(context, role), key=text_of) for role in roles]
+    if not all(legal):
+        raise CertificateError("a role has no legal move")
     if mover < len(legal) and len(legal[mover]) > 1:
         listed = next(moves, "nothing")
-        legal[mover] = [move for move in legal[mover] if str(move) == listed]
+        legal[mover] = [move for move in legal[mover] if text_of(move) == listed]
         if not legal[mover]:
             raise CertificateError(f"{listed} where the proving side chooses is not legal")
-    return [game.next_state(state, joint) for joint in product(*legal)]
+    joint_moves = (dict(zip(roles, joint, strict=True)) for joint in product(*legal))
+    return [reasoner.next_facts(reasoner.with_moves(context, each)) for each in joint_moves]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ any width, with anything a `Game` can be compared with: traces, the reasoner, ra
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -13,10 +14,15 @@ from numpy.typing import NDArray
 
 from ggp.circuit.tables import Phase
 from ggp.engines.compiled import CompiledGame, PackedState
+from ggp.lanes.engine import Lanes
 
 
 class RowsGame(CompiledGame):
     """`CompiledGame` whose answers all come from one lane of its rows."""
+
+    @cached_property
+    def _lanes(self) -> Lanes:
+        return Lanes(self.lane_tables, words=self.words)
 
     def _settle_single(self, state: PackedState) -> list[int]:
         lanes, tables = self._lanes, self.tables
@@ -28,8 +34,9 @@ class RowsGame(CompiledGame):
         first_goal = np.searchsorted(tables.goal_role, np.arange(tables.role_count + 1))
         parts = [np.flatnonzero(is_legal[a:b]) for a, b in pairwise(self._first_move)]
         parts += [a + np.flatnonzero(goal_holds[a:b]) for a, b in pairwise(first_goal.tolist())]
+        terminal = np.array([self.lane_tables.terminal], np.int32)
         ends = 1 + 2 * tables.role_count + np.cumsum([len(part) for part in parts])
-        found: list[int] = np.concatenate([self._read(self._terminal), ends, *parts]).astype(int).tolist()
+        found: list[int] = np.concatenate([self._read(terminal), ends, *parts]).astype(int).tolist()
         return found
 
     def _advance(self, state: PackedState, chosen: list[int], *, with_percepts: bool) -> None:
@@ -38,9 +45,9 @@ class RowsGame(CompiledGame):
         self._lanes.set_states(self.unpack(state)[:, None])
         self._lanes.set_moves(selected)
         self._lanes.settle(Phase.LEGAL, Phase.SEES if with_percepts else Phase.NEXT)
-        self._single.following[:] = np.packbits(self._read(self.lane_tables.next), bitorder="little")
+        self._single.value.following[:] = np.packbits(self._read(self.lane_tables.next), bitorder="little")
         if with_percepts:
-            self._single.is_seen[:] = self._read(self.lane_tables.percept_literal)
+            self._single.value.is_seen[:] = self._read(self.lane_tables.percept_literal)
 
     def _read(self, literals: NDArray[np.int32]) -> NDArray[np.bool_]:
         """The values of literals in the first lane."""

@@ -11,7 +11,7 @@ redundancy     GDL309 GDL310 GDL311 GDL312 GDL328
 foreign        GDL218 GDL219 GDL332
 facts          GDL316 GDL317 GDL323 GDL326
 
-`gdl.syntax` reports GDL1xx, `gdl.normalize` GDL210 and GDL211, `gdl.validation.selection` GDL331. Each check
-is a generator of diagnostics over a `Sheet` and stands in `CHECKS` at the end of its file. Rule sheets are
-untrusted input: every check is linear in the size of the sheet, or stops after a fixed number of steps.
+`gdl.syntax` reports GDL1xx, `gdl.normalize` GDL210 and GDL211. Each check is a generator of diagnostics over
+a `Sheet` and stands in `CHECKS` at the end of its file. Rule sheets are untrusted: every check is linear in
+the size of the sheet, or stops after a fixed number of steps.
 """

@@ -7,14 +7,11 @@ counting            chains that count one by one become adders
 factoring           ORs of ANDs that share literals are factored
 constants           facts that never change and moves that are never legal leave the circuit
 exactly_one_move    gates over one role's moves are written as sets of moves
-refactoring         what serves one gate alone is multiplied out and factored again
 joins               alternatives of which at most one is met, such as a king's cells, are taken apart
 sharing             inputs that several gates have in common become a gate
 implications        inputs that the rest of an AND already settles are left out
 exclusive_facts     groups of facts of which at most one holds, proved by induction
 tokens              such groups proved move by move, as joins need them
-gate_order          gates are settled close to the gates that read them
-rewriting           what several stages need: fan-outs, cost, topological order
-sampling            random playouts on Python integers, before any kernel is compiled
+rewriting           what several stages need: fan-outs, cost, topological order; the order of gates
 kernels/            factoring in compiled code, for large circuits
 """

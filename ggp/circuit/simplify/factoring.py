@@ -17,8 +17,7 @@ import numpy as np
 
 from ggp.circuit.circuit import TRUE_LITERAL, Circuit, GateBuilder, rebuilt, with_outputs
 from ggp.circuit.packed_gates import as_tuples, packed
-from ggp.circuit.simplify.kernels.cube_pool import DEPTH_LIMIT
-from ggp.circuit.simplify.rewriting import literal_fanouts, shared_gates
+from ggp.circuit.simplify.rewriting import DEPTH_LIMIT, literal_fanouts, shared_gates
 
 COMPILED_LITERALS = 100_000
 """Gate inputs from which a kernel does it; with fewer, loading it takes longer than it saves."""
@@ -38,8 +37,8 @@ def prepare_kernels(circuit: Circuit) -> None:
 
 def factor_by_kernel(circuit: Circuit, deadline: float) -> Circuit | None:
     """`factor_plainly` in compiled code, about fifty times faster; None without a compiler."""
-    from ggp.circuit.kernels.gate_table import gates_of, make_gate_table
-    from ggp.circuit.simplify.kernels.cube_pool import make_cube_pool
+    from ggp.circuit.kernels import gates_of, make_gate_table
+    from ggp.circuit.simplify.kernels.cube_factoring import make_cube_pool
     from ggp.circuit.simplify.kernels.factoring import ReadCircuit, Scratch, factor_gates, plan_reading
     from ggp.jit.compiling import IS_COMPILED, announced_compilation
 

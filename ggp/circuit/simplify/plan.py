@@ -22,10 +22,9 @@ from ggp.circuit.simplify.counting import add_up
 from ggp.circuit.simplify.exactly_one_move import merge_move_sets
 from ggp.circuit.simplify.exclusive_facts import find_exclusive_facts
 from ggp.circuit.simplify.factoring import factor, prepare_kernels
-from ggp.circuit.simplify.gate_order import order_gates
 from ggp.circuit.simplify.implications import drop_implied
 from ggp.circuit.simplify.joins import take_joins_apart
-from ggp.circuit.simplify.refactoring import refactor
+from ggp.circuit.simplify.rewriting import order_gates
 from ggp.circuit.simplify.sharing import share
 
 Stage: TypeAlias = Callable[[Circuit, float], Circuit]
@@ -37,7 +36,6 @@ STAGES: dict[str, Stage] = {
     "exclusive_facts": find_exclusive_facts,
     "implications": drop_implied,
     "factoring": factor,
-    "refactoring": refactor,
     "joins": take_joins_apart,
     "sharing": share,
     "gate_order": order_gates,
@@ -45,9 +43,9 @@ STAGES: dict[str, Stage] = {
 """Every stage by name."""
 
 PLAN: tuple[str, ...] = (
-    *("counting", "factoring", "joins", "constants", "exactly_one_move", "factoring", "refactoring"),
+    *("counting", "factoring", "joins", "constants", "exactly_one_move", "factoring"),
     *("exactly_one_move", "factoring", "sharing", "implications", "exactly_one_move", "factoring"),
-    *("exclusive_facts", "implications", "refactoring", "factoring", "sharing", "implications", "gate_order"),
+    *("exclusive_facts", "implications", "factoring", "sharing", "implications", "gate_order"),
 )
 
 LARGE_PLAN: tuple[str, ...] = ("counting", "factoring", "joins", "sharing", "factoring", *PLAN[3:])
@@ -57,13 +55,10 @@ LARGE_LITERALS = 300_000
 STAGE_SHARE = {
     "joins": 0.8,
     "sharing": 0.7,
-    "refactoring": 0.25,
     "implications": 0.35,
     "exclusive_facts": 0.3,
 }
 """Share of the remaining time that a stage may take, if it is not half."""
-CUT_SHARE = {"exclusive_facts": 1 / 3}
-"""Part of its time from which a stage may have left something undone, if it is not all."""
 SECONDS_PER_LITERAL = 2.0e-6
 """Time of a stage that changes nothing; with less, it is not started."""
 READS_ARRAYS = ("counting", "factoring")
@@ -79,23 +74,21 @@ class StageReport(NamedTuple):
     The first report, "rules", is of the circuit as built.
 
     gates, literals   per phase: LEGAL, GOAL, NEXT, SEES
-    seconds           CPU time of the stage
-    is_cut            whether its time ran out, or there was too little to begin
+    seconds           CPU time of the stage; 0 if there was too little to begin
     """
 
     stage: str
     gates: tuple[int, ...]
     literals: tuple[int, ...]
     seconds: float
-    is_cut: bool = False
 
 
-def describe(stage: str, circuit: Circuit, seconds: float, *, is_cut: bool = False) -> StageReport:
+def describe(stage: str, circuit: Circuit, seconds: float) -> StageReport:
     """The report on `circuit` as `stage` left it."""
     phases = phase_gates(circuit)
     width = np.diff(packed(circuit.gates).first)
     literals = tuple(int(width[phase].sum()) for phase in phases)
-    return StageReport(stage, tuple(map(len, phases)), literals, seconds, is_cut)
+    return StageReport(stage, tuple(map(len, phases)), literals, seconds)
 
 
 def simplify(
@@ -141,7 +134,7 @@ def simplify(
             continue
         if share < SECONDS_PER_LITERAL * circuit.literal_count:
             if report is not None:
-                report.append(describe(stage, circuit, 0.0, is_cut=True))
+                report.append(describe(stage, circuit, 0.0))
             continue
         with collection_paused():
             if stage not in READS_ARRAYS and isinstance(circuit.gates, PackedGates):
@@ -151,9 +144,7 @@ def simplify(
         is_smaller = _size(after) != _size(circuit)
         circuit = done[stage] = after if is_smaller or stage == "gate_order" else circuit
         if report is not None:
-            seconds = thread_time() - begin
-            is_cut = stage != "gate_order" and seconds > CUT_SHARE.get(stage, 1.0) * share
-            report.append(describe(stage, circuit, seconds, is_cut=is_cut))
+            report.append(describe(stage, circuit, thread_time() - begin))
     return circuit
 
 

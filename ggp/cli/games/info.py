@@ -23,7 +23,7 @@ from ggp.engines.loading import find_rules, make_game, read_program
 from ggp.game import Game
 
 if TYPE_CHECKING:
-    from ggp.circuit.file import CompiledCircuit
+    from ggp.circuit.cache import CompiledCircuit
 
 
 @click.command("info")

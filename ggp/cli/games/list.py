@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import click
 
 from gdl.syntax.parser import decode
 from ggp.analysis.sheet_comment import read_comment
-from ggp.engines.loading import game_folders
+from ggp.web.catalog import sheets
 
 
 @click.command("list")
@@ -32,16 +35,9 @@ def command(words: tuple[str, ...]) -> None:
         click.echo(f"no game mentions {' and '.join(words)}" if words else "no games", err=True)
 
 
-def _games() -> list[dict[str, str]]:
-    """Name, title and kind of each game, by name; the first folder's if two have one name."""
-    found: dict[str, dict[str, str]] = {}
-    for folder in game_folders():
-        for path in sorted(folder.glob("*.kif")):
-            if path.stem not in found:
-                try:
-                    comment = read_comment(decode(path.read_bytes()))
-                except (OSError, ValueError):
-                    continue
-                kind = comment.fields.get("kind", "")
-                found[path.stem] = {"name": path.stem, "title": comment.title, "kind": kind}
-    return [found[name] for name in sorted(found)]
+def _games() -> Iterator[dict[str, str]]:
+    """Name, title and kind of each game, by name."""
+    for name, path in sorted(sheets().items()):
+        with suppress(OSError, ValueError):
+            comment = read_comment(decode(path.read_bytes()))
+            yield {"name": name, "title": comment.title, "kind": comment.fields.get("kind", "")}

@@ -21,10 +21,6 @@ command = LazyGroup(
 
     Ctrl-C ends the work: the results so far are kept, and the same command resumes.""",
     package=__name__,
-    hints={
-        "options": "`ggp tournament --agents mcts mcts:policy=mast --set until=sprt:0:50` compares options",
-        "endings": "`ggp solve GAME --save FILE` writes a table of all positions",
-    },
     lines={
         "book": "Build an opening book by long searches of the first plies.",
         "evaluation": "Train a linear evaluation by self-play.",

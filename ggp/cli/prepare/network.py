@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ggp.engines.compiled import CompiledGame
     from ggp.knowledge.taught import TaughtNetwork
     from ggp.teaching.generations import Teaching, TeachingProgress
-    from ggp.teaching.state import TeachingState
 
 REPETITIONS = 30
 """Matches of mcts with the network against mcts without, for each role."""
@@ -40,9 +39,8 @@ def command(file: str, minutes: float, workers: int | None) -> None:
 
     Each generation plays 512 matches, learns from all recent ones and plays against the best before it. With
     --workers, these processes play while this one learns, each 512 matches a generation. At the end, matches
-    choose the best use of the network and test whether mcts plays better with it, at 0.2 s a move. It is
-    kept for the game, next to all generations; mcts uses it if it won this test significantly, or with
-    net=FILE.
+    test whether mcts plays better with the network, at 0.2 s a move. It is kept for the game, next to all
+    generations; mcts uses it if it won this test significantly, or with net=FILE.
 
     The same command resumes. Needs torch: pip install 'ggp-lanes[learn]'.
     """
@@ -65,9 +63,9 @@ def command(file: str, minutes: float, workers: int | None) -> None:
     try:
         with reported_as(game.name, *mistakes):
             import_torch()
-            begin, state = _earlier(place, game)
+            begin = _earlier(place, game)
             with contextlib.nullcontext() if workers is None else open_workers(workers) as pool:
-                teaching = Teaching(game, options, begin, state=state, pool=pool)
+                teaching = Teaching(game, options, begin, pool=pool)
                 is_interrupted = _teach(teaching, game, place)
             taught = teaching.best
             if not is_interrupted:
@@ -80,55 +78,35 @@ def command(file: str, minutes: float, workers: int | None) -> None:
         sys.exit(130)
 
 
-def _earlier(place: Path, game: CompiledGame) -> tuple[TaughtNetwork | None, TeachingState | None]:
-    """The network trained so far, and its history. Raises OSError, KnowledgeFileError."""
-    from ggp.knowledge.folder import KnowledgeFileError
+def _earlier(place: Path, game: CompiledGame) -> TaughtNetwork | None:
+    """The network trained so far. Raises OSError, KnowledgeFileError."""
     from ggp.knowledge.taught import TaughtNetwork
-    from ggp.teaching.state import TeachingState
 
     if not place.is_file():
-        return None, None
+        return None
     found = TaughtNetwork.load(place, game)
-    state, kept = None, TeachingState.place_next_to(place)
-    try:
-        state = TeachingState.load(kept, game) if kept.is_file() else None
-    except KnowledgeFileError as error:
-        click.echo(f"continuing without earlier samples: {error}", err=True)
-    samples = "no" if state is None else f"{len(state.samples):,}"
-    generation = found.generation if state is None else state.generation
-    text = f"continuing from generation {generation} with {samples} samples (delete {place} to begin again)"
+    text = f"continuing from generation {found.generation} (delete {place} to begin again)"
     click.echo(f"{game.name}: {text}", err=True)
-    return found, state
+    return found
 
 
 def _teach(teaching: Teaching, game: CompiledGame, place: Path) -> bool:
-    """Train, choose the playout share, and keep every generation; return whether Ctrl-C ended it."""
-    from ggp.teaching.state import TeachingState
-
+    """Train, and keep every generation; return whether Ctrl-C ended it."""
     latest: TeachingProgress | None = None
-    try:
-        with (
-            interruptible(game.name, KEPT) as work,
-            status_line(f"{game.name}: first matches, by playouts") as show,
-        ):
-            for latest in teaching.run():
-                show(f"{game.name}: {progress_text(latest)} (Ctrl-C keeps it)")
-                if latest.is_best:
-                    teaching.best.save(place, game)
-                    kept = place.with_name(f"{place.stem}-{latest.generation:04}{place.suffix}")
-                    teaching.best.save(kept, game)
-            if latest is not None:
-                click.echo(progress_text(latest))
-                show(f"{game.name}: side by side against playouts, at equal time")
-                for share, (mine, other), found in teaching.find_share():
-                    parts = {0.0: "priors with playouts", 1.0: "values alone"}
-                    use = parts.get(share, "half value, half playout")
-                    click.echo(f"{use}, {mine} simulations against {other} playouts: {found}")
-        teaching.best.save(place, game)
-        return work.is_interrupted
-    finally:
+    with (
+        interruptible(game.name, KEPT) as work,
+        status_line(f"{game.name}: first matches, by playouts") as show,
+    ):
+        for latest in teaching.run():
+            show(f"{game.name}: {progress_text(latest)} (Ctrl-C keeps it)")
+            if latest.is_best:
+                teaching.best.save(place, game)
+                kept = place.with_name(f"{place.stem}-{latest.generation:04}{place.suffix}")
+                teaching.best.save(kept, game)
         if latest is not None:
-            teaching.state().save(TeachingState.place_next_to(place), game)
+            click.echo(progress_text(latest))
+    teaching.best.save(place, game)
+    return work.is_interrupted
 
 
 def _judge(taught: TaughtNetwork, game: CompiledGame, place: Path) -> tuple[TaughtNetwork, bool]:

@@ -9,24 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ggp.beliefs.step_kernels import mixed_number
 from ggp.circuit.tables import Int32Array
-from ggp.env.kernels.arrays import (
-    BAD,
-    BYTE_ACTIONS,
-    HELD,
-    HOLD,
-    IDLE,
-    LIVE,
-    MOVED,
-    NO_CHOICE,
-    RESTART,
-    RESTARTED,
-    WORK,
-    Batch,
-    EnvTables,
-    Scratch,
-    environments_of,
-)
+from ggp.env.kernels import arrays as c
+from ggp.env.kernels.arrays import Batch, EnvTables, Scratch, environments_of
 from ggp.jit.compiling import inlined, piece
 from ggp.jit.rows import (
     Index,
@@ -53,11 +39,8 @@ def next_number(seed: NDArray[np.uint64], n: Index, count: Index) -> Index:
     bound = np.uint64(count)
     threshold = (np.uint64(0) - bound) % bound
     while True:
+        z = mixed_number(seed[n])
         seed[n] += np.uint64(0x9E3779B97F4A7C15)
-        z = seed[n]
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
         if z >= threshold:
             return np.int64(z % bound)
 
@@ -84,24 +67,24 @@ def put_actions(
     agents = env.agent_role.shape[0]
     flags = block * (2 + agents)
     for a in range(agents):
-        store(mask, WORK + a, load(old.flags, flags + 1 + a))
-        store(mask, WORK + 2 * agents + a, fill(value, np.uint64(0)))
-    store(mask, HELD, fill(value, np.uint64(0)))
-    store(mask, RESTARTED, fill(value, np.uint64(0)))
+        store(mask, c.WORK + a, load(old.flags, flags + 1 + a))
+        store(mask, c.WORK + 2 * agents + a, fill(value, np.uint64(0)))
+    store(mask, c.HELD, fill(value, np.uint64(0)))
+    store(mask, c.RESTARTED, fill(value, np.uint64(0)))
     for w in range(word_count(mask)):
         start, members = environments_of(old, block, w)
         others = 0
         for lane in range(members):
-            others += actions[(start + lane) * _columns(env)] <= HOLD
+            others += actions[(start + lane) * _columns(env)] <= c.HOLD
         if others > 0:
             _hold_or_restart(env, scratch, actions, start, members, w)
-        free = get_word(old.flags, flags + LIVE, w) & ~(
-            get_word(mask, HELD, w) | get_word(mask, RESTARTED, w)
+        free = get_word(old.flags, flags + c.LIVE, w) & ~(
+            get_word(mask, c.HELD, w) | get_word(mask, c.RESTARTED, w)
         )
         # Lanes outside `free` keep the flags of the old state as what agents said, and get no move.
         for a in range(agents):
-            acts = free if env.is_joint != 0 else free & get_word(mask, WORK + a, w)
-            if env.action_count > BYTE_ACTIONS:
+            acts = free if env.is_joint != 0 else free & get_word(mask, c.WORK + a, w)
+            if env.action_count > c.BYTE_ACTIONS:
                 _put_one_by_one(tables, env, scratch, actions, a, w, acts, start)
                 continue
             if a == 0 or env.is_joint != 0:
@@ -116,10 +99,10 @@ def _hold_or_restart(
     """Find the HELD and RESTARTED lanes of word `w`, whose environments are `members` from `start` on."""
     for lane in range(members):
         action = actions[(start + lane) * _columns(env)]
-        if action == HOLD:
-            set_lane(scratch.mask, HELD, 64 * w + lane)
-        elif action == RESTART:
-            set_lane(scratch.mask, RESTARTED, 64 * w + lane)
+        if action == c.HOLD:
+            set_lane(scratch.mask, c.HELD, 64 * w + lane)
+        elif action == c.RESTART:
+            set_lane(scratch.mask, c.RESTARTED, 64 * w + lane)
 
 
 @inlined
@@ -132,8 +115,10 @@ def _note_actions(
     noted = scratch.actions
     for lane in range(members):
         action = actions[(start + lane) * columns + column]
-        is_byte = np.uint32(action) < np.uint32(BYTE_ACTIONS)
-        noted[lane] = np.uint8(action) if is_byte else np.uint8(IDLE if action == NO_CHOICE else BYTE_ACTIONS)
+        is_byte = np.uint32(action) < np.uint32(c.BYTE_ACTIONS)
+        noted[lane] = (
+            np.uint8(action) if is_byte else np.uint8(c.IDLE if action == c.NO_CHOICE else c.BYTE_ACTIONS)
+        )
 
 
 @inlined
@@ -144,9 +129,9 @@ def _put_noted(
     value, mask, noted = scratch.value, scratch.mask, scratch.actions
     said = lanes
     if env.is_joint != 0:
-        acts = get_word(mask, WORK + agent, w)
-        said = lanes & (acts | ~bytes_equal(noted, 0, np.uint8(IDLE)))
-        set_word(mask, WORK + agent, w, acts | said)
+        acts = get_word(mask, c.WORK + agent, w)
+        said = lanes & (acts | ~bytes_equal(noted, 0, np.uint8(c.IDLE)))
+        set_word(mask, c.WORK + agent, w, acts | said)
     wrong = said
     for k in range(env.action_count):
         slot = np.int64(env.slot[agent, k])
@@ -155,7 +140,7 @@ def _put_noted(
             node = np.int64(tables.slot_node[slot])
             set_word(value, node, w, get_word(value, node, w) | chosen)
             wrong &= ~chosen
-    row = WORK + 2 * env.agent_role.shape[0] + agent
+    row = c.WORK + 2 * env.agent_role.shape[0] + agent
     set_word(mask, row, w, get_word(mask, row, w) | wrong)
 
 
@@ -179,13 +164,13 @@ def _put_one_by_one(
         column = agent if env.is_joint != 0 else 0
         action = np.int64(actions[(start + place) * _columns(env) + column])
         if env.is_joint != 0:
-            if action == NO_CHOICE and not has_lane(mask, WORK + agent, lane):
+            if action == c.NO_CHOICE and not has_lane(mask, c.WORK + agent, lane):
                 continue
-            set_lane(mask, WORK + agent, lane)
+            set_lane(mask, c.WORK + agent, lane)
         if 0 <= action < env.action_count and env.slot[agent, action] >= 0:
             set_lane(scratch.value, np.int64(tables.slot_node[env.slot[agent, action]]), lane)
         else:
-            set_lane(mask, WORK + 2 * env.agent_role.shape[0] + agent, lane)
+            set_lane(mask, c.WORK + 2 * env.agent_role.shape[0] + agent, lane)
 
 
 @inlined
@@ -196,16 +181,16 @@ def find_illegal(tables: LaneTables, env: EnvTables, scratch: Scratch, live: Row
     bad = fill(value, np.uint64(0))
     for a in range(agents):
         role = np.int64(env.agent_role[a])
-        said = load(mask, WORK + a) & live
-        wrong = load(mask, WORK + 2 * agents + a)
+        said = load(mask, c.WORK + a) & live
+        wrong = load(mask, c.WORK + 2 * agents + a)
         for s in range(tables.first_slot[role], tables.first_slot[role + 1]):
             is_legal = literal(value, np.int64(tables.slot_literal[s]))
             wrong = wrong | (load(value, np.int64(tables.slot_node[s])) & ~is_legal)
-        store(mask, WORK + 2 * agents + a, wrong & said)
+        store(mask, c.WORK + 2 * agents + a, wrong & said)
         bad = bad | (wrong & said)
         force(tables, value, role, live & ~said)
-    store(mask, BAD, bad)
-    store(mask, MOVED, live & ~bad)
+    store(mask, c.BAD, bad)
+    store(mask, c.MOVED, live & ~bad)
 
 
 @inlined
@@ -224,7 +209,7 @@ def draw_chance(
     """Select a random legal move of `role` in the MOVED lanes, one lane after the other."""
     first, end = tables.first_slot[role], tables.first_slot[role + 1]
     for lane in range(min(64 * word_count(mask), seed.shape[0] - start)):
-        if not has_lane(mask, MOVED, lane):
+        if not has_lane(mask, c.MOVED, lane):
             continue
         legal = 0
         for s in range(first, end):

@@ -42,11 +42,11 @@ LIVE = 0
 Row 1 + a: agent a acts (if agents act at once: has a choice). Row 1 + A: the game ended by its rules.
 """
 
-MOVED, BAD, SEVERAL, STUCK, CONFLICT, CHANCE, ENDED, OVER, HELD, RESTARTED, WORK = range(11)
+MOVED, BAD, STUCK, CONFLICT, CHANCE, ENDED, OVER, HELD, RESTARTED, WORK = range(10)
 """Rows of `Scratch.mask`.
 
 MOVED      takes the next state          BAD        has an illegal action
-SEVERAL    an agent has a choice         STUCK      a role has no legal move
+STUCK      a role has no legal move
 CONFLICT   two agents have a choice, where actions are those of one
 CHANCE     `random` moves, and no agent has a choice
 ENDED      the game ends in this step    OVER       nothing is to be played
@@ -55,7 +55,7 @@ WORK       A rows: the agent acts; A more: its legal moves are not all of waitin
 """
 
 CHANCE_LIMIT = 1000
-"""Steps that chance or forced moves may take in a row before a game counts as stuck."""
+"""Steps that chance may take in a row before a game counts as stuck."""
 
 
 class EnvTables(NamedTuple):
@@ -153,7 +153,6 @@ class StepRules(NamedTuple):
     end: int
     max_steps: int
     is_resetting: int
-    skips_forced: int
     begins_alike: int
 
 

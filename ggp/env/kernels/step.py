@@ -11,30 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ggp.circuit.tables import Int32Array
+from ggp.env.kernels import arrays as c
 from ggp.env.kernels.act import clear_all_moves, draw_chance, find_illegal, force, put_actions
-from ggp.env.kernels.arrays import (
-    BAD,
-    CHANCE,
-    CHANCE_LIMIT,
-    CONFLICT,
-    ENDED,
-    HELD,
-    LIVE,
-    MOVED,
-    OVER,
-    RESTARTED,
-    SEVERAL,
-    STUCK,
-    WORK,
-    Batch,
-    EnvTables,
-    Readings,
-    Scratch,
-    Share,
-    Step,
-    environments_of,
-    lanes_of,
-)
+from ggp.env.kernels.arrays import Batch, EnvTables, Readings, Scratch, Share, Step, environments_of, lanes_of
 from ggp.env.kernels.write import give_rewards, write_block
 from ggp.jit.compiling import inlined, kernel
 from ggp.jit.rows import (
@@ -60,7 +39,7 @@ from ggp.lanes.step import advance, settle_choices, settle_successors
 def _sense(env: EnvTables, scratch: Scratch) -> None:
     """Remember what agents sense of the step of the MOVED lanes. SEES must be settled."""
     value, memory = scratch.value, scratch.memory
-    moved = load(scratch.mask, MOVED)
+    moved = load(scratch.mask, c.MOVED)
     views, count = env.sensed.shape
     for v in range(views):
         for p in range(count):
@@ -101,7 +80,7 @@ def _choices_of(tables: LaneTables, env: EnvTables, value: Rows, role: Index) ->
 
 @inlined
 def _read_choices(tables: LaneTables, env: EnvTables, scratch: Scratch) -> None:
-    """Who has to act, in all lanes: SEVERAL, STUCK, CONFLICT, CHANCE and WORK. LEGAL must be settled. Where
+    """Who has to act, in all lanes: STUCK, CONFLICT, CHANCE and WORK. LEGAL must be settled. Where
     no agent has a choice, the first acts whose move is not one of waiting, else the first of all."""
     value, mask = scratch.value, scratch.mask
     agents = env.agent_role.shape[0]
@@ -112,23 +91,22 @@ def _read_choices(tables: LaneTables, env: EnvTables, scratch: Scratch) -> None:
         stuck = stuck | ~one
         conflict = conflict | (chosen & several)
         chosen = chosen | several
-        store(mask, WORK + a, several)
-        store(mask, WORK + agents + a, acting)
-    store(mask, SEVERAL, chosen)
-    store(mask, CONFLICT, conflict if env.is_joint == 0 else zero)
-    store(mask, CHANCE, zero)
+        store(mask, c.WORK + a, several)
+        store(mask, c.WORK + agents + a, acting)
+    store(mask, c.CONFLICT, conflict if env.is_joint == 0 else zero)
+    store(mask, c.CHANCE, zero)
     if env.chance >= 0:
         one, several, acting = _choices_of(tables, env, value, np.int64(env.chance))
         stuck = stuck | ~one
-        store(mask, CHANCE, acting & ~chosen)
-    store(mask, STUCK, stuck)
+        store(mask, c.CHANCE, acting & ~chosen)
+    store(mask, c.STUCK, stuck)
     if env.is_joint == 0:
         taken = chosen
         for a in range(agents):
-            acting = load(mask, WORK + agents + a) & ~taken
-            store(mask, WORK + a, load(mask, WORK + a) | acting)
+            acting = load(mask, c.WORK + agents + a) & ~taken
+            store(mask, c.WORK + a, load(mask, c.WORK + a) | acting)
             taken = taken | acting
-        store(mask, WORK, load(mask, WORK) | ~taken)
+        store(mask, c.WORK, load(mask, c.WORK) | ~taken)
 
 
 @inlined
@@ -137,7 +115,7 @@ def _follow_moves(share: Share) -> None:
     env, scratch = share.env, share.scratch
     settle_successors(share.of_step, scratch.value, env.sensed.shape[1] > 0)
     _sense(env, scratch)
-    value, moved = scratch.value, load(scratch.mask, MOVED)
+    value, moved = scratch.value, load(scratch.mask, c.MOVED)
     advance(share.of_step, value, scratch.saved, moved, value, np.int64(1))
     settle_choices(share.of_state, scratch.value)
     _read_choices(share.of_state, env, scratch)
@@ -147,26 +125,25 @@ def _follow_moves(share: Share) -> None:
 def _move_without_choice(share: Share, batch: Batch, block: Index) -> None:
     """Let chance move in the MOVED lanes in which no agent has a choice, until none is left. LEGAL must be
     settled and the choices read; afterwards they are again."""
-    of_state, of_step, env, scratch, rules = share
-    if env.chance < 0 and rules.skips_forced == 0:
+    of_state, of_step, env, scratch, _ = share
+    if env.chance < 0:
         return
     value, mask = scratch.value, scratch.mask
-    for _ in range(CHANCE_LIMIT):
-        idle = load(mask, CHANCE) if rules.skips_forced == 0 else ~load(mask, SEVERAL)
-        idle = idle & load(mask, MOVED) & ~load(mask, STUCK) & ~literal(value, np.int64(of_state.terminal))
-        store(mask, MOVED, idle)
+    for _ in range(c.CHANCE_LIMIT):
+        idle = load(mask, c.CHANCE) & load(mask, c.MOVED) & ~load(mask, c.STUCK)
+        idle = idle & ~literal(value, np.int64(of_state.terminal))
+        store(mask, c.MOVED, idle)
         if not any_lane(idle):
             return
         clear_all_moves(of_step, value)
         for role in range(of_state.role_count):
             if role != env.chance:
                 force(of_state, value, role, idle)
-        if env.chance >= 0:
-            start, _ = lanes_of(batch, block)
-            draw_chance(of_state, np.int64(env.chance), value, mask, batch.seed, start)
+        start, _ = lanes_of(batch, block)
+        draw_chance(of_state, np.int64(env.chance), value, mask, batch.seed, start)
         settle_choices(of_step, value)
         _follow_moves(share)
-    store(mask, STUCK, load(mask, STUCK) | load(mask, MOVED))
+    store(mask, c.STUCK, load(mask, c.STUCK) | load(mask, c.MOVED))
 
 
 @inlined
@@ -174,26 +151,26 @@ def _find_ended(share: Share, batch: Batch, live: Row, block: Index) -> None:
     """Count a step in live lanes; ENDED: those whose game is over now."""
     mask, max_steps = share.scratch.mask, share.rules.max_steps
     over = literal(share.scratch.value, np.int64(share.of_state.terminal))
-    store(mask, ENDED, (over | load(mask, BAD) | load(mask, STUCK)) & live)
-    store(mask, OVER, ~live)
+    store(mask, c.ENDED, (over | load(mask, c.BAD) | load(mask, c.STUCK)) & live)
+    store(mask, c.OVER, ~live)
     for w in range(word_count(mask)):
         start, members = environments_of(batch, block, w)
-        playing = ~get_word(mask, OVER, w)
+        playing = ~get_word(mask, c.OVER, w)
         late = 0
         for lane in range(members):
             batch.steps[start + lane] += np.int32((playing >> np.uint64(lane)) & np.uint64(1))
             late += batch.steps[start + lane] >= max_steps
         if late > 0:
             for lane in range(members):
-                if batch.steps[start + lane] >= max_steps and not has_lane(mask, OVER, 64 * w + lane):
-                    set_lane(mask, ENDED, 64 * w + lane)
+                if batch.steps[start + lane] >= max_steps and not has_lane(mask, c.OVER, 64 * w + lane):
+                    set_lane(mask, c.ENDED, 64 * w + lane)
 
 
 @inlined
 def _begin_games(share: Share, batch: Batch, block: Index) -> None:
     tables, env, scratch, rules = share.of_state, share.env, share.scratch, share.rules
     value, mask = scratch.value, scratch.mask
-    ended = load(mask, ENDED)
+    ended = load(mask, c.ENDED)
     for f in range(tables.fluent_count):
         x = fill(value, env.initial[f]) & ended
         store(value, 1 + f, (load(value, 1 + f) & ~ended) | x)
@@ -204,7 +181,7 @@ def _begin_games(share: Share, batch: Batch, block: Index) -> None:
     store(batch.flags, flags + 1 + agents, load(batch.flags, flags + 1 + agents) & ~ended)
     for w in range(word_count(mask)):
         start, _ = environments_of(batch, block, w)
-        bits = get_word(mask, ENDED, w)
+        bits = get_word(mask, c.ENDED, w)
         while bits != 0:
             batch.steps[start + lowest_bit(bits)] = 0
             bits &= bits - np.uint64(1)
@@ -214,7 +191,7 @@ def _begin_games(share: Share, batch: Batch, block: Index) -> None:
         return
     settle_choices(tables, value)
     _read_choices(tables, env, scratch)
-    store(mask, MOVED, ended)
+    store(mask, c.MOVED, ended)
     _move_without_choice(share, batch, block)
 
 
@@ -225,7 +202,7 @@ def _offer_first_choice(tables: LaneTables, env: EnvTables, scratch: Scratch, la
     value, mask = scratch.value, scratch.mask
     for a in range(env.agent_role.shape[0]):
         acts = fill(value, env.first_acts[a]) & lanes
-        store(mask, WORK + a, (load(mask, WORK + a) & ~lanes) | acts)
+        store(mask, c.WORK + a, (load(mask, c.WORK + a) & ~lanes) | acts)
         if env.is_joint == 0 and env.first_acts[a] == 0:
             continue
         for k in range(env.action_count):
@@ -246,20 +223,20 @@ def begin_blocks(
     scratch, mask = share.scratch, share.scratch.mask
     is_conflict = False
     for block in range(share.rules.first, share.rules.end):
-        store(mask, ENDED, fill(mask, np.uint64(0)))
+        store(mask, c.ENDED, fill(mask, np.uint64(0)))
         _, count = lanes_of(batch, block)
         for lane in range(count):
-            set_lane(mask, ENDED, lane)
-        store(mask, BAD, fill(mask, np.uint64(0)))
-        live = load(mask, ENDED)
+            set_lane(mask, c.ENDED, lane)
+        store(mask, c.BAD, fill(mask, np.uint64(0)))
+        live = load(mask, c.ENDED)
         _begin_games(share, batch, block)
-        is_conflict |= any_lane(load(mask, CONFLICT) & live)
+        is_conflict |= any_lane(load(mask, c.CONFLICT) & live)
         # A game may be over as soon as it has begun: it is rewarded, and does not begin again.
         is_over = literal(scratch.value, np.int64(share.of_state.terminal))
-        store(mask, ENDED, live & (load(mask, STUCK) | is_over))
-        store(mask, OVER, ~live)
+        store(mask, c.ENDED, live & (load(mask, c.STUCK) | is_over))
+        store(mask, c.OVER, ~live)
         give_rewards(share, batch, readings, block)
-        store(mask, OVER, ~live | load(mask, ENDED))
+        store(mask, c.OVER, ~live | load(mask, c.ENDED))
         write_block(share, batch, readings, block)
     return is_conflict
 
@@ -280,7 +257,7 @@ def step_blocks(share_in_memory: Unboxed[Share], step_in_memory: Unboxed[Step], 
     is_conflict = False
     for block in range(rules.first, rules.end):
         flags = block * (1 + by_rules)
-        live = load(old.flags, flags + LIVE)
+        live = load(old.flags, flags + c.LIVE)
         start, members = lanes_of(batch, block)
         for n in range(start, start + members):
             batch.steps[n] = old.steps[n]
@@ -291,8 +268,8 @@ def step_blocks(share_in_memory: Unboxed[Share], step_in_memory: Unboxed[Step], 
         # The lanes hold the old states, their legal moves are known and none is made.
 
         put_actions(of_step, env, old, scratch, actions, block)
-        restarted = load(mask, RESTARTED)
-        playing = live & ~load(mask, HELD) & ~restarted
+        restarted = load(mask, c.RESTARTED)
+        playing = live & ~load(mask, c.HELD) & ~restarted
         store(batch.flags, flags + by_rules, load(old.flags, flags + by_rules) & ~restarted)
         _recall(env, scratch, old, playing, block)
         find_illegal(of_step, env, scratch, playing)
@@ -304,17 +281,17 @@ def step_blocks(share_in_memory: Unboxed[Share], step_in_memory: Unboxed[Step], 
 
         _follow_moves(share)
         _move_without_choice(share, batch, block)
-        is_conflict |= any_lane(load(mask, CONFLICT) & live)
+        is_conflict |= any_lane(load(mask, c.CONFLICT) & live)
         _find_ended(share, batch, playing, block)
-        store(mask, OVER, ~(live | restarted))
+        store(mask, c.OVER, ~(live | restarted))
         give_rewards(share, batch, readings, block)
         # All lanes hold their new states, whose ends and rewards are written.
 
-        ended = load(mask, ENDED)
+        ended = load(mask, c.ENDED)
         if rules.is_resetting == 0:
-            store(mask, OVER, load(mask, OVER) | ended)
+            store(mask, c.OVER, load(mask, c.OVER) | ended)
             ended = ended & ~ended
-        store(mask, ENDED, ended | restarted)
+        store(mask, c.ENDED, ended | restarted)
         if any_lane(ended | restarted):
             _begin_games(share, batch, block)
         write_block(share, batch, readings, block)

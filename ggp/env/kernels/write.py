@@ -6,21 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.env.kernels.arrays import (
-    BAD,
-    ENDED,
-    LIVE,
-    NO_AGENT,
-    NO_GOAL,
-    OVER,
-    WORK,
-    Batch,
-    EnvTables,
-    Readings,
-    Scratch,
-    Share,
-    environments_of,
-)
+from ggp.env.kernels import arrays as c
+from ggp.env.kernels.arrays import Batch, EnvTables, Readings, Scratch, Share, environments_of
 from ggp.jit.compiling import inlined
 from ggp.jit.rows import (
     ALL_ONES,
@@ -51,8 +38,8 @@ def give_rewards(share: Share, batch: Batch, readings: Readings, block: Index) -
     value, mask = share.scratch.value, share.scratch.mask
     agents = share.env.agent_role.shape[0]
     by_rules = block * (2 + agents) + 1 + agents
-    ended = load(mask, ENDED)
-    over = load(mask, BAD) | literal(value, np.int64(share.of_state.terminal))
+    ended = load(mask, c.ENDED)
+    over = load(mask, c.BAD) | literal(value, np.int64(share.of_state.terminal))
     store(batch.flags, by_rules, load(batch.flags, by_rules) | (ended & over))
     for w in range(word_count(mask)):
         start, members = environments_of(batch, block, w)
@@ -60,10 +47,10 @@ def give_rewards(share: Share, batch: Batch, readings: Readings, block: Index) -
             break
         for i in range(start * agents, (start + members) * agents):
             readings.reward[i] = 0.0
-            readings.goal[i] = NO_GOAL
+            readings.goal[i] = c.NO_GOAL
         well = get_word(batch.flags, by_rules, w)
         spread_64(readings.terminated, start, well)
-        spread_64(readings.truncated, start, (get_word(mask, ENDED, w) | get_word(mask, OVER, w)) & ~well)
+        spread_64(readings.truncated, start, (get_word(mask, c.ENDED, w) | get_word(mask, c.OVER, w)) & ~well)
     _give_goals(share, batch, readings, block)
     _punish(share.env, share.scratch, batch, readings, block)
 
@@ -73,7 +60,7 @@ def _give_goals(share: Share, batch: Batch, readings: Readings, block: Index) ->
     tables, env, scratch = share.of_state, share.env, share.scratch
     value, mask, rows = scratch.value, scratch.mask, scratch.rows
     agents = env.agent_role.shape[0]
-    over = load(mask, ENDED) & ~load(mask, BAD) & literal(value, np.int64(tables.terminal))
+    over = load(mask, c.ENDED) & ~load(mask, c.BAD) & literal(value, np.int64(tables.terminal))
     if not any_lane(over):
         return
     # Only now: often no game of a block ends in a step, and goals can be most of a circuit.
@@ -99,12 +86,12 @@ def _punish(env: EnvTables, scratch: Scratch, batch: Batch, readings: Readings, 
     agents = env.agent_role.shape[0]
     for w in range(word_count(mask)):
         start, _ = environments_of(batch, block, w)
-        bits = get_word(mask, ENDED, w) & get_word(mask, BAD, w)
+        bits = get_word(mask, c.ENDED, w) & get_word(mask, c.BAD, w)
         while bits != 0:
             lane = lowest_bit(bits)
             bits &= bits - np.uint64(1)
             for a in range(agents):
-                is_guilty = has_lane(mask, WORK + 2 * agents + a, 64 * w + lane)
+                is_guilty = has_lane(mask, c.WORK + 2 * agents + a, 64 * w + lane)
                 readings.reward[(start + lane) * agents + a] = -1.0 if is_guilty else agents - 1.0
 
 
@@ -187,7 +174,7 @@ def _write_observation(
     is_each = env.is_joint != 0 and views > 1
     for v in range(views):
         is_chosen = v > 0 and not is_each
-        acts = load(mask, WORK + v) if is_chosen else fill(mask, ALL_ONES)
+        acts = load(mask, c.WORK + v) if is_chosen else fill(mask, ALL_ONES)
         first = v * count if is_each else 0
         for k in range(count):
             seen = load(memory, v * count + k) if is_sensed else literal(value, np.int64(env.observed[v, k]))
@@ -203,13 +190,13 @@ def _write_mask(share: Share, readings: Readings, total: Index, block: Index) ->
     tables, env, scratch = share.of_state, share.env, share.scratch
     value, mask, rows = scratch.value, scratch.mask, scratch.rows
     agents = env.agent_role.shape[0]
-    over = load(mask, OVER)
+    over = load(mask, c.OVER)
     width = env.action_count if env.is_joint == 0 else agents * env.action_count
     for k in range(width):
         store(rows, k, over)
     for a in range(agents):
         offset = 0 if env.is_joint == 0 else a * env.action_count
-        acts = load(mask, WORK + a) if env.is_joint == 0 else ~over
+        acts = load(mask, c.WORK + a) if env.is_joint == 0 else ~over
         for k in range(env.action_count):
             if env.slot[a, k] >= 0:
                 x = literal(value, np.int64(tables.slot_literal[env.slot[a, k]])) & acts
@@ -230,7 +217,7 @@ def _write_current(env: EnvTables, batch: Batch, readings: Readings, block: Inde
             acts = get_word(batch.flags, flags + 1 + a, w)
             several |= one & acts
             one |= acts
-        readings.current[start : start + members] = NO_AGENT
+        readings.current[start : start + members] = c.NO_AGENT
         for a in range(env.agent_role.shape[0]):
             acts = get_word(batch.flags, flags + 1 + a, w) & ~several & (ALL_ONES >> np.uint64(64 - members))
             store_where(readings.current, start, acts, np.int32(a))
@@ -247,11 +234,11 @@ def write_block(share: Share, batch: Batch, readings: Readings, block: Index) ->
     remembered = 2 * env.sensed.shape[0] * env.sensed.shape[1]
     for i in range(remembered):
         store(batch.memory, remembered * block + i, load(scratch.memory, i))
-    live = ~load(mask, OVER)
+    live = ~load(mask, c.OVER)
     flags = block * (2 + agents)
-    store(batch.flags, flags + LIVE, live)
+    store(batch.flags, flags + c.LIVE, live)
     for a in range(agents):
-        store(batch.flags, flags + 1 + a, load(mask, WORK + a) & live)
+        store(batch.flags, flags + 1 + a, load(mask, c.WORK + a) & live)
     # The batch is the new state; what follows only reads it.
     total = batch.steps.shape[0]
     _write_current(env, batch, readings, block)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ggp.engines.compiled import CompiledGame
-from ggp.features.evaluation import LinearEvaluation
 from ggp.features.linear_form import LinearForm, LinearFormError
 from ggp.features.recognition import recognize_features
 from ggp.game import Game, GameError
@@ -26,7 +25,6 @@ from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.role_search import AnyAlphaBeta, RoleSearch
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, Estimate
-from ggp.search.alphabeta.symmetry import identity_image, symmetries_in_time
 from ggp.search.budget import Budget
 from ggp.search.protocol import Advice
 from ggp.solver.members import parse_coalition
@@ -34,8 +32,6 @@ from ggp.solver.members import parse_coalition
 _logger = logging.getLogger("ggp.players")
 ANALYSIS = 3.0
 """Time that choosing an evaluation may take, as a multiple of the time to set up the search."""
-SYMMETRY_SHARE, MAPPING_SHARE = 0.2, 0.3
-"""Maximum shares of the start clock to find symmetries, and of the rest to map the table."""
 
 
 class AlphaBetaAdvisor(Advisor):
@@ -51,7 +47,7 @@ class AlphaBetaAdvisor(Advisor):
     def __init__(
         self,
         own: AlphaBetaOptions | None = None,
-        weights: LinearEvaluation | LinearForm | None = None,
+        weights: LinearForm | None = None,
         function: Callable[[Game[Any], Any], float] | None = None,
     ) -> None:
         """Set the options; `weights` or `function` score the horizon instead of `own.evaluation`."""
@@ -60,7 +56,6 @@ class AlphaBetaAdvisor(Advisor):
         self.search: AlphaBeta | None = None
         self.evaluation = ""
         self._role_search: RoleSearch | None = None
-        self._is_counted = own.nodes is not None or own.depth is not None
 
     def prepare(self, game: Game[Any]) -> None:
         if not isinstance(game, CompiledGame) or self.function is not None:
@@ -93,7 +88,7 @@ class AlphaBetaAdvisor(Advisor):
                 found = self._reference(game, self.function)
         if found is not None:
             self._role_search = RoleSearch(found, setup.role, depth=self.own.depth)
-        elif self.function is not None or isinstance(self.weights, LinearForm):
+        elif self.function is not None or self.weights is not None:
             _logger.warning("%s: alpha-beta does not apply, so the evaluation is not used", game.name)
         return True
 
@@ -117,7 +112,8 @@ class AlphaBetaAdvisor(Advisor):
 
     def ponder(self, budget: Budget) -> None:
         if self._role_search is not None and not self._is_over:
-            self._role_search.run(budget)
+            with contextlib.suppress(AlphaBetaError):  # the next search for a move shows it
+                self._role_search.run(budget)
 
     def stop(self) -> None:
         self.search = self._role_search = None
@@ -134,17 +130,10 @@ class AlphaBetaAdvisor(Advisor):
 
     def _set_up(self, game: CompiledGame, budget: Budget) -> AlphaBeta:
         """The search, after a first look at the game, with an evaluation of the horizon."""
-        begin, images = time.monotonic(), None
-        if isinstance(self.weights, LinearForm):
-            images = identity_image(game)
-        elif not self._is_counted:
-            images = symmetries_in_time(game, budget.part(SYMMETRY_SHARE).deadline)
-        estimate = None
+        begin, estimate = time.monotonic(), None
         if self.weights is not None:
             estimate = Estimate(goal_weight=0, mobility_weight=0, weights=self.weights.scores(game))
-        search = AlphaBeta(game, estimate, images=images)
-        if not self._is_counted:
-            search.map_table(budget.part(MAPPING_SHARE).deadline)
+        search = AlphaBeta(game, estimate)
         search.search(game.initial_state(), budget, depth=1)
         now = time.monotonic()
         if self.weights is None:
@@ -160,8 +149,7 @@ class AlphaBetaAdvisor(Advisor):
         """Find the best evaluation of the horizon."""
         self.evaluation, estimate = find_estimate(
             game,
-            self.own.evaluation_options(),
-            search.images,
+            self.own.evaluation,
             seed=self._setup.seed,
             deadline=budget.deadline,
             is_timed=self.own.nodes is None,

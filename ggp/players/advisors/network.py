@@ -53,7 +53,6 @@ def _search(setup: MatchSetup, taught: TaughtNetwork, mebibytes: int) -> Network
         require_compiled(setup.game),
         setup.role,
         taught.network,
-        taught.share,
         seed=setup.seed,
         mebibytes=mebibytes,
     )

@@ -22,16 +22,16 @@ from ggp.features.recognition import recognize_features
 from ggp.search.alphabeta.goal_distance import goal_formula
 from ggp.search.alphabeta.kernels.distance import GoalFormula
 from ggp.search.alphabeta.learning import (
+    GAMES,
     MIN_NODES,
     NODES,
     SEARCHES,
     TABLE_MEBIBYTES,
-    LearningOptions,
     SelfPlayLearner,
     has_kinds,
     search_speed,
 )
-from ggp.search.alphabeta.options import AUTO, PARTS, EvaluationOptions
+from ggp.search.alphabeta.options import AUTO, PARTS
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import compare
 
@@ -45,24 +45,24 @@ _logger = logging.getLogger("ggp.players")
 
 def find_estimate(
     game: CompiledGame,
-    options: EvaluationOptions,
-    images: NDArray[np.int32],
+    evaluation: str = AUTO,
     *,
+    games: int = GAMES,
     seed: int = 0,
     deadline: float = math.inf,
     is_timed: bool = True,
 ) -> tuple[str, Estimate]:
     """The requested estimate, or the best one, with its name. Parts that a game does not have are left out.
 
-    images     its symmetries, see `ggp.search.alphabeta.symmetry`
+    games      of self-play to learn from, at most
     deadline   time.monotonic() seconds; what is not ready by then is left out
     is_timed   compare evaluations at equal time; else with equal nodes, so that only the seed matters
     Raises AlphaBetaError where alpha-beta cannot search the game.
     """
-    if options.evaluation == "mobility":
+    if evaluation == "mobility":
         return "mobility", Estimate()
-    is_auto = options.evaluation == AUTO
-    names = TRIED if is_auto else (options.evaluation,)
+    is_auto = evaluation == AUTO
+    names = TRIED if is_auto else (evaluation,)
     asked = {part for name in names for part in name.split("+")}
     features = recognize_features(game, deadline)
     formula = goal_formula(game, features, deadline) if "distance" in asked else None
@@ -72,8 +72,7 @@ def find_estimate(
     if "features" in asked:
         now = time.monotonic()
         until = now + (deadline - now) * (0.5 if is_auto else 1.0)
-        choice = LearningOptions(kind=options.kind, games=options.games, seed=seed)
-        learner = SelfPlayLearner(game, features, images, choice, until)
+        learner = SelfPlayLearner(game, features, games=games, seed=seed, deadline=until)
         weights = learner.spread_scores() if learner.run() else None
     found = {"distance": formula, "features": weights}
     have = {"mobility": True, **{part: value is not None for part, value in found.items()}}
@@ -88,7 +87,7 @@ def find_estimate(
     # If pieces differ in worth, captures matter most.
     guess = "features+mobility" if has_kinds(game, features) else "distance+mobility"
     guess = guess if guess in estimates else next(iter(estimates))
-    best = _best_of(game, estimates, guess, images, seed, deadline, is_timed)
+    best = _best_of(game, estimates, guess, seed, deadline, is_timed)
     return best, estimates[best]
 
 
@@ -97,9 +96,8 @@ def prepare_evaluations() -> None:
     """Compile the kernels that find an evaluation or load them from the cache, before any clock starts."""
     game = load(find_own_rules("tictactoe"), "lanes")
     assert isinstance(game, CompiledGame)
-    search = AlphaBeta(game, mebibytes=TABLE_MEBIBYTES)
-    search.search(game.initial_state(), depth=1)
-    find_estimate(game, EvaluationOptions("+".join(PARTS), games=1), search.images)
+    AlphaBeta(game, mebibytes=TABLE_MEBIBYTES).search(game.initial_state(), depth=1)
+    find_estimate(game, "+".join(PARTS), games=1)
 
 
 def _estimate(parts: list[str], formula: GoalFormula | None, weights: NDArray[np.int32] | None) -> Estimate:
@@ -117,7 +115,6 @@ def _best_of(
     game: CompiledGame,
     estimates: Mapping[str, Estimate],
     guess: str,
-    images: NDArray[np.int32],
     seed: int,
     deadline: float,
     is_timed: bool,
@@ -131,8 +128,7 @@ def _best_of(
     if len(names) == 1 or left <= 0:
         return guess
     searches = {
-        name: AlphaBeta(game, estimate, mebibytes=TABLE_MEBIBYTES, images=images)
-        for name, estimate in estimates.items()
+        name: AlphaBeta(game, estimate, mebibytes=TABLE_MEBIBYTES) for name, estimate in estimates.items()
     }
     nodes = dict.fromkeys(names, NODES)
     if is_timed:

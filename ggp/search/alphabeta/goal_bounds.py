@@ -10,15 +10,12 @@ three-valued logic, so that every goal the rules can still give is among the pos
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, Goal, cone_of
 from ggp.circuit.packed_gates import as_tuples
 from ggp.circuit.tables import circuit_of
 from ggp.engines.compiled import CompiledGame, once_per_game
-from ggp.engines.side_tables import side_tables
-from ggp.lanes.layout import LaneTables
-from ggp.native.background import NativeCode
+from ggp.engines.side_tables import SideTables, side_tables
 from ggp.search.alphabeta.latches import Latches, latches_of_goals
 from ggp.search.decisive.kept_circuits import with_goals
 from ggp.search.protocol import NO_SUM
@@ -27,25 +24,16 @@ MAX_INPUTS = 4_000
 """Maximum gate inputs: beyond that, one settling costs about as much as the game's own circuit."""
 
 
-class GoalBounds(NamedTuple):
-    """Tables of `bounds_circuit`, its machine code, and the sum of both roles' goals (NO_SUM: one role)."""
-
-    tables: LaneTables
-    native: NativeCode
-    goal_sum: int
-
-
 @once_per_game
-def goal_bounds(game: CompiledGame) -> GoalBounds | None:
+def goal_bounds(game: CompiledGame) -> SideTables | None:
     """The goal bounds of a game, made once.
 
     None if the circuit is too large or would never decide anything, or if it is not plain from the rules that
     the goals of two roles always have the same sum: a search that ends by bounds never sees that they do not.
     """
-    circuit = circuit_of(game.tables, game.terms, game.exclusive)
-    goal_sum = _sum_on_circuit(circuit)
-    if goal_sum is None:
+    if plain_goal_sum(game) is None:
         return None
+    circuit = circuit_of(game.tables, game.terms, game.exclusive)
     circuit = replace(circuit, gates=as_tuples(circuit.gates))  # once: there may be many
     cone = _cone(circuit, [goal.literal for goal in circuit.goals if goal.role == 0])
     gates = as_tuples(circuit.gates)
@@ -54,21 +42,17 @@ def goal_bounds(game: CompiledGame) -> GoalBounds | None:
     made = bounds_circuit(circuit, latches_of_goals(game))
     if all(goal.literal == TRUE_LITERAL for goal in made.goals) or made.literal_count > MAX_INPUTS:
         return None
-    return GoalBounds(*side_tables(game, made), goal_sum)
+    return side_tables(game, made)
 
 
 @once_per_game
 def plain_goal_sum(game: CompiledGame) -> int | None:
-    """The sum of both roles' goals if it is plain from the rules that it is always the same; else None."""
-    return _sum_on_circuit(circuit_of(game.tables, game.terms, game.exclusive))
-
-
-def _sum_on_circuit(circuit: Circuit) -> int | None:
     """The sum of both roles' goals if each goal of one has the literal of a goal of the other; else None.
     NO_SUM with one role."""
-    if len(circuit.terms.roles) == 1:
+    if len(game.roles) == 1:
         return NO_SUM
-    first, second = ({(g.literal, g.value) for g in circuit.goals if g.role == role} for role in (0, 1))
+    goals = circuit_of(game.tables, game.terms, game.exclusive).goals
+    first, second = ({(each.literal, each.value) for each in goals if each.role == role} for role in (0, 1))
     for goal_sum in {value + other for literal, value in first for same, other in second if literal == same}:
         if {(literal, goal_sum - value) for literal, value in first} == second:
             return goal_sum

@@ -15,14 +15,12 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.features.board_features import NOTHING, Features
-from ggp.features.evaluation import SLOPE, LinearEvaluation, goal_of_states
+from ggp.features.board_features import Features
 from ggp.features.learning import (
     FACTS,
     PIECES,
@@ -32,15 +30,15 @@ from ggp.features.learning import (
     learn_from_games,
     learn_weights,
 )
+from ggp.features.linear_form import EVEN_GOAL, LinearForm, WeightedFacts
 from ggp.features.recognition import recognize_features
-from ggp.integers import check_integers
 from ggp.search.alphabeta.estimate import SCALE
-from ggp.search.alphabeta.options import AUTO
 from ggp.search.alphabeta.search import AlphaBeta, Estimate
 from ggp.search.alphabeta.self_play import play_games
 from ggp.search.budget import Budget
 
 TABLE_MEBIBYTES = 4
+GAMES = 512
 NODES = 200
 """Maximum positions expanded by a search in self-play."""
 
@@ -69,29 +67,12 @@ _RECENT = 1024
 _logger = logging.getLogger("ggp.players")
 
 
-@dataclass(frozen=True)
-class LearningOptions:
-    """How to learn.
-
-    kind    of features: `pieces`, `cells`, `facts`, or `auto`: `pieces` if a role has several kinds of
-            pieces, else `facts`
-    games   of self-play, at most
-    """
-
-    kind: str = AUTO
-    games: int = 512
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Raises TypeError and ValueError for numbers that are not integers or too small."""
-        check_integers(self, games=0, seed=None)
-
-
 class SelfPlayLearner:
     """Learns from random playouts, then from games against itself.
 
     scores   int32[F+1] for `Estimate`, None before anything was learned
     recent   the latest games
+    was_interrupted   whether Ctrl-C ended learning
     curve    (games played, mean squared error, in (0..1)**2, of the results predicted for the newest batch)
     """
 
@@ -99,29 +80,26 @@ class SelfPlayLearner:
         self,
         game: CompiledGame,
         features: Features | None,
-        images: NDArray[np.int32],
-        options: LearningOptions,
+        *,
+        games: int = GAMES,
+        seed: int = 0,
         deadline: float = math.inf,
         remembered: int = _REMEMBERED,
     ) -> None:
-        """How to learn.
+        """How to learn: weights of pieces if a role has several kinds, else of facts.
 
-        images       the symmetries, see `ggp.search.alphabeta.symmetry`
+        games        of self-play, at most
         deadline     time.monotonic() seconds
         remembered   games to keep in `recent`
         """
-        self.game, self.images, self.options, self.deadline = game, images, options, deadline
-        has_board = features is not None and any(piece.owner != NOTHING for piece in features.pieces)
-        self.features = features if has_board else None
-        self.kind = options.kind
-        if self.features is None:
-            self.kind = FACTS
-        elif options.kind == AUTO:
-            self.kind = PIECES if has_kinds(game, self.features) else FACTS
+        self.game, self.features, self.games = game, features, games
+        self.seed, self.deadline = seed, deadline
+        self.kind = PIECES if has_kinds(game, features) else FACTS
         self.scores: NDArray[np.int32] | None = None
         self.recent: deque[PlayedGame] = deque(maxlen=remembered)
         self.curve: list[tuple[int, float]] = []
-        self._rng = random.Random(options.seed)
+        self.was_interrupted = False
+        self._rng = random.Random(seed)
 
     def run(self, report: Callable[[int, float], None] | None = None) -> bool:
         """Learn until the games are played or the deadline has passed; return whether anything was learned.
@@ -136,22 +114,22 @@ class SelfPlayLearner:
             self.features,
             self.kind,
             episodes=_EPISODES,
-            seed=self.options.seed,
+            seed=self.seed,
             deadline=self.deadline,
         )
         if not weights.episodes:
             return False
-        self.scores = feature_scores(self.game, self.features, weights, self.images)
+        self.scores = feature_scores(self.game, self.features, weights)
         played = 0
         nodes = NODES
-        while played < self.options.games and time.monotonic() < self.deadline:
+        while played < self.games and time.monotonic() < self.deadline:
             search = self._search()
             if played == 0:
                 left = self.deadline - time.monotonic()
                 nodes = round(min(NODES, search_speed(search, left / 20) * left / SEARCHES))
             if nodes < MIN_NODES:
                 break
-            new = self._play(search, min(_BATCH, self.options.games - played), _DEPTH, nodes, _EXPLORATION)
+            new = self._play(search, min(_BATCH, self.games - played), _DEPTH, nodes, _EXPLORATION)
             if not new:
                 break
             played += len(new)
@@ -163,12 +141,13 @@ class SelfPlayLearner:
         _logger.info("%s: learned from %d games against itself", self.game.name, played)
         return True
 
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """float64[F+1]: the learned weights for `LinearEvaluation`; 0 before learning."""
-        if self.scores is None:
-            return np.zeros(len(self.game.terms.fluents) + 1)
-        return self.scores / (SCALE * SLOPE)
+    def form(self) -> LinearForm:
+        """What was learned, with a weight for each fact that has one."""
+        assert self.scores is not None
+        *weights, constant = (self.scores / SCALE).tolist()
+        named = zip(weights, self.game.terms.fluents, strict=True)
+        terms = tuple(WeightedFacts(line, *each) for line, each in enumerate(named, 1) if each[0])
+        return LinearForm(self.game.name, terms, EVEN_GOAL + constant)
 
     def spread_scores(self) -> NDArray[np.int32]:
         """The scores, scaled so that states differ. If most games are drawn they are otherwise so small
@@ -187,15 +166,16 @@ class SelfPlayLearner:
         """Fit the weights to games; keep the old ones if time runs out meanwhile."""
         weights = learn_from_games(self.game, self.features, self.kind, games, deadline)
         if not math.isnan(weights.error) and time.monotonic() < deadline:
-            self.scores = feature_scores(self.game, self.features, weights, self.images)
+            self.scores = feature_scores(self.game, self.features, weights)
 
     def _error(self, games: Sequence[PlayedGame]) -> float:
-        errors = [(goal_of_states(self.weights, each.states[:-1]) - each.goals[0]) / 100 for each in games]
-        return float(np.mean(np.concatenate(errors) ** 2))
+        assert self.scores is not None
+        errors = [goals_by_scores(self.scores, each.states[:-1]) - each.goals[0] for each in games]
+        return float(np.mean((np.concatenate(errors) / 100) ** 2))
 
     def _search(self) -> AlphaBeta:
         estimate = Estimate(goal_weight=0, weights=self.scores)
-        return AlphaBeta(self.game, estimate, mebibytes=TABLE_MEBIBYTES, images=self.images)
+        return AlphaBeta(self.game, estimate, mebibytes=TABLE_MEBIBYTES)
 
     def _play(
         self, search: AlphaBeta, count: int, depth: int, nodes: int, exploration: float
@@ -213,47 +193,52 @@ class SelfPlayLearner:
 
 def learn_evaluation(
     game: CompiledGame,
-    options: LearningOptions,
     *,
+    games: int = GAMES,
+    seed: int = 0,
     report: Callable[[int, float], None] | None = None,
     is_interruptible: bool = False,
-) -> LinearEvaluation:
-    """A linear evaluation learned by self-play.
+) -> SelfPlayLearner:
+    """Learn a linear evaluation by self-play; `form()` of the learner has it.
 
     is_interruptible   a KeyboardInterrupt ends learning, once something was learned
     Raises AlphaBetaError where alpha-beta cannot search the game.
     """
-    images = AlphaBeta(game, mebibytes=1).images
+    AlphaBeta(game, mebibytes=1)
     features = recognize_features(game)
-    learner = SelfPlayLearner(game, features, images, options, remembered=_RECENT)
-    was_interrupted = False
+    learner = SelfPlayLearner(game, features, games=games, seed=seed, remembered=_RECENT)
     try:
         learner.run(report)
     except KeyboardInterrupt:
         if not is_interruptible or learner.scores is None:
             raise
-        was_interrupted = True
+        learner.was_interrupted = True
     if learner.recent:
         # Many games make steadier weights than the few that each batch has time for.
         learner.fit(list(learner.recent))
-    vector = learner.weights
-    named = zip(game.terms.fluents, vector[:-1], strict=True)
-    weights = {str(fluent): round(float(weight), 5) for fluent, weight in named if abs(weight) > 5e-6}
-    constant = round(float(vector[-1]), 5)
-    return LinearEvaluation(game.name, constant, weights, tuple(learner.curve), was_interrupted)
+    return learner
+
+
+def goals_by_scores(scores: NDArray[np.int32], states: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Predicted goals float64[N] of the first role in states bool[N, F].
+
+    >>> goals_by_scores(np.array([2000, -500, 0]), np.array([[True, False], [True, True]])).tolist()
+    [70.0, 65.0]
+    """
+    goals: NDArray[np.float64] = EVEN_GOAL + (states @ scores[:-1] + scores[-1]) / SCALE
+    return goals.clip(0.0, 100.0)
 
 
 def feature_scores(
-    game: CompiledGame, features: Features | None, weights: FeatureWeights, images: NDArray[np.int32]
+    game: CompiledGame, features: Features | None, weights: FeatureWeights
 ) -> NDArray[np.int32]:
-    """Feature weights as int32[F+1] for `Estimate`; images: symmetries, whose weights are averaged."""
+    """Feature weights as int32[F+1] for `Estimate`."""
     fluents, feature_of = feature_numbers(game, features, weights.kind)
     # With two roles a value is the difference of goals that add up to 100.
     worth, rest = (1.0, 50.0) if len(game.roles) == 1 else (0.5, 0.0)
     scores = np.zeros(len(game.terms.fluents) + 1)
     scores[fluents] = weights.weight[feature_of, 0]
     scores[-1] = weights.constant[0] - rest
-    scores[:-1] = scores[images].mean(axis=0)
     return np.rint(_DAMPING * worth * SCALE * scores).astype(np.int32)
 
 

@@ -7,16 +7,14 @@ import random
 
 import numpy as np
 
-from ggp.circuit.tables import Int32Array
 from ggp.engines.compiled import CompiledGame
 from ggp.jit.rows import make_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
-from ggp.lanes.layout import LaneTables
 from ggp.search.alphabeta.estimate import Estimate
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import MAX_PLIES, AlphaBetaMemory, Frames
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
-from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
+from ggp.search.alphabeta.kernels.side_circuit import value_rows
 
 DEFAULT_MEBIBYTES = 256
 _MIN_SLOTS = 1 << 10
@@ -34,39 +32,27 @@ def slot_count(mebibytes: int, words: int) -> int:
 
 
 def allocate_memory(
-    game: CompiledGame,
-    images: Int32Array,
-    mebibytes: int,
-    words: int | None = None,
-    wins: tuple[LaneTables, LaneTables] | None = None,
-    bounds: LaneTables | None = None,
+    game: CompiledGame, mebibytes: int, words: int | None = None
 ) -> tuple[StateCode, AlphaBetaMemory]:
     """The code of the game's states, and fresh memory without options; see `with_estimate`.
 
-    images   int32[V, F]: the symmetries in use; mebibytes: of the transposition table
-    words    width of the rows; None: by the number of moves
-    wins, bounds   tables of `immediate_wins` and `goal_bounds`; None: not in use
+    mebibytes   of the transposition table
+    words       width of the rows; None: by the number of moves
     """
     tables, code = game.lane_tables, make_code(len(game.terms.fluents), game.exclusive)
     widest = max(map(len, game.moves))
     words = words or (1 if widest <= 64 or most_legal(game) <= 64 else 8)
     lanes, slots = 64 * words, slot_count(mebibytes, code.word_count)
     children = min(MAX_PLIES * widest, 1 << 21) + lanes
-    sides = [
-        no_circuit(tables, words) if each is None else side_circuit(each, words)
-        for each in (*(wins or (None, None)), bounds)
-    ]
     move, mover, end, score, mobility = np.zeros((5, children), np.int32)
-    least, most = np.zeros((2, 1 if bounds is None else children), np.int32)
     return code, AlphaBetaMemory(
         node_value=value_rows(tables, words),
         child_value=value_rows(tables, words),
         planes=make_rows(64 * code.word_count, words),
-        live=make_rows(3, words),
+        live=make_rows(2, words),
         block=np.zeros(64, np.uint64),
         legal_move=np.zeros(max(1, tables.move_count), np.int32),
         legal_first=np.zeros(tables.role_count + 1, np.int32),
-        following=tables.next[images],
         key=np.zeros(children * code.word_count, np.uint64),
         reached=np.zeros(lanes * code.word_count, np.uint64),
         move=move,
@@ -82,11 +68,6 @@ def allocate_memory(
         weight=np.zeros(tables.fluent_count + 1, np.int32),
         formula=no_formula(),
         degree=make_rows(1, TOGETHER),
-        wins=sides[0],
-        other_wins=sides[1],
-        bounds=sides[2],
-        least=least,
-        most=most,
         option=np.zeros(arrays.OPTIONS, np.int64),
         counter=np.zeros(arrays.COUNTERS, np.int64),
     )

@@ -12,14 +12,10 @@ An *evaluation* is one of PARTS, or several joined by `+`:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ggp.search.option_table import OptionError
-from ggp.search.tree.options import FEATURE_KINDS
 
 AUTO = "auto"
 PARTS = ("mobility", "distance", "features")
-KINDS = (*FEATURE_KINDS, "facts")
 
 
 def is_own_evaluation(evaluation: str) -> bool:
@@ -31,28 +27,17 @@ def is_own_evaluation(evaluation: str) -> bool:
     return any(sign in evaluation for sign in ":./\\")
 
 
-@dataclass(frozen=True)
-class EvaluationOptions:
-    """evaluation: see above; kind: of features, one of KINDS; games: of self-play, at most.
+def check_evaluation(evaluation: str) -> None:
+    """Raise OptionError unless an evaluation is `auto`, some of PARTS joined by `+`, or one's own.
 
-    The kind `auto` means `pieces` if a role has several kinds of pieces, else `facts`.
-
-    >>> EvaluationOptions("distance+luck")
+    >>> check_evaluation("distance+luck")
     Traceback (most recent call last):
     ggp.search.option_table.OptionError: evaluation must be auto, or some of mobility, ...
     """
-
-    evaluation: str = AUTO
-    kind: str = AUTO
-    games: int = 512
-
-    def __post_init__(self) -> None:
-        parts = self.evaluation.split("+")
-        is_known = self.evaluation == AUTO or is_own_evaluation(self.evaluation)
-        if not is_known and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
-            raise OptionError(
-                f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +, or your own:"
-                f" module:function, file.py:function or a file with a linear form; not {self.evaluation!r}"
-            )
-        if self.kind not in KINDS:
-            raise OptionError(f"features must be one of {', '.join(KINDS)}, not {self.kind!r}")
+    parts = evaluation.split("+")
+    is_known = evaluation == AUTO or is_own_evaluation(evaluation)
+    if not is_known and (set(parts) - set(PARTS) or len(set(parts)) < len(parts)):
+        raise OptionError(
+            f"evaluation must be {AUTO}, or some of {', '.join(PARTS)} joined by +, or your own:"
+            f" module:function, file.py:function or a file with a linear form; not {evaluation!r}"
+        )

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 from collections.abc import Hashable
 from typing import Any, TypeAlias
 
 from ggp.game import Move, Role
 from ggp.search.alphabeta.reference.search import ReferenceSearch
-from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
+from ggp.search.alphabeta.result import SearchResult
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import Budget
 from ggp.search.report import MoveReport, SearchReport
 
 AnyAlphaBeta: TypeAlias = AlphaBeta | ReferenceSearch
-
-POLL_SECONDS = 0.003
-"""Interval at which a search that can be stopped checks whether it is."""
 
 
 class RoleSearch:
@@ -48,29 +43,18 @@ class RoleSearch:
         self._state, self._result = state, SearchResult()
 
     def run(self, budget: Budget) -> int:
-        """Search within the budget; return the positions expanded. Raises AlphaBetaError."""
-        if budget.is_stopped is not None:
-            self._run_stoppable(budget)
-        else:
-            self._result = self.alphabeta.search(self._state, budget, depth=self._depth)
+        """Search within the budget; return the positions expanded. Raises AlphaBetaError.
+
+        What may be stopped is pondering: to any depth, since the table keeps what is found; the readable search
+        has none to keep.
+        """
+        is_pondering = budget.is_stopped is not None
+        if is_pondering and not isinstance(self.alphabeta, AlphaBeta):
+            return 0
+        depth = None if is_pondering else self._depth
+        self._result = self.alphabeta.search(self._state, budget, depth=depth)
         self.simulation_count += self._result.nodes
         return self._result.nodes
-
-    def _run_stoppable(self, budget: Budget) -> None:
-        """Search in a thread, so that the table keeps what is found; the readable search has none to keep."""
-        search = self.alphabeta
-        if not isinstance(search, AlphaBeta):
-            return
-
-        def work() -> None:
-            with contextlib.suppress(AlphaBetaError):  # the next search for a move shows it
-                self._result = search.search(self._state, budget)
-
-        searching = threading.Thread(target=work, daemon=True)
-        searching.start()
-        while searching.is_alive() and not budget.is_interrupted():
-            searching.join(POLL_SECONDS)
-        search.interrupt_and_join(searching)
 
     def best_move(self) -> Move | None:
         """The best move; None before any search."""

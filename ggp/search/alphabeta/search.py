@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -22,24 +22,17 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import width_of
 from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.estimate import SCALE, Estimate
-from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MAX_PLIES
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
-from ggp.search.alphabeta.kernels.transposition_table import copy_entries
-from ggp.search.alphabeta.memory import DEFAULT_MEBIBYTES, allocate_memory, slot_count, with_estimate
+from ggp.search.alphabeta.memory import DEFAULT_MEBIBYTES, allocate_memory, with_estimate
 from ggp.search.alphabeta.result import AlphaBetaError, SearchResult
-from ggp.search.alphabeta.symmetry import fluent_symmetries
 from ggp.search.budget import NO_LIMIT, Budget
-from ggp.search.decisive.immediate_wins import immediate_wins
-from ggp.search.decisive.kept_circuits import WINNING_GOAL
 from ggp.search.protocol import NO_SUM
-from ggp.solver.slices import Slices
 
-JOIN_SECONDS = 0.05
+POLL_SECONDS = 0.003
+"""Interval at which a search that can be stopped checks whether it is."""
 ENDLESS_NODES = 1 << 62
-MAPPED_AT_ONCE = 1 << 18
-"""Words of the table."""
 _FAULTS = {
     arrays.SIMULTANEOUS: "two roles choose at the same time",
     arrays.NO_MOVES: "a role has no legal move in a state that is not terminal",
@@ -54,7 +47,6 @@ class AlphaBeta:
 
     depth      of the current iteration; may be read from other threads, like `nodes`
     goals      of role 0 that the rules mention, from the least on
-    images     int32[V, F]: the symmetries in use
     estimate   of positions at the horizon
     """
 
@@ -64,46 +56,28 @@ class AlphaBeta:
         estimate: Estimate | None = None,
         *,
         mebibytes: int = DEFAULT_MEBIBYTES,
-        images: NDArray[np.int32] | None = None,
         words: int | None = None,
     ) -> None:
         """Allocate the memory of the search.
 
-        images   the symmetries, see `ggp.search.alphabeta.symmetry`; None: found here
-        words    width of the rows; None: by the number of moves. Kernels are compiled once per width
-        Raises AlphaBetaError, ValueError for images that are not symmetries of as many fluents.
+        words   width of the rows; None: by the number of moves. Kernels are compiled once per width
+        Raises AlphaBetaError.
         """
         if len(game.roles) > 2 or RANDOM_ROLE in game.roles:
             raise AlphaBetaError("alpha-beta needs one role, or two without chance")
         if hides_information(game):
             raise AlphaBetaError("alpha-beta needs roles that see everything")
         self.game = game
-        if images is None:
-            images = fluent_symmetries(game)
-        self.images = _checked_images(images, len(game.terms.fluents))
         self.goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
         if not self.goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
-        wins, bounds = immediate_wins(game), goal_bounds(game)
-        self.code, self._memory = allocate_memory(
-            game,
-            self.images,
-            mebibytes,
-            words,
-            None if wins is None else (wins[0].tables, wins[1].tables),
-            None if bounds is None else bounds.tables,
-        )
-        for side in (game, *(wins or ()), *([] if bounds is None else [bounds])):
-            side.native.begin(width_of(self._memory.node_value))
+        self.code, self._memory = allocate_memory(game, mebibytes, words)
+        game.native.begin(width_of(self._memory.node_value))
         self.set_estimate(estimate or Estimate())
-        self._known_sum = NO_SUM if bounds is None else bounds.goal_sum
-        if wins is not None:
-            self._known_sum = WINNING_GOAL
-        self.counter[arrays.SUM] = self._known_sum
+        self.counter[arrays.SUM] = NO_SUM
         self.depth = 0
         self._is_interrupted = False
         self._is_compiled = False
-        self._copied = Slices()
 
     @property
     def goal_sum(self) -> int:
@@ -151,7 +125,7 @@ class AlphaBeta:
         """The value of a state that is not terminal, and a best move.
 
         budget   if it ends the search, the result is that of the last completed iteration, or of the current
-                 one once it has searched the previous best move. `interrupt` stops the search, not the budget
+                 one once it has searched the previous best move
         depth    plies to search at most; None: to the end of the game
         Raises AlphaBetaError if the game turns out to be of another kind.
         """
@@ -160,7 +134,7 @@ class AlphaBeta:
         start = time.perf_counter()
         result = SearchResult()
         self._compile()
-        with self._stopping(budget.deadline):
+        with self._stopping(budget):
             for limit in _depths(depth):
                 self.depth = limit
                 score = self._run(limit, *self.window)
@@ -185,7 +159,7 @@ class AlphaBeta:
         bound = side * SCALE * goal
         is_same_side = self._sign == side
         low = bound - 1 if is_same_side else -bound
-        with self._stopping(budget.deadline):
+        with self._stopping(budget):
             for limit in _depths(None):
                 self.depth = limit
                 score = self._run(limit, low, low + 1)
@@ -253,57 +227,13 @@ class AlphaBeta:
         self._is_interrupted = True
         self.counter[arrays.STOP] = 1
 
-    def interrupt_and_join(self, searching: threading.Thread) -> None:
-        """Stop the search in thread `searching`, even if it has just started, and wait for the thread."""
-        while searching.is_alive():
-            self.interrupt()
-            searching.join(JOIN_SECONDS)
-
     def forget(self) -> None:
         """Empty the table and all statistics."""
         search = self._memory
         for array in (search.table_key, search.table_data, self.counter):
             array[:] = 0
         self._memory.killer[:] = -1
-        self.counter[arrays.SUM] = self._known_sum
-
-    def map_table(self, deadline: float) -> None:
-        """Make the system map the memory of a fresh table, so that the first search need not wait. A
-        quarter of a second for the default size; after `deadline` (time.monotonic() seconds) it is left."""
-        for array in (self._memory.table_key, self._memory.table_data):
-            for place in range(0, len(array), MAPPED_AT_ONCE):
-                if time.monotonic() > deadline:
-                    return
-                array[place : place + MAPPED_AT_ONCE] = 0
-
-    @property
-    def table_fill(self) -> float:
-        """Share of the slots of the transposition table that are in use."""
-        return float(self.counter[arrays.STORED]) / self.table_slots
-
-    @property
-    def table_slots(self) -> int:
-        """The number of slots of the transposition table."""
-        return len(self._memory.table_data)
-
-    def replace_table(self, mebibytes: int, is_stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Continue with a transposition table of another size; also while a search is paused.
-
-        What the table knows is kept as far as there is room. is_stopped: asked every few milliseconds; then
-        the table stays the old one. Returns whether it was replaced.
-        """
-        words, old = self.code.word_count, self._memory
-        slots = slot_count(mebibytes, words)
-        key, data = np.zeros(slots * words, np.uint64), np.zeros(slots, np.uint64)
-        copied = 0
-        for first, end in self._copied.cut(0, len(old.table_data)):
-            part = old.table_key[first * words : end * words]
-            copied += copy_entries(part, old.table_data[first:end], key, data, words)
-            if is_stopped():
-                return False
-        self._memory = old._replace(table_key=key, table_data=data)
-        self.counter[arrays.STORED] = copied
-        return True
+        self.counter[arrays.SUM] = NO_SUM
 
     def _unfinished(self, depth: int, previous: SearchResult) -> SearchResult:
         """The result of an interrupted iteration, if it has searched the previous best move. Scores at or
@@ -364,44 +294,37 @@ class AlphaBeta:
         self._is_compiled = True
         limit = self._memory.option[arrays.NODE_LIMIT]
         self._memory.option[arrays.NODE_LIMIT] = -1
-        nothing, slot = np.zeros(0, np.uint64), np.zeros(1, np.uint64)
         with announced_compilation():
             self._run(1, -INFINITE, INFINITE)
-            copy_entries(nothing, nothing, nothing, slot, self.code.word_count)
         self._memory.option[arrays.NODE_LIMIT] = limit
         self.counter[arrays.NODES] = self.counter[arrays.PAUSED] = 0
         self.counter[arrays.STOP] = int(self._is_interrupted)
 
     @contextmanager
-    def _stopping(self, deadline: float) -> Iterator[None]:
-        if deadline == math.inf:
-            yield
-            return
+    def _stopping(self, budget: Budget) -> Iterator[None]:
+        """Stop the search at the end of the budget, from a thread that watches it."""
+        is_watched, over = budget.is_stopped is not None, threading.Event()
 
-        def stop() -> None:
-            self.counter[arrays.STOP] = 1
+        def watch() -> None:
+            while not over.wait(POLL_SECONDS if is_watched else max(0.0, budget.seconds_left())):
+                if budget.is_over():
+                    self.counter[arrays.STOP] = 1
+                    return
 
-        timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop)
-        timer.daemon = True
-        timer.start()
+        watching = threading.Thread(target=watch, daemon=True)
+        if is_watched or budget.deadline < math.inf:
+            watching.start()
         try:
             yield
         finally:
-            timer.cancel()
+            over.set()
+            if watching.ident is not None:
+                watching.join()  # or it might stop the next search
 
 
 def _depths(depth: int | None) -> range:
     """Depths of iterative deepening, up to `depth` or as deep as there is room."""
     return range(1, min(depth or MAX_PLIES, MAX_PLIES) + 1)
-
-
-def _checked_images(images: NDArray[np.int32], fluents: int) -> NDArray[np.int32]:
-    """int32[V, F] as kernels take them. Raises ValueError for anything but renamings of the fluents."""
-    given = np.asarray(images)
-    is_right = given.ndim == 2 and given.shape[1] == fluents
-    if not is_right or (np.sort(given, axis=1) != np.arange(fluents)).any():
-        raise ValueError(f"images are rows of the numbers 0 to {fluents - 1}, each in an order of its own")
-    return np.ascontiguousarray(given, np.int32)
 
 
 __all__ = ["AlphaBeta", "AlphaBetaError", "Estimate", "SearchResult"]

@@ -2,5 +2,5 @@
 
 kept_circuits    the circuits below, made once per suitable game and kept
 decisive_moves   immediate wins taken and immediate losses blocked, as a game with narrower legality
-immediate_wins   whether the role to move wins at once, or loses in two; whether a joint move wins
+immediate_wins   whether the role to move wins at once, or loses in two
 """

@@ -56,7 +56,7 @@ GROWTH, SMALL = 10, 10_000
 """Literals before simplification: at most GROWTH times those of the circuit, or SMALL in all. Not after it,
 which would depend on how far simplification gets in its time."""
 
-STAGES = ("factoring", "refactoring", "sharing", "implications", "gate_order")
+STAGES = ("factoring", "sharing", "implications", "gate_order")
 """Simplifications that keep fluents and moves as they are numbered."""
 
 SIMPLIFY_SECONDS = 1.0

@@ -1,13 +1,7 @@
-"""Immediate wins on circuits of their own, for searches that do not narrow legality.
+"""Immediate wins on a circuit of their own, for searches that do not narrow legality.
 
-    immediate_wins    whether the role to move wins at once: for the children of alpha-beta
-    early_ends        the same, and whether the other role wins after each of its moves: for proof numbers
-    winning_tables    whether a joint move wins: for trees of games too large for decisive moves
-
-The first are made of the gates of decisive moves, without asking of every move whether it lets the other role
-win: alpha-beta asks that of the children, which are states of their own. Of the second only `terminal` and
-both goals in the next state are kept, whose fluents are read from `next`, so that looking at 64 moves of a
-node costs about as much as a step of playouts in 64 lanes.
+It is made of the gates of decisive moves, without asking of every move whether it lets the other role win:
+that is asked of the children, which are states of their own.
 """
 
 from __future__ import annotations
@@ -15,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.circuit import FALSE_LITERAL, TRUE_LITERAL, Circuit, GateBuilder, cone_of
-from ggp.circuit.packed_gates import as_tuples
+from ggp.circuit.circuit import Circuit
 from ggp.circuit.simplify.plan import simplify
 from ggp.engines.compiled import CompiledGame, once_per_game
 from ggp.engines.side_tables import SideTables, side_tables
@@ -25,15 +18,12 @@ from ggp.search.decisive.decisive_moves import Narrowing
 from ggp.search.decisive.kept_circuits import (
     SIMPLIFY_SECONDS,
     STAGES,
-    WINNING_GOAL,
     WatchedEnds,
     kept_circuit,
-    with_wins,
 )
 
-LARGEST, LARGEST_LOOK = 15_000, 10_000
-"""Maximum literals of the game's circuit and of the one made, for alpha-beta and for the tree. There looking
-at a larger one costs more playouts than it is worth."""
+LARGEST = 15_000
+"""Maximum literals of the game's circuit and of the one made."""
 
 WHILE_BUILT = 20_000
 """Maximum literals while the first one is built, besides those of the circuit."""
@@ -51,17 +41,6 @@ def early_ends(game: CompiledGame) -> SideTables | None:
     return None if circuit is None else side_tables(game, circuit)
 
 
-@once_per_game
-def immediate_wins(game: CompiledGame) -> tuple[SideTables, SideTables] | None:
-    """Two parts of the circuit of `early_ends`: the goal of role r in circuit r means that a legal move of r
-    wins, that of the other role is false.
-
-    In most states only one role can move, so that the other circuit need not be settled.
-    """
-    circuit = early_ends_circuit(game)
-    return None if circuit is None else (_of_role(game, circuit, 0), _of_role(game, circuit, 1))
-
-
 def early_ends_circuit(game: CompiledGame) -> Circuit | None:
     """The circuit of `early_ends`, whose goals from FIRST_HOPELESS on are moves that are hopeless."""
     return kept_circuit(game, "early ends", LARGEST, _made_for_roles)
@@ -69,56 +48,10 @@ def early_ends_circuit(game: CompiledGame) -> Circuit | None:
 
 def _made_for_roles(circuit: Circuit, watched: WatchedEnds) -> Circuit | None:
     narrowing = Narrowing(circuit, watched, WHILE_BUILT + circuit.literal_count)
-    return _simplified(narrowing.early_ends(LARGEST), LARGEST)
-
-
-def _simplified(made: Circuit | None, largest: int) -> Circuit | None:
-    if made is None or made.literal_count > largest:
+    made = narrowing.early_ends(LARGEST)
+    if made is None or made.literal_count > LARGEST:
         return None
     return simplify(made, stages=STAGES, seconds=SIMPLIFY_SECONDS)
-
-
-def _of_role(game: CompiledGame, circuit: Circuit, role: int) -> SideTables:
-    """The part of the circuit that shows whether `role` wins at once."""
-    wins = [FALSE_LITERAL, FALSE_LITERAL]
-    wins[role] = next(g.literal for g in circuit.goals if (g.role, g.value) == (role, WINNING_GOAL))
-    return side_tables(game, with_wins(circuit, as_tuples(circuit.gates), wins))
-
-
-@once_per_game
-def winning_tables(game: CompiledGame) -> SideTables | None:
-    """A circuit whose only outputs are goals: that the joint move wins for role 0, and for role 1.
-
-    Its role gets 100 in a terminal next state, the other one 0. None if the game is not suitable (see
-    `kept_circuit`) or a circuit is too large.
-    """
-    circuit = kept_circuit(game, "winning moves", LARGEST_LOOK, _made_for_moves)
-    return None if circuit is None else side_tables(game, circuit)
-
-
-def _made_for_moves(circuit: Circuit, _: WatchedEnds) -> Circuit | None:
-    builder, gates = GateBuilder(circuit.gate0), as_tuples(circuit.gates)
-    now = [2 * node for node in range(circuit.gate0)]
-    for gate in gates:
-        now.append(builder.conj(now[x >> 1] ^ (x & 1) for x in gate))
-
-    def inputs(node: int) -> tuple[int, ...]:
-        return gates[node - circuit.gate0] if node >= circuit.gate0 else ()
-
-    then: dict[int, int] = {0: TRUE_LITERAL}
-    goal = {(each.role, each.value): each.literal for each in circuit.goals}
-    ends = [goal.get((role, value), FALSE_LITERAL) for role in (0, 1) for value in (WINNING_GOAL, 0)]
-    for node in cone_of([circuit.terminal, *ends], inputs):
-        if node >= circuit.gate0:
-            then[node] = builder.conj(then[x >> 1] ^ (x & 1) for x in inputs(node))
-        else:
-            literal = circuit.next[node - 1]
-            then[node] = now[literal >> 1] ^ (literal & 1)
-    wins = [
-        builder.conj(then[x >> 1] ^ (x & 1) for x in (circuit.terminal, ends[2 * role], ends[3 - 2 * role]))
-        for role in (0, 1)
-    ]
-    return _simplified(with_wins(circuit, tuple(builder.gates), wins), LARGEST_LOOK)
 
 
 def fluents_read(tables: LaneTables) -> NDArray[np.int32]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,16 +19,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.cache import GameCache, cache_folder
+from ggp.circuit.cache import CompilationReport, CompiledCircuit, GameCache, cache_folder, encode
 from ggp.circuit.circuit import FALSE_LITERAL, Circuit, Goal, without_dead_gates
-from ggp.circuit.file import CompilationReport, CompiledCircuit, encode
 from ggp.circuit.tables import circuit_of
-from ggp.engines.compiled import CompiledGame
-from ggp.engines.many_states import ManyStates, Settled
+from ggp.engines.compiled import CompiledGame, ManyStates, Settled
 from ggp.game import RANDOM_ROLE
 from ggp.jit.compiling import announced_compilation
 
-STAGES = ("factoring", "refactoring", "sharing", "gate_order")
+STAGES = ("factoring", "sharing", "gate_order")
 """Simplifications that do not use `next`, which these circuits lack."""
 
 SIMPLIFY_SECONDS = 0.5
@@ -98,11 +96,6 @@ def _code_key() -> str:
     except OSError:
         return ""
     return digest.hexdigest()
-
-
-def with_wins(circuit: Circuit, gates: tuple[tuple[int, ...], ...], wins: Sequence[int]) -> Circuit:
-    """A circuit with these gates, and no outputs but the literals `wins` as goals of the two roles."""
-    return with_goals(circuit, gates, tuple(Goal(role, WINNING_GOAL, win) for role, win in enumerate(wins)))
 
 
 def with_goals(circuit: Circuit, gates: tuple[tuple[int, ...], ...], goals: tuple[Goal, ...]) -> Circuit:

@@ -4,5 +4,4 @@ kernel      search_forest: the tick of `ggp.search.tree.kernels.search`, with a 
 forest      Forest: searches some hundred states and reports what each found
 guided      trees that a network guides, by guided_kernel: many of them, or one for a role in a match
 self_play   whole matches side by side, a search for every decision
-sampling    states to search, drawn by weight, and shares of playouts
 """

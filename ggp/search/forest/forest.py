@@ -87,7 +87,7 @@ class Forest:
 
     >>> import ggp, numpy as np
     >>> game = ggp.load("tictactoe")
-    >>> forest = Forest(game, words=1)
+    >>> forest = Forest(game)
     >>> roots = np.repeat(game.unpack(game.initial_state())[None], 3, axis=0)
     >>> forest.search(roots, [50, 100, 200])
     True

@@ -25,6 +25,8 @@ CONCENTRATION = 10.0
 
 LANES = 512
 """Simulations at a time of a NetworkSearch."""
+PLAYING_SHARE = 0.5
+"""Share of the network's value in matches; the rest is the playout's."""
 
 
 class GuidedForest(Forest):
@@ -122,7 +124,6 @@ class NetworkSearch:
         game: CompiledGame,
         role: Role,
         network: Network,
-        share: float = 1.0,
         *,
         seed: int = 0,
         mebibytes: int = 256,
@@ -130,7 +131,8 @@ class NetworkSearch:
         """Compiles the kernel of the search or loads it from the cache."""
         self._game = game
         self._role = game.roles.index(role)
-        self._forest = GuidedForest(game, network, share, words=LANES // 64, seed=seed, mebibytes=mebibytes)
+        words = LANES // 64
+        self._forest = GuidedForest(game, network, PLAYING_SHARE, words=words, seed=seed, mebibytes=mebibytes)
         self._state = game.initial_state()
         self._playouts = 0
 

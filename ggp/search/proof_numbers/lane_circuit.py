@@ -272,13 +272,18 @@ class LaneCircuit:
 
     def _implied(self, literal: int) -> frozenset[int]:
         """Some of the literals that hold wherever `literal` does."""
-        known = self.implied.get(literal)
-        if known is None:
-            inputs = self.gates.inputs(literal) or ()
-            parts = [self._implied(x ^ (literal & 1)) for x in inputs]
-            joined = frozenset.intersection if literal & 1 else frozenset.union
-            known = self.implied[literal] = (joined(*parts) if parts else frozenset()) | {literal}
-        return known
+        pending = [] if literal in self.implied else [literal]  # circuits may be deeper than Python's stack
+        while pending:
+            latest = pending[-1]
+            inputs = [x ^ (latest & 1) for x in self.gates.inputs(latest) or ()]
+            missing = [x for x in inputs if x not in self.implied]
+            if not missing:
+                parts = [self.implied[x] for x in inputs]
+                joined = frozenset.intersection if latest & 1 else frozenset.union
+                self.implied[latest] = (joined(*parts) if parts else frozenset()) | {latest}
+                pending.pop()
+            pending += missing
+        return self.implied[literal]
 
 
 def _read(values: Sequence[int], literal: int) -> int:
@@ -331,12 +336,11 @@ class LaneCode:
     """
 
     def __init__(self, game: CompiledGame) -> None:
-        self.built = LaneCircuit(
-            game,
-            early_ends_circuit(game),
-            promising_moves(game),
-            find_point_of_view(game),
-        )
+        turns = game.lane_tables.turns
+        # What is hopeless is so where the mover has no winning move, which a pass may leave it.
+        may_pass = np.isin(turns.waiting, turns.leaf_move).any()
+        ends = None if may_pass else early_ends_circuit(game)
+        self.built = LaneCircuit(game, ends, promising_moves(game), find_point_of_view(game))
         self.tables, none = tabulate(self.built.circuit()), np.zeros(0, np.int32)
         rows = self.tables.gate0
         self.row_count = rows + SPARE_ROWS

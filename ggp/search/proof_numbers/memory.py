@@ -13,7 +13,7 @@ from ggp.jit.memory import LARGE_PAGE, map_memory
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes, choice_scratch_rows
 from ggp.lanes.keys.state_code import StateCode, make_code
-from ggp.search.alphabeta.goal_bounds import GoalBounds, goal_bounds
+from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.goal_distance import order_formula
 from ggp.search.alphabeta.kernels.distance import TOGETHER, no_formula
 from ggp.search.alphabeta.kernels.side_circuit import no_circuit, side_circuit, value_rows
@@ -137,7 +137,7 @@ def _walker_count(game: CompiledGame) -> int:
 
 def _child_memory(game: CompiledGame, code: StateCode) -> ChildMemory:
     tables = game.lane_tables
-    circuits: tuple[SideTables | GoalBounds | None, ...]
+    circuits: tuple[SideTables | None, ...]
     circuits = (early_ends(game), goal_bounds(game), threat_circuit(game))
     note = make_rows(c.NOTE_PLANES, WORDS)
     formula = order_formula(game) or no_formula()

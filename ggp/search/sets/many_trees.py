@@ -23,7 +23,7 @@ from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ggp.beliefs.observation_keys import UInt64Array, mixed, observation_numbers
 from ggp.engines.compiled import CompiledGame
@@ -32,7 +32,6 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.choose import choice_planes
 from ggp.search.budget import Budget
-from ggp.search.forest.sampling import draw_by_weight, even_shares
 from ggp.search.report import MoveReport, SearchReport
 from ggp.search.sets.many_trees_kernel import (
     COUNTERS,
@@ -82,7 +81,7 @@ class SetForest:
 
     >>> import ggp, numpy as np
     >>> game = ggp.load("wire_cutting")
-    >>> forest = SetForest(game, seed=1, lanes=1)
+    >>> forest = SetForest(game, seed=1)
     >>> forest.put_roots(game.unpack(game.initial_state())[None], np.zeros((1, 2), np.uint64))
     >>> forest.grow(100)
     True
@@ -399,3 +398,24 @@ class ManyTreeSearch:
             ),
             mode="trees",
         )
+
+
+def draw_by_weight(weights: ArrayLike, count: int, offset: float) -> NDArray[np.int64]:
+    """int64[count] places of `weights` drawn by systematic sampling, so that few are drawn twice.
+
+    offset   from 0 to 1, drawn at random
+
+    >>> draw_by_weight([1.0, 3.0], 4, 0.5).tolist()
+    [0, 1, 1, 1]
+    """
+    bounds = np.cumsum(np.asarray(weights, np.float64))
+    points = (np.arange(count) + offset) * bounds[-1] / count
+    drawn: NDArray[np.int64] = np.minimum(np.searchsorted(bounds, points, side="right"), len(bounds) - 1)
+    return drawn
+
+
+def even_shares(total: int, trees: int) -> NDArray[np.int64]:
+    """`total` in int64[trees] shares that differ by one at most."""
+    shares = np.full(trees, total // trees, np.int64)
+    shares[: total % trees] += 1
+    return shares

@@ -63,9 +63,6 @@ class MctsOptions:
     is_decisive: bool = switch(
         "decisive", False, "Take immediate wins and block immediate losses, also in playouts."
     )
-    is_looking: bool = switch(
-        "lookahead", False, "Detect immediate wins in the tree where moves are not decisive."
-    )
     is_graph: bool = switch("transpositions", False, "Share one node among equal states.")
     refresh: int | None = number(
         "refresh",
@@ -154,7 +151,7 @@ def default_options(simulations: int | None = None) -> MctsOptions:
     thread and few lanes in flight, no wider rows than those need, so that it plays nearly as well as one
     descent at a time would.
     """
-    options = MctsOptions(is_solving=True, is_decisive=True, is_looking=True, is_graph=True)
+    options = MctsOptions(is_solving=True, is_decisive=True, is_graph=True)
     if simulations is None:
         return replace(options, threads=available_cores())
     lanes = max(1, simulations // COUNTED_RAMP)

@@ -24,7 +24,6 @@ from ggp.jit.compiling import announced_compilation
 from ggp.lanes.keys.state_code import make_code
 from ggp.search.budget import Budget
 from ggp.search.decisive.decisive_moves import decisive_game
-from ggp.search.decisive.immediate_wins import winning_tables
 from ggp.search.protocol import NO_SUM, Companion
 from ggp.search.report import REPORT_SECONDS, MoveReport, SearchReport, best_of
 from ggp.search.tree.kernels import counters as c
@@ -104,12 +103,9 @@ class LanesSearch:
 
     def _make_engines(self, played: CompiledGame, seed: int) -> list[TreeEngine]:
         """One tree a thread. `played`: the game, or the game with decisive moves."""
-        game = self.game
-        code = make_code(len(game.terms.fluents), game.exclusive)
-        is_looking = self.options.is_looking and self.options.is_solving and played is game
-        winning = winning_tables(game) if is_looking else None
+        code = make_code(len(self.game.terms.fluents), self.game.exclusive)
         return [
-            TreeEngine(played, self.options, seed=seed, stream=stream, code=code, winning=winning)
+            TreeEngine(played, self.options, seed=seed, stream=stream, code=code)
             for stream in range(self.options.threads)
         ]
 
@@ -431,10 +427,6 @@ def prepare_following(game: CompiledGame, options: MctsOptions) -> None:
     engine.move_root(ROOT, game.unpack(state))
 
 
-def prepare_parts(game: CompiledGame, options: MctsOptions, *, is_looking: bool = False) -> None:
-    """Compile the parts of `search_tree` for a search with these options, or load them from the cache.
-
-    is_looking   with the kernel that looks one move ahead, for which the game is suitable
-    """
-    winning = winning_tables(game) if is_looking else None
-    TreeEngine(game, replace(options, memory_mebibytes=1), seed=0, winning=winning).compile_parts()
+def prepare_parts(game: CompiledGame, options: MctsOptions) -> None:
+    """Compile the parts of `search_tree` for a search with these options, or load them from the cache."""
+    TreeEngine(game, replace(options, memory_mebibytes=1), seed=0).compile_parts()

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ggp.engines.compiled import CompiledGame
-from ggp.engines.side_tables import SideTables
 from ggp.game import RANDOM_ROLE
-from ggp.jit.entry_points import entry_point
-from ggp.jit.rows import ALL_ONES, in_words, make_rows, words_of
+from ggp.jit.rows import ALL_ONES, in_words, words_of
 from ggp.jit.unboxed import Unboxed
 from ggp.lanes.choose import choice_planes
 from ggp.lanes.keys.state_code import StateCode
-from ggp.search.decisive.immediate_wins import fluents_read
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.allocation import (
     make_contexts,
@@ -38,7 +35,6 @@ from ggp.search.tree.kernels.arrays import (
     StatePlanes,
 )
 from ggp.search.tree.kernels.compaction import abandon, clear_tree, move_root
-from ggp.search.tree.kernels.look_ahead import LookAhead, find_win
 from ggp.search.tree.kernels.search import search_tree
 from ggp.search.tree.kernels.tree import BEST_GOAL
 from ggp.search.tree.options import MctsOptions
@@ -55,7 +51,6 @@ class _LinkedMemory(NamedTuple):
     search: Unboxed[SearchMemory]
     memory: Unboxed[SearchMemory]
     parts: Parts
-    ahead: Unboxed[LookAhead] | None
 
 
 class EdgeStatistics(NamedTuple):
@@ -84,7 +79,6 @@ class TreeEngine:
     game            as it is searched: perhaps with decisive moves
     seed, stream    with the options, all that the result of a counted search depends on
     code            for a graph
-    winning         of `ggp.search.decisive.immediate_wins`, to look ahead
     steady          lock held while another thread reads the tree, or while it is compacted
     is_loose        whether the tree may hold nodes that are not below the root
     """
@@ -97,7 +91,6 @@ class TreeEngine:
         seed: int,
         stream: int = 0,
         code: StateCode | None = None,
-        winning: SideTables | None = None,
     ) -> None:
         policy = options.parsed_policy
         lane_tables, roles = game.lane_tables, game.terms.roles
@@ -133,7 +126,6 @@ class TreeEngine:
             settings=self._make_settings(),
         )
         self.arrays, self.tree = self.memory.arrays, self.memory.tree
-        self._winning = winning
         self._linked: _LinkedMemory | None = None
         self.is_loose = False
         self.steady = threading.Lock()
@@ -275,8 +267,8 @@ class TreeEngine:
         if self._linked is None:
             search, memory = Unboxed.made_once(in_words(self.memory)), Unboxed.made_once(self.memory)
             search_tree(search, NO_PARTS, memory.address, 0)  # compiled or loaded before the parts
-            self._linked = _LinkedMemory(search, memory, *self._link_parts(memory))
-        search, memory, parts, _ = self._linked
+            self._linked = _LinkedMemory(search, memory, link_parts(memory))
+        search, memory, parts = self._linked
         return bool(search_tree(search, parts, memory.address, ticks))
 
     @property
@@ -286,28 +278,7 @@ class TreeEngine:
 
     def compile_parts(self) -> None:
         """Compile the parts of `search_tree` that this search needs, or load them from the cache."""
-        self._link_parts(Unboxed.made_once(self.memory))
-
-    def _link_parts(self, memory: Unboxed[SearchMemory]) -> tuple[Parts, Unboxed[LookAhead] | None]:
-        """The parts of the search, and the data of looking ahead."""
-        parts = link_parts(memory)
-        if self._winning is None or not self.memory.settings.is_solving:
-            return parts, None
-        tables = self._winning.tables
-        self._winning.native.begin(1)
-        value = make_rows(tables.row_count, 1)
-        words_of(value)[0] = ALL_ONES
-        ahead = LookAhead(
-            tables=tables,
-            value=value,
-            fluent=fluents_read(tables),
-            state=words_of(self.arrays.value),
-            first_edge=self.tree.first_edge,
-            move=self.tree.move,
-            counter=np.zeros(3, np.int64),
-        )
-        taken = Unboxed.made_once(ahead)
-        return parts._replace(look=entry_point(find_win, taken, 0, 0, 0), ahead=taken.address), taken
+        link_parts(Unboxed.made_once(self.memory))
 
     def edges_of(self, node: int, role: int) -> range:
         """The edges of a role at a node; empty where it is not expanded."""

@@ -4,7 +4,6 @@ For two roles and constant sum, or one role and chance.
 
 state_graph     the reachable states, and what each role can do and sees in them
 sequence_form   unrolls the graph into information sets, sequences and the payoffs of pairs of sequences
-kernels         expected payoffs of sequences, regrets and best responses
 minimization    predictive CFR+; best responses, and how exploitable strategies are
 strategy        strategies as text: information sets, moves and probabilities
 """

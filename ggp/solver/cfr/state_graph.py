@@ -6,17 +6,15 @@ move; the tree of histories is unrolled from this graph by index arithmetic alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gdl.slices import slice_offsets
-from ggp.circuit.tables import Phase
-from ggp.engines.compiled import CompiledGame
+from ggp.engines.compiled import CompiledGame, ManyStates
 from ggp.game import RANDOM_ROLE, Role, has_percepts
-from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys
 from ggp.solver.kernels.expand import UNKNOWN
 from ggp.solver.limits import SolverLimits, UnsolvableError
@@ -25,7 +23,6 @@ from ggp.solver.space import StateSpace
 
 Int32Array = NDArray[np.int32]
 Int64Array = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,8 @@ def make_state_graph(game: CompiledGame, limits: SolverLimits | None = None) -> 
     degree = move_count.prod(axis=1)
     first_edge = slice_offsets(degree)
     columns = [game.roles.index(agent) for agent in agents]
-    legal, seen = _views(game, space, first_edge, columns)
+    slots = _slots(move_count, first_edge)
+    legal, seen = _views(game, space, first_edge, slots, columns)
     legal_numbers, legal_sets = zip(*map(_numbered, legal), strict=True)
     if has_percepts(game):
         percept_numbers, percept_sets = zip(*map(_numbered, seen), strict=True)
@@ -97,7 +95,7 @@ def make_state_graph(game: CompiledGame, limits: SolverLimits | None = None) -> 
         agents,
         first_edge,
         np.concatenate([chunk.edge for chunk in space.chunks]).astype(np.int32),
-        _slots(move_count, first_edge)[:, columns].astype(np.int32),
+        slots[:, columns].astype(np.int32),
         np.stack(percept_numbers, axis=1).astype(np.int32),
         1 / np.maximum(draws, 1),
         np.stack(legal_numbers, axis=1).astype(np.int32),
@@ -145,53 +143,30 @@ def _numbered(sets: NDArray[np.uint8]) -> tuple[Int64Array, tuple[tuple[int, ...
 
 
 def _views(
-    game: CompiledGame, space: StateSpace, first_edge: Int64Array, columns: list[int]
+    game: CompiledGame, space: StateSpace, first_edge: Int64Array, slots: Int64Array, columns: list[int]
 ) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.uint8]]]:
     """By agent the legal moves of all states and the percepts of all joint moves, as rows of packed bits."""
-    lanes = Lanes(game.lane_tables, words=game.words)
-    offsets = game.tables.first_move
-    slices = [slice(offsets[r], offsets[r + 1]) for r in columns]
+    many, offsets = ManyStates(game), list(pairwise(game.tables.first_move.tolist()))
     chosen = [np.flatnonzero(game.tables.percept_role == r) for r in columns]
-    count, edges = space.state_count, int(first_edge[-1])
-    legal = [np.zeros((count, -(-(part.stop - part.start) // 8)), np.uint8) for part in slices]
+    count, edges, lanes = space.state_count, int(first_edge[-1]), many.lane_count
+    legal = [np.zeros((count, -(-(offsets[r][1] - offsets[r][0]) // 8)), np.uint8) for r in columns]
     seen = [np.zeros((edges, -(-len(of_agent) // 8)), np.uint8) for of_agent in chosen]
-    for first, end in _passes(count, lanes.lane_count):
-        states = decode_keys(space.code, space.keys.reshape(count, -1)[first:end])
-        lanes.set_states(states.T)
-        lanes.settle(Phase.LEGAL, Phase.LEGAL)
-        is_legal = lanes.read(game.legal_literals, end - first).T
-        for rows, part in zip(legal, slices, strict=True):
-            rows[first:end] = np.packbits(is_legal[:, part], axis=1, bitorder="little")
+    for first in range(0, count, lanes):
+        states = decode_keys(space.code, space.keys.reshape(count, -1)[first : first + lanes])
+        settled = many.settle(states).legal
+        is_legal = [settled[:, a:b] for a, b in offsets]
+        for rows, r in zip(legal, columns, strict=True):
+            rows[first : first + lanes] = np.packbits(is_legal[r], axis=1, bitorder="little")
         if not len(game.terms.percepts):
             continue
-        begin = int(first_edge[first])
-        moves = _selected(game, is_legal, first_edge[first : end + 1] - begin)
-        owner = np.repeat(np.arange(end - first), np.diff(first_edge[first : end + 1]))
-        for a, b in _passes(len(owner), lanes.lane_count):
-            lanes.set_states(states[owner[a:b]].T)
-            lanes.set_moves(moves[a:b].T)
-            lanes.settle(Phase.LEGAL, Phase.SEES)
-            holds = lanes.read(game.lane_tables.percept_literal, b - a)
+        of_states = first_edge[first : first + lanes + 1]
+        owner = np.repeat(np.arange(len(states)), np.diff(of_states))
+        # the places of legal moves first, in order
+        order = [np.argsort(~of_role, axis=1, kind="stable") for of_role in is_legal]
+        for a in range(0, len(owner), lanes):
+            part, begin = owner[a : a + lanes], int(of_states[0]) + a
+            moves = [each[part, slots[begin : begin + len(part), r]] for r, each in enumerate(order)]
+            holds = many.following(states[part], np.stack(moves, axis=1).astype(np.int32))[1]
             for rows, of_agent in zip(seen, chosen, strict=True):
-                rows[begin + a : begin + b] = np.packbits(holds[of_agent].T, axis=1, bitorder="little")
+                rows[begin : begin + len(part)] = np.packbits(holds[:, of_agent], axis=1, bitorder="little")
     return legal, seen
-
-
-def _passes(count: int, lanes: int) -> Iterator[tuple[int, int]]:
-    return ((first, min(first + lanes, count)) for first in range(0, count, lanes))
-
-
-def _selected(game: CompiledGame, is_legal: BoolArray, first_edge: Int64Array) -> BoolArray:
-    """bool[E, M]: the moves selected by each joint move of some states."""
-    offsets = game.tables.first_move
-    roles = len(game.roles)
-    counts = np.stack([is_legal[:, offsets[r] : offsets[r + 1]].sum(axis=1) for r in range(roles)], axis=1)
-    slots = _slots(counts.astype(np.int64), first_edge)
-    owner = np.repeat(np.arange(len(is_legal)), np.diff(first_edge))
-    selected = np.zeros((len(owner), is_legal.shape[1]), np.bool_)
-    for r in range(roles):
-        of_role = is_legal[:, offsets[r] : offsets[r + 1]]
-        # columns of legal moves first, in order
-        order = np.argsort(~of_role, axis=1, kind="stable")
-        selected[np.arange(len(owner)), offsets[r] + order[owner, slots[:, r]]] = True
-    return selected

@@ -34,16 +34,14 @@ export function effort(report) {
   return count ? `${count.toLocaleString("en")} game${count === 1 ? "" : "s"} simulated` : "";
 }
 
-/** Fills the table of openings: what the search found, and the move of the book; `hint` stands in an empty one; `count`: of legal moves; `open(move)` goes on to a move, `point(move)`: listeners. */
-export function showTable({ event, about, book, hint, count = 0, open, point }) {
-  const known = event?.report.moves ?? [];
-  const moves = !book || known.some((each) => each.move === book.move) ? known : [book, ...known];
+/** Fills the table of openings: what the search found; `hint` stands in an empty one; `count`: of legal moves; `open(move)` goes on to a move, `point(move)`: listeners. */
+export function showTable({ event, about, hint, count = 0, open, point }) {
+  const moves = event?.report.moves ?? [];
   const rows = moves.map((move) => {
     const goal = move.goal ?? (event?.report.goal === 0 ? 0 : null); // in a lost position every move loses
     const text = goal === null ? move.visits ? chance(move.mean, about) : "–" : (players(about).length > 1 && CERTAIN[goal]) || `= ${goal}`;
     const name = element("button", { type: "button", class: "plain", title: open ? `${move.move}: see the position after it` : move.move, disabled: !open, onclick: () => open(move.move), ...point(move.move) }, move.text);
-    const mark = move.move === book?.move ? element("span", { class: "book", role: "img", "aria-label": "book move", title: `The opening book plays it, from a search of ${book.seconds.toFixed(0)} s` }, "★") : "";
-    return element("tr", {}, element("td", {}, name, mark), element("td", { title: goal === null ? move.visits.toLocaleString("en") : "" }, goal === null ? SHORT.format(move.visits) : ""),
+    return element("tr", {}, element("td", {}, name), element("td", { title: goal === null ? move.visits.toLocaleString("en") : "" }, goal === null ? SHORT.format(move.visits) : ""),
       element("td", { class: goal === null ? "" : goal === 0 ? "proven lost" : "proven" }, text));
   });
   const left = moves.length ? count - moves.length : 0;

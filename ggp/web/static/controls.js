@@ -11,7 +11,7 @@ export function showControls(state, about, own, acting) {
   const isOver = state.is_over, isPlayed = own.length > 0 && !about.is_replay;
   const isAlone = about.roles.filter((role) => role !== "random").length < 2;
   find("resign").hidden = !isPlayed || isOver;
-  for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay || about.is_invited;
+  for (const name of ["swap", "again"]) find(name).hidden = !isOver || about.is_replay;
   find("swap").hidden ||= isAlone;
   whyNot("resign", acting ? "" : "it is not your move");
 }

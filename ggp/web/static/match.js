@@ -3,7 +3,7 @@ import { connectBoard, describe, markCells, pathOf, turn } from "./board.js";
 import { chance, effort, opinion, showBar, showPath, showTable, showValues } from "./analysis.js";
 import { connect, showControls } from "./controls.js";
 import { pointing, showMoves } from "./log.js";
-import { capital, colorOf, drawn, element, find, inkOf, lose, merged, passHeader, request, showState, whyNot } from "./page.js";
+import { capital, colorOf, drawn, element, find, inkOf, lose, merged, request, showState, whyNot } from "./page.js";
 import { LISTED as MISTAKES, chart, series } from "./review.js";
 import { Variants } from "./variants.js";
 
@@ -50,10 +50,10 @@ let isKept = false; // a problem that stays until the next request
 const problem = (text) => { find("problem").textContent = text; };
 
 /** The answer to a request, true if there is nothing to say; null if it failed. */
-async function ask(what, body = {}, headers = {}) {
+async function ask(what, body = {}) {
   isKept = false;
   try {
-    const answer = await request(`${api}/${what}`, body, headers);
+    const answer = await request(`${api}/${what}`, body);
     problem("");
     return answer ?? true;
   } catch (error) {
@@ -408,7 +408,7 @@ function showThought(event) {
   showBar(last, about);
   if (last) find("bar").title = find("bar-text").textContent;
   const isEmpty = !event && !isStudying && !about.is_hidden && !(isLive() ? live.is_over : explored?.is_over);
-  showTable({ event, about, book: isLive() ? live.book : explored?.book, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden ? null : openMove, point: pointAt });
+  showTable({ event, about, hint: isEmpty && "Analyze fills this table.", count: event ? offered().length : 0, open: about.is_hidden ? null : openMove, point: pointAt });
   showPath(variants.nodes(), { back: () => go(-1), open: openNode });
   showValues(event?.is_yours ? event : null, offered());
   find("line").disabled = !event?.is_yours || !event.report.line.length;
@@ -618,7 +618,7 @@ function follow() {
   };
 }
 
-/** After a restart of the server the match goes on, once this browser is logged in again. */
+/** After a restart of the server the match has ended, which this browser hears once it is logged in again. */
 async function followAgain() {
   try {
     await request(api);
@@ -626,10 +626,7 @@ async function followAgain() {
     follow();
   } catch (error) {
     if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
-    if (error.status && !find("reload")) {
-      problem("The program was started again: reload this page, or open the address that it prints, and the match goes on here. ");
-      find("problem").append(element("button", { id: "reload", type: "button", onclick: () => location.reload() }, "Reload"));
-    }
+    if (error.status) problem("The program was started again, and this match has ended.");
     setTimeout(followAgain, AGAIN_MS);
   }
 }
@@ -720,14 +717,12 @@ connect(ask, () => live.person);
 function showInvitations() {
   const own = persons();
   if (own.length !== 2 || seatHere) return;
-  find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which another browser on this machine plays ${role}`, onclick: async () => {
-    const path = await ask("invite", { role }, passHeader());
-    if (!path) return;
+  find("invite").replaceChildren(...own.map((role, index) => element("button", { type: "button", title: `copies an address at which another browser that is logged in plays ${role}`, onclick: async () => {
     seatHere = keptSeat(own[1 - index]);
     history.replaceState(null, "", `?seat=${encodeURIComponent(seatHere)}`);
-    const text = `${location.origin}${path}`;
+    const text = `${location.origin}${location.pathname}?seat=${encodeURIComponent(role)}`;
     const isCopied = await navigator.clipboard.writeText(text).then(() => true, () => false);
-    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}For a day the address admits another browser on this machine; here you play ${seatHere}.`),
+    find("invite").replaceChildren(element("span", {}, `${isCopied ? "Copied. " : ""}Another browser that is logged in plays ${role} there; here you play ${seatHere}.`),
       isCopied ? "" : element("input", { type: "text", readonly: true, value: text, "aria-label": `address for ${role}`, onfocus: ({ target }) => target.select() }));
   } }, `Invite ${role}`)));
 }
@@ -784,7 +779,6 @@ try {
   if (about.is_blind) find("thought").hidden = true;
   find("bar").hidden = find("thought").hidden || about.is_hidden;
   showInvitations();
-  if (about.is_invited) find("nav").replaceChildren();
   if (opening) receive(opening.state);
 } catch (error) {
   find("status").textContent = `${capital(error.message)}.`;

@@ -1,25 +1,5 @@
 // Shared by all pages: requests, elements, and drawing a state that the server describes.
 
-// What a login leaves behind `#` lets this browser come back after a restart of the server, see return.js.
-const [, kind, pass] = /^#(pass|seat-pass)=(.*)$/.exec(location.hash) ?? [];
-if (pass) {
-  try {
-    localStorage.setItem(kind === "pass" ? kind : `pass:${location.pathname}`, pass);
-  } catch {
-    // a convenience
-  }
-  history.replaceState(null, "", location.pathname + location.search);
-}
-
-/** The header with what a login has left, for the few requests that a cookie alone may not make. */
-export const passHeader = () => {
-  try {
-    return { Authorization: `Pass ${localStorage.getItem("pass")}` };
-  } catch {
-    return {};
-  }
-};
-
 export class ServerError extends Error {
   constructor(status, text) {
     super(text);
@@ -28,7 +8,7 @@ export class ServerError extends Error {
 }
 
 const AGAIN_MS = 2000;
-const GONE = "The program is not running any more: start ggp serve again to go on.";
+const GONE = "The program is not running any more: start ggp serve again.";
 
 /** Says that the server does not answer, until it does; then the document gets an event `back`. */
 export async function lose() {
@@ -40,8 +20,8 @@ export async function lose() {
   document.dispatchEvent(new Event("back"));
 }
 
-export async function request(path, body, headers = {}) {
-  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers };
+export async function request(path, body) {
+  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   let response;
   try {
     response = await fetch(path, options);

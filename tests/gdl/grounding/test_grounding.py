@@ -247,13 +247,11 @@ def test_ground_is_deterministic_and_can_be_pickled():
 
 @pytest.mark.slow
 def test_ground_names_the_rule_that_never_ends():
-    told = r"^game\.kif:4: .* rule for next/1 has [\d,]+ instances"
+    told = r"^game\.kif:4: .* rule for next/1 probably has the most instances"
     with pytest.raises(ExplodingRulesError, match=told) as raised:
         ground_text(ENDLESS, seconds=1, mebibytes=400)
     error = pickle.loads(pickle.dumps(raised.value))
-    assert str(error.explosion.predicate) == "next/1"
-    assert error.explosion.span.line == 4
-    assert error.explosion.instances > 10
+    assert (str(error.rule.predicate), error.rule.span.line) == ("next/1", 4)
 
 
 @pytest.mark.slow

@@ -88,18 +88,12 @@ def messages(text: str) -> list[str]:
         ("(above ?from ?to))", "# the way\n    (above ?from ?to))", "GDL119 '#'"),
         ("(role hiker)", "Of course! This is it:\n\n(role hiker)", "GDL117 'Of' is text outside the rules"),
         ("(role hiker)", "**Rules**\n- (role hiker)", "is text outside the rules"),
-        ("(role hiker)", '{"rules": "(role hiker)', "GDL117 '{\"' begins JSON"),
-        ("(role hiker)", "2031-05-06 07:08:09 INFO START\n(role hiker)", "begins a line of a log"),
-        ("(role hiker)", "POST / HTTP/1.0\nContent-Length: 9\n\n(role hiker)", "is the head of an HTTP message"),
         ("(role hiker)", "<!DOCTYPE html><pre>\n(role hiker)", "is HTML"),
         ("(<= terminal (true", "(terminal <= (true", "GDL120 '<=' between head and body: write (<= terminal (true (place 3)))"),
         ("(<= terminal (true", "(terminal if (true", "'if' between head and body: write (<= terminal (true (place 3)))"),
         ("(<= (goal hiker 100) (true", "(goal hiker 100 <= (true", "write (<= (goal hiker 100) (true (place 3)))"),
         ("(<= terminal (true", "(<=terminal (true", "GDL120 '<=terminal': a blank is missing after <="),
         ("(role hiker)", "<table><tr><td>(role hiker)", "GDL117 '<table' is HTML"),
-        ("(role hiker)", "\\begin{verbatim}\n(role hiker)", "GDL117 '\\begin' is a command of a text processor"),
-        ("(role hiker)", "1700000000.25 got it\n(role hiker)", "begins a line of a log"),
-        ("(role hiker)\n(init", "1. (role hiker)\n2. (init", "GDL117 '1.' is the number of a line"),
         ("(role hiker)", "((role hiker))", "GDL117 '(' begins a list around the rules"),
         ("(role hiker)", "(role hiker\ufe0f)", "GDL118 U+FE0F (variation selector-16) is invisible"),
         ("(above 1 2)", "(above １ 2)", "GDL118 １, U+FF11 (fullwidth digit one), is not 1"),
@@ -166,9 +160,8 @@ def test_habits_in_infix(old, new, expected):
     assert expected in messages(INFIX.replace(old, new))[0]
 
 
-@pytest.mark.parametrize("text", ["(PLAY game.1 ((climb 2) noop))\n", "( info )", f"(preview ({KIF}) 20)"])
-def test_messages_are_one_finding(text):
-    (message,) = messages(text)
+def test_a_preview_message_is_one_finding():
+    (message,) = messages(f"(preview ({KIF}) 20)")
     assert message.startswith("GDL117")
 
 

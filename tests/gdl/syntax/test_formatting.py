@@ -6,7 +6,7 @@ from gdl.errors import GdlSyntaxError
 from gdl.syntax.formatting import LINE_LENGTH, format_kif
 from gdl.syntax.parser import parse, with_plain_lines
 from gdl.syntax.printer import to_kif
-from tests.conftest import CORPUS_SHEETS, LINE_END_FORMS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
+from tests.conftest import CORPUS_SHEETS, OWN_GAMES, ROOT, line_end_forms, mostly_slow, needs_corpus
 from tests.gdl.rule_strategies import programs
 
 
@@ -31,7 +31,7 @@ def test_corpus_sheet_keeps_its_meaning_and_formats_once(path):
 def test_corpus_sheet_keeps_its_line_ends(path):
     text = with_plain_lines(path.read_text(encoding="utf-8", errors="replace"))
     formatted = format_kif(text)
-    for form in LINE_END_FORMS:
+    for form in line_end_forms(path):
         assert format_kif(form(text)) == form(formatted)
 
 

@@ -9,7 +9,7 @@ from gdl.syntax.printer import to_kif
 from gdl.validation import Selection, validate
 from gdl.validation.fixes import FIXES, fix
 from gdl.validation.selection import EVERYTHING
-from tests.conftest import CORPUS_SHEETS, LINE_END_FORMS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
+from tests.conftest import CORPUS_SHEETS, OWN_GAMES, ROOT, line_end_forms, mostly_slow, needs_corpus
 from tests.gdl.rule_strategies import programs
 
 SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + OWN_GAMES
@@ -37,7 +37,6 @@ SHEETS = sorted((ROOT / "tests" / "invalid").glob("*.kif")) + OWN_GAMES
         ("a(<= b)(<= c)", "a b c"),
         ("(<= ; why\n (p\n1))", "(<= ; why\n (p\n1))"),
         ("(<= (p ; why\n1) )", "(p ; why\n1)"),
-        ("(p 1)\n(p 1) ; gdl: ignore GDL309\n", "(p 1)\n(p 1) ; gdl: ignore GDL309\n"),
     ],
 )
 def test_fix(text, expected):
@@ -83,7 +82,7 @@ def untidied(text: str) -> str:
 @pytest.mark.parametrize("path", mostly_slow(CORPUS_SHEETS, 15), ids=lambda path: path.stem)
 def test_correction_keeps_the_line_ends_of_a_corpus_sheet(path):
     text = untidied(with_plain_lines(decode(path.read_bytes())))
-    for form in LINE_END_FORMS:
+    for form in line_end_forms(path):
         program = parse(form(text), syntax="kif")
         fixed, count = fix(program, EVERYTHING, form(text))
         assert (fixed, count) == (form(with_plain_lines(fixed)), fix(program, EVERYTHING)[1])

@@ -7,7 +7,6 @@ import pytest
 
 from ggp.analysis.info import describe, list_predicates
 from ggp.engines.loading import load
-from tests.ggp.circuit.test_subgames import TWO_SWITCHES
 from tests.ggp.fakes import Dice, Matrix, Nim, Stuck
 
 
@@ -98,10 +97,3 @@ def test_one_time_work_takes_no_time_from_the_playouts():
     game = Slow(9)
     info = describe(game, playouts=20, seconds=1.0, clock=lambda: 3600.0 * game.hours)
     assert (info.playouts, info.cut) == (20, 0)
-
-
-def test_info_names_facts_that_do_not_depend_on_moves_or_do_not_matter():
-    found = traits(load(TWO_SWITCHES, engine="lanes"))
-    assert found["clock"] == "no move influences 4 of 10 facts, such as (step 0)"
-    assert found["idle facts"] == "neither the end nor a goal depends on 2 of 10 facts, such as (lamp blue)"
-    assert not {"clock", "idle facts"} & traits(load("tictactoe", "lanes")).keys()

@@ -67,8 +67,6 @@ def test_moves_are_written_by_what_their_arguments_mean(name, move, text):
 @pytest.mark.parametrize(
     ("name", "facts", "move", "text"),
     [
-        ("peg", "(peg 2 4) (peg 3 4)", "(jump 2 4 4 4)", "b4×d4"),
-        ("checkers", "(cell 2 6 black_man) (cell 3 5 white_man)", "(move 2 6 4 4)", "b6×d4"),
         ("checkers", "(cell 2 6 black_man)", "(move 2 6 1 5)", "b6–a5"),
         ("breakthrough", "(cell 1 2 white) (cell 2 3 black)", "(move 1 2 2 3)", "a2×b3"),
         ("chinesecheckers_3p", "(cell 8 3 red) (cell 7 3 red)", "(move 8 3 6 3)", "h3–f3"),

@@ -22,14 +22,6 @@ def drawn(name, *joint_moves):
 
 DOTS = ["4 +---+   +   +", "", "3 +   +   +   +", "", "2 +   +   +   +", "              |", "1 +   +   +   +"]
 DOTS += ["  a   b   c   d", "first to move", "score  first 0  second 0"]
-TOWERS = [
-    "  --3--",
-    " ---4---",
-    "----5----      1         -2-",
-    "    a          b          c",
-    "step 2 of 41",
-]
-ROLLS = [("noop", "noop", "(roll 2)"), ("(run a)", "noop", "noop"), ("noop", "noop", "(roll 3)")]
 
 
 @pytest.mark.parametrize(
@@ -40,9 +32,6 @@ ROLLS = [("noop", "noop", "(roll 2)"), ("(run a)", "noop", "noop"), ("noop", "no
         ("maze", [["(walk north)"]], 7, ["2 a . # # . # . . ."]),
         ("maze", [["(walk north)"]], -1, ["step 1 of 40"]),
         ("nim", [("(reduce d 2)", "noop")], 2, ["c  5  o o o o o", "d  2  o o", "second to move"]),
-        ("hanoi", [["(carry 1 b)"], ["(carry 2 c)"]], 0, TOWERS),
-        ("dicerace", ROLLS, 2, ["red a    .  .  o  .  .  .  .  .  .  .  ."]),
-        ("dicerace", ROLLS, -2, ["blue to move", "rolled 3"]),
         ("goofspiel", [("(bid 2)", "(bid 5)")], 0, ["hand  left 1 3 4 5  right 1 2 3 4"]),
     ],
 )

@@ -1,7 +1,6 @@
-"""Percepts that provably reveal the state: a naive search for two states that one role cannot tell apart."""
+"""Percepts that reveal the state: a naive search for two states that one role cannot tell apart."""
 
 import itertools
-import random
 
 import pytest
 
@@ -36,19 +35,20 @@ TOGETHER = """
 
 REVEALING = {
     "moves of all roles": RACE + "(<= (sees ?p (did ?r ?m)) (role ?p) (does ?r ?m))",
-    "moves of the others": RACE + "(<= (sees ?p (did ?m)) (does ?r ?m) (other ?p ?r))",
-    "moves without their role": RACE + "(<= (sees ?p (taken ?n)) (role ?p) (does ?r (take ?n)))",
-    "moves of the role in control": RACE
-    + "(<= (sees ?p (did ?r ?m)) (role ?p) (does ?r ?m) (true (control ?r)))",
-    "the heap that remains": RACE
-    + "(<= (sees ?p (left ?g)) (role ?p) (does ?r (take ?n)) (true (heap ?h)) (less ?h ?g ?n))",
-    "simultaneous moves": TOGETHER + "(<= (sees ?p (did ?r ?m)) (role ?p) (does ?r ?m))",
+    "moves of the others, and the heap": RACE
+    + "(<= (sees ?p (did ?m of ?r)) (does ?r ?m) (role ?p) (distinct ?p ?r))"
+    + "(<= (sees ?p (was ?h)) (role ?p) (true (heap ?h)))",
+    "simultaneous moves": TOGETHER + "(<= (sees ?p (did ?r ?m)) (role ?p) (role ?r) (does ?r ?m))",
 }
 
 HIDING = {
     "nothing is seen": RACE + "(<= (sees ?p fine) (role ?p) (does ?p (take 3)))",
     "only one role sees": RACE + "(<= (sees left (did ?r ?m)) (does ?r ?m))",
     "the state before the move": RACE + "(<= (sees ?p (was ?h)) (role ?p) (true (heap ?h)))",
+    "the own move": RACE + "(<= (sees ?r (did ?r ?m)) (does ?r ?m))",
+    "moves, and others that nobody made": TOGETHER
+    + "(<= (sees ?p (did ?r ?m)) (role ?p) (does ?r ?m))"
+    + "(<= (sees ?p (did ?r ?h)) (role ?p) (role ?r) (hand ?h))",
     "whether hands differ": TOGETHER.replace("(hand paper)", "(hand paper) (hand scissors)")
     + "(<= (sees ?p same) (role ?p) (does left ?h) (does right ?h))",
     "chance": """
@@ -117,31 +117,10 @@ def test_a_game_that_reveals_everything_is_solved_like_the_one_without_percepts(
 
 @pytest.mark.parametrize("spec", ["mcts:simulations=200", "alphabeta:nodes=2000", "solving"])
 def test_a_game_that_reveals_everything_is_played_to_its_value(spec):
-    game = load(REVEALING["moves of the others"], "lanes")
+    game = load(REVEALING["moves of the others, and the heap"], "lanes")
     winner = solve(game).values().index(100)
     players = [make_player("random") for _ in game.roles]
     players[winner] = make_player(spec)
     record = play_match(game, players)
     assert record.goals[winner] == 100
     assert not any(any(step.faults) for step in record.steps)
-
-
-def test_random_rules_are_not_taken_to_reveal_what_they_hide():
-    rng = random.Random(5)
-    verdicts = set()
-    for _ in range(30):
-        percepts = rng.sample(
-            [
-                "(<= (sees left (a ?n)) (does right (take ?n)))",
-                "(<= (sees right (a ?n)) (does left (take ?n)))",
-                "(<= (sees left one) (does right (take 1)))",
-                "(<= (sees right one) (does left (take 1)))",
-                "(<= (sees right quick) (does left (take 2)) (true (heap 3)))",
-                "(<= (sees ?p (turn ?r)) (role ?p) (true (control ?r)))",
-            ],
-            rng.randint(1, 4),
-        )
-        game = load(RACE + " ".join(percepts), "lanes")
-        verdicts.add(hides_information(game))
-        assert hides_information(game) or not can_confuse(game)
-    assert verdicts == {True, False}

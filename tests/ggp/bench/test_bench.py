@@ -53,10 +53,10 @@ def ctrl_c():
 
 def test_interrupted_benchmark_on_lanes_ends_at_once(ctrl_c):
     game = load("tictactoe", "lanes")
-    measure_lanes(game, seconds=0.01, words=1)  # compile
+    measure_lanes(game, seconds=0.01, words=8)  # compile
     interrupt = threading.Timer(0.5, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT])
     interrupt.start()
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        measure_lanes(game, seconds=60, words=1)
+        measure_lanes(game, seconds=60, words=8)
     assert time.monotonic() - begin < 10

@@ -10,9 +10,8 @@ import ggp.engines.compilation
 from gdl.program import Program
 from gdl.syntax.parser import parse
 from gdl.terms import Symbol
-from ggp.circuit.cache import GameCache, cache_folder, code_modules, rules_key
+from ggp.circuit.cache import CompiledCircuit, GameCache, cache_folder, check_sound, code_modules, rules_key
 from ggp.circuit.circuit import Goal, Percept
-from ggp.circuit.file import CompiledCircuit, check_sound
 from ggp.engines.compilation import CompilationLimits, compile_circuit
 
 SHEET = """

@@ -14,9 +14,9 @@ import pytest
 from gdl.grounding import ground
 from gdl.syntax.parser import parse, parse_file
 from ggp.circuit import construction as circuit_construction
+from ggp.circuit import kernels as circuit_kernels
 from ggp.circuit.circuit import Circuit, GateBuilder, phase_gates, without_dead_gates
 from ggp.circuit.construction import build, prepare_kernels
-from ggp.circuit.kernels import construction, gate_table
 from ggp.circuit.packed_gates import PackedGates, as_tuples, input_count, packed
 from ggp.circuit.simplify import factoring
 from ggp.circuit.simplify.kernels import factoring as factoring_kernels
@@ -96,13 +96,13 @@ def test_factoring_past_its_deadline_agrees_with_the_twin(seed):
 
 
 def test_the_hash_table_grows(monkeypatch):
-    monkeypatch.setattr(gate_table, "MIN_SLOTS", 8)
+    monkeypatch.setattr(circuit_kernels, "MIN_SLOTS", 8)
     circuit, end = unfactored_circuit(1), thread_time() + 100
     assert factoring.factor(circuit, end) == factoring.factor_plainly(circuit, end)
 
 
 def test_cubes_without_room_are_left_unfactored(monkeypatch):
-    monkeypatch.setattr("ggp.circuit.simplify.kernels.cube_pool.ROOM", 1)
+    monkeypatch.setattr("ggp.circuit.simplify.kernels.cube_factoring.ROOM", 1)
     circuit = unfactored_circuit(2)
     assert_same_play(circuit, factoring.factor(circuit, thread_time() + 100), seed=2, steps=20)
 
@@ -167,7 +167,7 @@ def test_prepared_kernels_are_those_that_run(monkeypatch):
     for module, name in (
         (factoring_kernels, "plan_reading"),
         (factoring_kernels, "factor_gates"),
-        (construction, "resolve_atoms"),
+        (circuit_kernels, "resolve_atoms"),
     ):
         seen[name] = set()
         monkeypatch.setattr(module, name, recorded(name, getattr(module, name)))

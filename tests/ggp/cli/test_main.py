@@ -63,12 +63,6 @@ def test_a_limit_may_be_an_option_of_its_own(ggp, given):
     assert "2 steps, aborted" in out
 
 
-@pytest.mark.parametrize(("old", "new"), cli.RENAMED.items())
-def test_old_commands_answer_with_the_new_one_in_one_line(ggp, old, new):
-    assert ggp(old, "nim") == (2, "", f"error: {old!r} is now 'ggp {new}'\n")
-    assert ggp(*new.split(), "--help")[0] == 0
-
-
 LIGHT = ("tournament", "match", "games.info", "solve", "prepare.evaluation", "assess", "manage", "player")
 
 
@@ -194,11 +188,8 @@ nothing | No such command
 mtach tictactoe | No such command 'mtach'. Did you mean match?
 play tictactoe | No such command 'play': `ggp match GAME human` plays in the terminal
 game | No such command 'game': `ggp games` lists the games
-tune nim | `ggp tournament --agents mcts mcts:policy=mast
-prepare options nim | `ggp tournament --agents mcts mcts:policy=mast
 prepare books | No such command 'books'. Did you mean book?
 games inof | No such command 'inof'. Did you mean info?
-items nim | error: 'items nim' is now 'ggp items make nim'
 help mtach | Did you mean match?
 match tictactoe humen | unknown player 'humen'. Did you mean human?
 match tictactoe mcts:simulation=9 | option 'simulation'. Did you mean simulations?
@@ -210,10 +201,6 @@ match tictactoe mcts:x=1 | unknown option 'x'
 match tictactoe random random random | takes 2 players, one for each of x, o; got 3
 match nosuchgame | no such file or game
 match tictactoe random random --engine steam | 'steam' is not one of
-player --page | No such option '--page': the log has what the search expects
-match tictactoe --repeat 2 | No such option '--repeat': `ggp tournament` plays many matches
-tournament export a.sqlite --columns game | No such option '--columns': the CSV has all columns
-export tictactoe -o x.aig | `ggp export GAME > FILE`
 match tictactoe mcts:search=lanes --engine reasoner | no search on lanes
 match tictactoe solving:search=lanes --engine reasoner | no search on lanes
 match tictactoe random --play-clock 1e300 | at most a week

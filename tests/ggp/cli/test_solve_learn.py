@@ -5,7 +5,7 @@ import pytest
 import ggp.cli.solve as solve
 from ggp.cli.main import app
 from ggp.cli.progress import progress_of
-from ggp.features.evaluation import LinearEvaluation
+from ggp.features.linear_form import read_linear_form
 from ggp.solver import SolverError
 
 
@@ -44,11 +44,11 @@ def test_learn_keeps_what_it_learned_before_ctrl_c(monkeypatch, tmp_path, capsys
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SelfPlayLearner, "run", interrupted)
-    out = tmp_path / "w.json"
+    out = tmp_path / "w.txt"
     with pytest.raises(SystemExit) as ended:
         app.main(
             ["prepare", "evaluation", "tictactoe", "--out", str(out), "--games", "40"], standalone_mode=False
         )
     assert ended.value.code == 130
-    assert LinearEvaluation.load(out).weights
+    assert read_linear_form(str(out)).terms
     assert "interrupted; the weights so far are kept" in capsys.readouterr().err

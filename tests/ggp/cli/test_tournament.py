@@ -112,7 +112,7 @@ def test_a_tournament_is_published_as_pages(ggp, wrong, tmp_path):
     assert (code, "has no match 'nothing'" in output) == (1, True)
     assert ggp("show", "tournament.sqlite", "--html", "out") == (0, "open out/index.html\n")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"index.html", "agent-2.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names
+    assert {"index.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names
 
 
 PUBLISHED = "condition", "game", "repetition", "agent", "goal", "steps", "simulations"
@@ -185,7 +185,6 @@ run | expected a CONFIG file, or both
 PLAY --set until=soon | expected sprt, sprt:ELO0:ELO1 or a width
 PLAY --set seed | expected KEY=VALUE
 PLAY --set luck=1 | unknown key 'luck'
-resume t.sqlite | error: 'tournament resume' is now 'ggp tournament run'
 PLAY --repetitions 0 | at least 1
 PLAY --workers none | 'none' is not a whole number
 PLAY --workers 1 --only chess | no condition, game or agent 'chess'

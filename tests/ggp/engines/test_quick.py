@@ -187,52 +187,6 @@ def test_large_circuits_get_more_time_in_the_background(budgets, monkeypatch):
     assert budgets[0] < 10 < budgets[1] == built.circuit.literal_count
 
 
-def cut_short(program, cache):
-    """The circuit of `program`, kept though the time of its simplification had run out at once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compilation, "simplify_budget", lambda *_: 0.0)
-        return compile_circuit(program, cache=cache)
-
-
-def test_a_circuit_that_was_cut_short_is_simplified_further_when_it_is_loaded(cache):
-    program = program_of("othello_4x4")
-    cut = cut_short(program, cache)
-    whole = compile_circuit(program)
-    assert cut.report.is_cut
-    assert cut.circuit.literal_count > whole.circuit.literal_count
-    resumed = compile_circuit(program, cache=cache)
-    assert resumed.circuit.literal_count <= whole.circuit.literal_count
-    assert resumed.report.rounds == 2
-    assert resumed.report.stages[0] == whole.report.stages[0]._replace(seconds=0.0)
-    assert compile_circuit(program, cache=cache) == resumed
-
-
-def test_a_match_begins_on_a_circuit_that_was_cut_short(cache):
-    cut = cut_short(program_of("othello_4x4"), cache)
-    game = load("othello_4x4", quick=True)
-    assert isinstance(game, QuickGame)
-    assert game.terms == cut.circuit.terms
-    game.finish()
-    assert not isinstance(load("othello_4x4", quick=True), QuickGame)
-
-
-def test_a_circuit_is_simplified_further_once_only(cache, monkeypatch):
-    program = program_of("othello_4x4")
-    cut_short(program, cache)
-    again = cut_short(program, cache)
-    assert (again.report.is_cut, again.report.rounds) == (True, 2)
-    monkeypatch.setattr(compilation, "simplify", None)
-    assert compile_circuit(program, cache=cache) == again
-
-
-def test_large_circuits_are_simplified_further_in_the_background_only(cache, monkeypatch):
-    program = program_of("tictactoe")
-    cut = cut_short(program, cache)
-    monkeypatch.setattr(compilation, "LARGE_LITERALS", 0)
-    assert compile_circuit(program, cache=cache) == cut
-    assert isinstance(load("tictactoe", quick=True), QuickGame)
-
-
 def test_a_large_circuit_is_simplified_in_a_process_of_its_own(monkeypatch):
     program = program_of("tictactoe")
     built = build_circuit(program)

@@ -200,59 +200,6 @@ def test_rewards_can_be_shares():
     assert seen == {(1, 0), (0, 1), (0.5, 0.5)}
 
 
-def test_forced_moves_can_be_skipped():
-    env = make("connectfour_4x4", 400, skip_forced=True)
-    rng = np.random.default_rng(0)
-    state = env.init()
-    for _ in range(16):
-        state = env.step(state, random_actions(state, rng))
-        assert (state.legal_action_mask[~state.terminated].sum(axis=1) > 1).all()
-    assert state.terminated.all()
-
-
-def test_board_observation_shows_pieces_and_who_moves():
-    env = make("tictactoe", 2, observation="board", view="absolute")
-    state = env.init()
-    assert state.observation.shape[1:3] == (3, 3)
-    names = env.observed.names
-    mover = names.index("x to move")
-    assert state.observation[0, :, :, mover].all()
-    state = env.step(state, [0, 4])
-    assert not state.observation[0, :, :, mover].any()
-    changed = state.observation[0] != state.observation[1]
-    assert changed.any(axis=(0, 1)).sum() <= 3
-
-
-def test_actions_of_any_kind_are_taken_by_one_kernel():
-    env = make("tictactoe", 3)
-    start = env.init()
-    first = env.step(start, np.array([0, 4, 8], np.int32))
-    known = len(step_blocks.signatures)
-    fixed = np.array([0, 4, 8], np.int32)
-    fixed.flags.writeable = False
-    for given in (
-        fixed,
-        [0, 4, 8],
-        np.array([0, 9, 4, 9, 8, 9], np.int32)[::2],
-        np.array([0, 4, 8], np.uint8),
-    ):
-        following = env.step(start, given)
-        assert (following.observation == first.observation).all()
-    assert len(step_blocks.signatures) == known
-
-
-def test_games_that_are_over_can_be_restarted():
-    env = make("tictactoe", 3, max_steps=2)
-    state = env.step(env.step(env.init(), [0, 1, 2]), [1, 1, 3])
-    assert state.terminated.tolist() == [False, True, False]
-    assert state.truncated.tolist() == [True, False, True]
-    state = env.step(state, [RESTART, RESTART, HOLD])
-    assert not state.terminated.any()
-    assert state.truncated.tolist() == [False, False, True]
-    assert state.step_count.tolist() == [0, 0, 2]
-    np.testing.assert_array_equal(state.observation[:2], env.init().observation[:2])
-
-
 def test_out_gives_its_arrays_to_the_next_state():
     env = make("tictactoe", 5)
     first = env.init()
@@ -439,7 +386,7 @@ def test_new_games_need_not_be_settled(name, choices):
         ({"num_threads": 1}, TypeError, "make has no keyword 'num_threads', did you mean threads"),
         *(
             ({name: value}, TypeError, f"{name} is True or False")
-            for name in ("auto_reset", "check", "skip_forced", "simultaneous")
+            for name in ("auto_reset", "check", "simultaneous")
             for value in ("no", 2, 1.0)
         ),
         *(

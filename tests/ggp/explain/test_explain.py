@@ -4,11 +4,10 @@ import pytest
 
 from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
-from ggp.explain.explanation import Status
+from ggp.explain.explanation import Status, text_of
 from ggp.explain.page import page_of
 from ggp.explain.picture import picture_of
 from ggp.explain.searches import ExplainError, explain, state_of
-from ggp.explain.text import text_of
 
 UNIT = Scale(0, 1)
 TWO_LEVELS = "[[3,12,8],[2,4,6],[14,5,2]]"

@@ -9,11 +9,10 @@ import pytest
 from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
 from ggp.explain import learning, searches, simulations
-from ggp.explain.explanation import Shape
+from ggp.explain.explanation import Shape, text_of
 from ggp.explain.page import page_of
 from ggp.explain.picture import picture_of
 from ggp.explain.searches import ALGORITHMS, PLAIN, ExplainError, explain, state_of
-from ggp.explain.text import text_of
 from ggp.explain.writing import writing_of
 from ggp.game import GameError
 from ggp.search.alphabeta.reference.search import ReferenceSearch

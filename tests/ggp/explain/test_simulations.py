@@ -9,9 +9,9 @@ import pytest
 from ggp.analysis.scale import Scale
 from ggp.engines.loading import load
 from ggp.explain import learning, simulations
+from ggp.explain.explanation import text_of
 from ggp.explain.page import page_of
 from ggp.explain.searches import explain
-from ggp.explain.text import text_of
 from ggp.search.option_table import OptionError
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.events import EdgeTerms, Phase

@@ -18,7 +18,7 @@ from ggp.jit.compiling import KEPT_VERSIONS, cache_folder, kernel_sources
 from tests.conftest import mostly_slow
 
 ROOT = PACKAGE.parent
-DECORATORS = {"kernel", "inlined", "piece", "stage", "intrinsic", "overload", "njit", "jit"}
+DECORATORS = {"kernel", "inlined", "piece", "stage", "intrinsic", "_operation", "overload", "njit", "jit"}
 MAY_DECORATE = re.compile(rf"@.*\b({'|'.join(sorted(DECORATORS))})\b")
 
 

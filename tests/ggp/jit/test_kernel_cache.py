@@ -84,7 +84,7 @@ def test_a_kernel_is_used_although_it_cannot_be_kept(monkeypatch, tmp_path, capl
 def test_a_process_that_compiles_for_the_cache_ends_if_that_is_full(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "file" / "kernels")
-    monkeypatch.setattr("ggp.jit.kernel_cache.KernelCache.is_required", True)
+    monkeypatch.setattr("ggp.jit.compiling.KernelCache.is_required", True)
     with pytest.raises(SystemExit, match="1"):
         run()
 

@@ -42,7 +42,7 @@ def _apply(r: Any, out: Any) -> None:
     if rows.any_lane(a & ~a):
         flags += 1
     rows.store(out, 10, rows.fill(r, np.uint64(flags)))
-    rows.store(out, 11, rows.fill(r, np.uint64(rows.count_bits(word) + 100 * rows.lowest_bit(word))))
+    rows.store(out, 11, rows.fill(r, np.uint64(rows.lowest_bit(word))))
     rows.store(out, 12, rows.choose_words(word, a, b))
     x = rows.choose_words(word, rows.fill_float(r, 0.7), rows.fill_float(r, 3.0))
     x = rows.multiply(x, rows.fill_float(r, 0.3))

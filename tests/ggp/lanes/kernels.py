@@ -16,7 +16,7 @@ from ggp.lanes.roulette import LegalMoves, roulette_moves
 from ggp.search.tree.policies.fast_kernels import FeatureCases, choose_by_cases
 
 NO_MOVE = -1
-KEEP, RESTART, TAKE_OTHER = range(3)
+KEEP, TAKE_OTHER = range(2)
 
 
 @kernel
@@ -105,7 +105,6 @@ def advance_lanes(
     value: Rows,
     other: Rows,
     saved: Rows,
-    root: NDArray[np.uint64],
     moved: Rows,
     way: int,
 ) -> None:
@@ -114,10 +113,7 @@ def advance_lanes(
         step.advance(tables, value, saved, load(moved, 0), other, 1)
         return
     step.copy_successors(tables, value, other)
-    if way == RESTART:
-        step.advance_or_restart(tables, value, saved, root, ~load(moved, 0))
-    else:
-        step.advance(tables, value, saved, load(moved, 0), value, 1)
+    step.advance(tables, value, saved, load(moved, 0), value, 1)
 
 
 @kernel

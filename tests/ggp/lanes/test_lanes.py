@@ -252,7 +252,7 @@ def test_adding_statistics_keeps_extremes_of_finished_playouts():
     assert (some + some).mean_goals == (75.0,)
 
 
-def test_bench_reports_the_split_of_a_tick(dice):
+def test_bench_reports_the_time_of_a_tick(dice):
     result = measure_lanes(dice, seconds=0.02, words=8)
     lengths, *_ = expected_dice()
     assert result["words"] == 8
@@ -260,5 +260,4 @@ def test_bench_reports_the_split_of_a_tick(dice):
     assert result["states"] >= result["playouts"]
     assert min(lengths) <= result["mean_length"] <= max(lengths)
     assert result["literals"] == len(dice.lane_tables.schedule.source)
-    assert result["settle_seconds"] > 0
-    assert result["choose_seconds"] > 0
+    assert result["tick_seconds"] > 0

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from ggp.jit.rows import ALL_ONES, make_rows, words_of
+from ggp.jit.rows import make_rows, words_of
 from ggp.lanes.engine import Lanes
 from ggp.lanes.keys.state_code import decode_keys, encode_states, make_code
 from ggp.lanes.layout import arrange
 from tests.conftest import ROOT
-from tests.ggp.lanes.kernels import KEEP, RESTART, TAKE_OTHER, advance_lanes, put_key, step_from_keys
+from tests.ggp.lanes.kernels import KEEP, TAKE_OTHER, advance_lanes, put_key, step_from_keys
 from tests.ggp.lanes.test_kernels import lanes_of
 from tests.oracles import naive_lanes, naive_step
 
@@ -54,14 +54,14 @@ def test_step_agrees_with_the_naive_twin(seed, words):
         np.testing.assert_array_equal(following[lane], expected.following)
 
 
-@pytest.mark.parametrize("way", [KEEP, RESTART, TAKE_OTHER])
+@pytest.mark.parametrize("way", [KEEP, TAKE_OTHER])
 @pytest.mark.parametrize("seed", range(4))
 def test_lanes_advance_or_take_another_state(seed, way):
     tables = naive_lanes.random_tables(seed, fluents=20, gates=30)
     lanes = Lanes(tables, words=1)
     rng = np.random.default_rng(seed)
     states, moves = rng.random((20, 64)) < 0.5, rng.random((8, 64)) < 0.5
-    root, is_moved = rng.random(20) < 0.5, rng.random(64) < 0.5
+    is_moved = rng.random(64) < 0.5
     lanes.set_states(states)
     lanes.set_moves(moves)
     lanes.settle()
@@ -70,14 +70,13 @@ def test_lanes_advance_or_take_another_state(seed, way):
     words_of(moved)[0] = np.packbits(is_moved, bitorder="little").view(np.uint64)
     words_of(other)[:] = rng.integers(2**64, size=words_of(other).shape, dtype=np.uint64)
     given = lanes_of(other)[1:21]
-    root_words = np.where(root, ALL_ONES, np.uint64(0))
-    advance_lanes(layout, value, other, lanes.arrays.saved, root_words, moved, way)
+    advance_lanes(layout, value, other, lanes.arrays.saved, moved, way)
     for lane in range(64):
         settled = naive_lanes.settle(tables, states[:, lane], moves[:, lane])
         following = naive_lanes.holds(settled, tables.next)
         if way != TAKE_OTHER:
             np.testing.assert_array_equal(lanes_of(other)[1:21, lane], following)
-        stayed = {KEEP: states[:, lane], RESTART: root, TAKE_OTHER: given[:, lane]}[way]
+        stayed = {KEEP: states[:, lane], TAKE_OTHER: given[:, lane]}[way]
         np.testing.assert_array_equal(lanes_of(value)[1:21, lane], following if is_moved[lane] else stayed)
 
 

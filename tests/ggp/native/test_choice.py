@@ -5,8 +5,8 @@ import pytest
 
 import ggp
 from ggp.lanes.choose import native_layout
-from ggp.native.choice import moves_of_role, schedule_choice
-from ggp.native.parts import NO_TURNS, Layout
+from ggp.native.choice import choice_operations, moves_of_role, schedule_choice
+from ggp.native.parts import NO_TURNS, Layout, Part
 from ggp.native.schedule import SCRATCH, ScheduleError, interpret
 
 WORDS = 2
@@ -105,15 +105,14 @@ def test_counting_and_selecting(rules, in_turn):
         layout = layout._replace(turns=NO_TURNS)
     elif not len(layout.turns.literal):
         pytest.skip("roles do not take turns")
-    schedules, planes = schedule_choice(layout), layout.planes
-    rows, roles = schedules.rows, range(len(game.roles))
+    rows, planes, roles = choice_operations(layout).rows, layout.planes, range(len(game.roles))
     value, scratch = random_rows(rng, layout.end_spare + 1), random_rows(rng, layout.scratch_rows)
     if in_turn:
         put_legal(layout, value, rng)
     value[0] = ~np.uint64(0)
     legal = [legal_bits(layout, value, role) for role in roles]
 
-    interpret(schedules.counting, value, scratch)
+    interpret(schedule_choice(layout, Part.COUNT), value, scratch)
     count = [each.sum(axis=0) for each in legal]
     most = [np.maximum(each - 1, 0) for each in count]
     has_move = [bits(scratch[rows.has_move - SCRATCH + role]) for role in roles]
@@ -133,7 +132,7 @@ def test_counting_and_selecting(rules, in_turn):
         number = sum(drawn) if in_turn else drawn[role]
         for p in range(planes):
             scratch[rows.drawn - SCRATCH + role * planes + p] = row_of(number >> p & 1 != 0)
-    interpret(schedules.selecting, value, scratch)
+    interpret(schedule_choice(layout, Part.SELECT), value, scratch)
     for role in roles:
         rank = legal[role].cumsum(axis=0) - 1
         expected = legal[role] & (rank == drawn[role]) & lanes
@@ -144,4 +143,4 @@ def test_counting_and_selecting(rules, in_turn):
 def test_choosing_needs_its_rows():
     layout = native_layout(ggp.load("tictactoe").lane_tables)._replace(scratch_rows=20)
     with pytest.raises(ScheduleError, match="choosing moves needs"):
-        schedule_choice(layout)
+        schedule_choice(layout, Part.COUNT)

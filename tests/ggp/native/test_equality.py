@@ -23,17 +23,16 @@ from ggp.lanes.layout import LaneTables, arrange
 from ggp.native import background
 from ggp.native.background import WIDTHS, NativeCode
 from ggp.native.code import LoadedCode, compile_part
-from ggp.native.parts import FUSED_PARTS, Part
+from ggp.native.parts import FUSED_PARTS, SINGLE_PARTS, Part
 from ggp.native.schedule import ScheduleError
 from ggp.players.factory import make_player
-from ggp.search.alphabeta.goal_bounds import goal_bounds
 from ggp.search.alphabeta.search import AlphaBeta
 from ggp.search.budget import Budget
-from ggp.search.decisive.immediate_wins import immediate_wins, winning_tables
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.search import LanesSearch
 from tests.conftest import CORPUS_SHEETS, OWN_GAMES, ROOT, mostly_slow, needs_corpus
+from tests.ggp.native.test_native import LARGE
 from tests.ggp.search.tree import test_golden as golden
 from tests.oracles import naive_lanes
 
@@ -41,23 +40,26 @@ pytestmark = pytest.mark.skipif(not IS_COMPILED, reason="kernels are plain Pytho
 
 MAX_INPUTS = 40_000
 """Of the gates of a sheet: larger ones take longer to compile than the default allows, or nearly."""
-LARGE = 5_000
 TESTED_WIDTHS = (8, 1, 2, 4, 16)
 
 
-def laid_out(tables: CircuitTables, words: int) -> tuple[LaneTables, list[LoadedCode]]:
-    """Tables with machine code for all parts that can have some, and what must outlive them."""
+def laid_out(
+    tables: CircuitTables, words: int, parts: tuple[Part, ...]
+) -> tuple[LaneTables, list[LoadedCode]]:
+    """Tables with machine code for those parts that can have some, and what must outlive them."""
     lane_tables, kept = arrange(tables), []
-    for part in Part:
+    for part in parts:
         with suppress(ScheduleError):
             kept.append(LoadedCode(compile_part(tables, native_layout(lane_tables), part, words), part))
             lane_tables.schedule.native[part, WIDTHS.index(words)] = kept[-1].address
-    assert len(kept) >= Part.COUNT - 1  # a large phase may need more rows between functions than there are
+    # A large phase may need more rows between functions than there are.
+    assert len(kept) >= Part.COUNT - 1 or parts == FUSED_PARTS
     return lane_tables, kept
 
 
-def assert_same_playouts(tables: CircuitTables, words: int, count: int) -> None:
-    native, _kept = laid_out(tables, words)
+def assert_same_playouts(tables: CircuitTables, words: int, count: int, *, fused: bool) -> None:
+    """fused: with machine code for whole ticks, which takes the place of that for single phases"""
+    native, _kept = laid_out(tables, words, FUSED_PARTS if fused else SINGLE_PARTS)
     root, found = tables.initial.astype(bool), []
     for each in (arrange(tables), native):
         lanes = Lanes(each, words=words, seed=2)
@@ -81,8 +83,8 @@ def mutant(tables: CircuitTables, rng: random.Random) -> CircuitTables:
 @pytest.mark.parametrize("seed", mostly_slow(range(40), 4))
 def test_random_circuits(seed):
     words = TESTED_WIDTHS[seed % len(TESTED_WIDTHS)]
-    gates = 60 if seed % 2 else 900
-    assert_same_playouts(naive_lanes.random_tables(seed, moves=(9, 4), gates=gates), words, 70 * words)
+    tables = naive_lanes.random_tables(seed, moves=(9, 4), gates=60 if seed % 2 else 900)
+    assert_same_playouts(tables, words, 70 * words, fused=seed // 2 % 2 == 0)
 
 
 @pytest.mark.parametrize("words", mostly_slow(TESTED_WIDTHS, 2))
@@ -90,7 +92,7 @@ def test_random_circuits(seed):
 def test_mutants(name, words):
     game = ggp.load(name)
     for seed in range(3):
-        assert_same_playouts(mutant(game.tables, random.Random(seed)), words, 70 * words)
+        assert_same_playouts(mutant(game.tables, random.Random(seed)), words, 70 * words, fused=seed != 1)
 
 
 def numbered(sheets):
@@ -103,24 +105,23 @@ def numbered(sheets):
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "path"), numbered(OWN_GAMES))
 def test_bundled_sheets(number, path):
-    """At W = 8 they are played in `test_native`, large ones there only."""
-    check_sheet(path, TESTED_WIDTHS[1 + number % 4], most=LARGE)
+    """By single phases; in `test_native` by whole ticks at W = 8, large ones there only."""
+    check_sheet(path, TESTED_WIDTHS[1 + number % 4], fused=False, most=LARGE)
 
 
 @needs_corpus
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "path"), numbered(CORPUS_SHEETS))
 def test_sheets_of_the_corpus(number, path):
-    """In two widths, large ones, which take seconds to compile in each, in one of all."""
-    check_sheet(path, 8, TESTED_WIDTHS[1 + number % 4], large=TESTED_WIDTHS[number % 5])
+    """In one width and one kind of parts each: of a width only the type of a row depends."""
+    check_sheet(path, TESTED_WIDTHS[number % 5], fused=number % 2 == 0)
 
 
-def check_sheet(path, *widths, large=None, most=MAX_INPUTS):
+def check_sheet(path, words, *, fused, most=MAX_INPUTS):
     game = ggp.load(path)
     if not isinstance(game, CompiledGame) or len(game.tables.input) > most:
         pytest.skip("played by the interpreter, or in another test")
-    for words in [large] if large and len(game.tables.input) > LARGE else widths:
-        assert_same_playouts(game.tables, words, 64 * words + 20)
+    assert_same_playouts(game.tables, words, 64 * words + 20, fused=fused)
 
 
 SCRIPT = """
@@ -155,23 +156,31 @@ def interpreted_playouts():
     return playouts_of(1, 8, GGP_NATIVE="0")[1]
 
 
-@pytest.mark.parametrize(
-    ("name", "features"),
-    [
-        ("x86-64", ""),
-        pytest.param("x86-64-v2", "", marks=pytest.mark.slow),
-        pytest.param("x86-64-v3", "-avx512f", marks=pytest.mark.slow),
-        pytest.param("x86-64-v4", "", marks=pytest.mark.slow),
-    ],
-)
-def test_other_processors(name, features, interpreted_playouts):
-    if os.uname().machine != "x86_64":
-        pytest.skip("these processor names are for x86-64")
-    if name == "x86-64-v4" and not background.processor()[1].count("+avx512vl"):
-        pytest.skip("this processor has no AVX-512")
-    complete, results = playouts_of(1, 8, NUMBA_CPU_NAME=name, NUMBA_CPU_FEATURES=features)
+X86_64 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="these processor names are for x86-64")
+
+
+@X86_64
+def test_kernels_and_machine_code_for_the_oldest_processor(interpreted_playouts):
+    complete, results = playouts_of(1, 8, NUMBA_CPU_NAME="x86-64")
     assert all(complete)
     assert results == interpreted_playouts
+
+
+@X86_64
+@pytest.mark.parametrize("words", [1, 8])
+@pytest.mark.parametrize(
+    ("name", "features"), [("x86-64-v2", ""), ("x86-64-v3", "-avx512f"), ("x86-64-v4", "")]
+)
+def test_machine_code_for_other_processors(name, features, words, monkeypatch):
+    """Called by the kernels of this processor."""
+    if name == "x86-64-v4" and not background.processor()[1].count("+avx512vl"):
+        pytest.skip("this processor has no AVX-512")
+    own = background.processor()
+    monkeypatch.setenv("NUMBA_CPU_NAME", name)
+    monkeypatch.setenv("NUMBA_CPU_FEATURES", features)
+    assert background.processor() != own
+    for game in ("tictactoe", "nim", "breakthrough_small"):
+        assert_same_playouts(ggp.load(game).tables, words, 100, fused=False)
 
 
 def test_plain_python_has_no_machine_code_and_the_same_results():
@@ -207,12 +216,6 @@ def test_golden_trees(native, case):
     policy, name = case
     golden.test_lanes_agree_with_the_reference_in_all_kinds_of_games(name, policy)
     assert native
-
-
-def test_golden_trees_with_wins_seen_ahead(native):
-    golden.test_lanes_agree_with_the_reference_in_wins_seen_ahead("connectfour_4x4", True)
-    winning = winning_tables(golden.compiled("connectfour_4x4"))
-    assert (winning.native, 1) in native
 
 
 @pytest.mark.parametrize("name", mostly_slow(["connectfour_4x4", "goofspiel", "pentago", "dicerace"], 2))
@@ -273,7 +276,7 @@ def test_alphabeta_asks_the_same_side_circuits(native, name):
         found.append((search.counter[:].tolist(), search.nodes))
     begun = {code for code, _ in native}
     assert found[0] == found[1]
-    assert {*(side.native for side in immediate_wins(game)), goal_bounds(game).native, game.native} == begun
+    assert begun == {game.native}
 
 
 @pytest.mark.parametrize("count", [40, 600])

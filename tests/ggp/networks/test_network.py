@@ -66,7 +66,7 @@ def test_weights_that_do_not_fit_are_refused(network):
 
 
 def taught(game, network):
-    return TaughtNetwork(network, game.name, rules_digest(game.program), 7, 12.5, 0.5, 0.6, 0.05)
+    return TaughtNetwork(network, game.name, rules_digest(game.program), 7, 12.5, 0.6, 0.05)
 
 
 def test_a_file_keeps_everything_whatever_the_order_of_fluents(game, network, tmp_path):
@@ -90,7 +90,6 @@ def test_a_file_keeps_everything_whatever_the_order_of_fluents(game, network, tm
     "change",
     [
         {"rules": "other"},
-        {"share": 2.0},
         {"score": float("nan")},
         {"fluents": ["a"]},
         {"weights": {}},

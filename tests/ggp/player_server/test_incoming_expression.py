@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ggp.player_server.incoming_expression import IncomingExpression
+from ggp.player_server.http_listener import IncomingExpression
 from ggp.protocol.messages import ProtocolError, split_expressions
 
 

@@ -14,8 +14,7 @@ from gdl.program import unpack
 from ggp.player_server.http_listener import BadRequest
 from ggp.player_server.message_reader import MAX_CHARACTERS, MessageReader
 from ggp.player_server.process_pools import StatePool
-from ggp.player_server.short_search import ShortSearch
-from ggp.player_server.state_process import StateProcess
+from ggp.player_server.state_process import ShortSearch, StateProcess
 from ggp.processes.child import Child, ChildError, ChildFullError, ChildGoneError
 from ggp.protocol.messages import ProtocolError, parse_message
 from tests.ggp.wire import inside

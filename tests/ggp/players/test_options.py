@@ -5,18 +5,12 @@ from click.testing import CliRunner
 
 from ggp.cli.players import command
 from ggp.players.factory import make_player
-from ggp.players.options import MAIN_OPTIONS, PLAYERS, AlphaBetaOptions, describe_options, option_tables
-from ggp.search.alphabeta.options import EvaluationOptions
+from ggp.players.options import MAIN_OPTIONS, PLAYERS, describe_options, option_tables
 from ggp.search.option_table import OptionError, rows_of
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.policies.policy import POLICY_PARTS, PolicyError, parse_policy
 
 KINDS_WITH_OPTIONS = [kind for kind in PLAYERS if describe_options(kind)]
-
-
-def test_alphabeta_options_have_the_defaults_of_the_search():
-    options = AlphaBetaOptions()
-    assert options.evaluation_options() == EvaluationOptions()
 
 
 @pytest.mark.parametrize("kind", KINDS_WITH_OPTIONS)

@@ -92,7 +92,6 @@ def test_function_and_file_score_alike(folder):
         ("nowhere.txt", "there is no file nowhere.txt"),
         (".", "there is no file ."),
         ("chess.py", "chess.py:2: expected a number and a fact"),
-        ("chess:material,weights=w.json", "evaluation and weights exclude each other"),
     ],
 )
 def test_mistakes_are_one_sentence(folder, evaluation, message):

@@ -72,8 +72,8 @@ def test_make_player_reads_options():
         ("alphabeta:depth=x", "alphabeta"),
         ("alphabeta:wings=2", "alphabeta"),
         ("alphabeta:evaluation=hope", "alphabeta"),
-        ("alphabeta:features=smells", "alphabeta"),
-        ("alphabeta:weights=/no/such/file", "alphabeta"),
+        ("alphabeta:evaluation=smells", "alphabeta"),
+        ("alphabeta:evaluation=/no/such/file", "alphabeta"),
         ("random:seed=1", "no options"),
     ],
 )

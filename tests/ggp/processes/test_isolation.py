@@ -14,7 +14,7 @@ from ggp.jit.second_process import compiled_beside
 from ggp.processes.child import Child
 from ggp.processes.isolation import isolated_command, isolated_environment
 from ggp.tournament.pool import ProcessWorkers
-from ggp.web.sessions import MATCH_MODULE, SHEET_MODULE
+from ggp.web.open_matches import MATCH_MODULE, SHEET_MODULE
 from tests.ggp.tournament.worker_calls import variables
 
 RULES = "(role a) (init p) (legal a m) (next p) (goal a 0) (<= terminal (true p))"

@@ -138,12 +138,12 @@ def test_hidden_information_is_left_alone():
 
 
 def threatened():
-    """Tic-tac-toe in which the second role must block: two positions prove that all else loses."""
+    """Tic-tac-toe in which the second role must block: sixteen positions prove that all else loses."""
     game = load("tictactoe", "lanes")
     state = after(game, game.initial_state(), "(mark 1 1)", "(mark 2 2)", "(mark 1 2)")
     prover = Prover(game, 1, mebibytes=32)
     prover.move_to(state)
-    prover.prove_counted(4)
+    prover.prove_counted(16)
     return prover, state
 
 

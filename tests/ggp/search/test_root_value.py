@@ -9,9 +9,7 @@ import pytest
 from ggp.cli.main import app
 from ggp.cli.solve_output import root_text
 from ggp.engines.loading import load
-from ggp.search.alphabeta.best_moves import BestMovesSearch
-from ggp.search.alphabeta.search import AlphaBeta
-from ggp.search.budget import Budget
+from ggp.search.proof_numbers.search import ProofNumberSearch
 from ggp.search.root_value import find_root_value, search_method
 from ggp.solver import SolverLimitError, UnsolvableError, solve
 from tests.ggp.search.proof_numbers.test_search import TURNS
@@ -64,23 +62,12 @@ def test_where_states_repeat_alpha_beta_takes_over_and_the_report_says_so(capsys
 
 
 def test_moves_for_which_there_is_no_time_are_named(monkeypatch):
-    monkeypatch.setattr(BestMovesSearch, "run", lambda self, budget=None: None)
+    monkeypatch.setattr(ProofNumberSearch, "is_reached", lambda *_: None)
     game = load("tictactoe", "lanes")
     found = find_root_value(game, mebibytes=32)
     assert len(found.best_moves) == 1
     assert {*found.best_moves, *found.unsettled} == set(game.legal_moves(game.initial_state(), found.mover))
     assert "undecided in time: " + ", ".join(map(str, found.unsettled)) in root_text(found)
-
-
-def test_search_of_best_moves_ends_with_its_deadline():
-    game = load("connectfour", "lanes")
-    state = game.initial_state()
-    role = game.roles[0]
-    known, *others = game.legal_moves(state, role)
-    search = BestMovesSearch(AlphaBeta(game, mebibytes=4), state, 50, known)
-    search.run(Budget(time.monotonic() + 0.3))
-    assert search.best == [known]
-    assert search.unsettled == others
 
 
 @pytest.mark.parametrize(

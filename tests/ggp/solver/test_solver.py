@@ -162,7 +162,7 @@ def test_little_memory_moves_transitions_to_disk_and_changes_no_value(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "is_layered"),
-    [("tictactoe", True), ("goofspiel", True), ("maze", False), ("nim", False), ("othello_4x4", None)],
+    [("tictactoe", True), ("goofspiel", True), ("maze", True), ("nim", False), ("othello_4x4", None)],
 )
 def test_layers_change_no_state_and_no_value(monkeypatch, name, is_layered):
     """Also where the first layers look as if states of all fell into layers."""
@@ -178,6 +178,29 @@ def test_layers_change_no_state_and_no_value(monkeypatch, name, is_layered):
     states = decode_keys(space.code, np.asarray(space.keys).reshape(-1, space.code.word_count))
     np.testing.assert_array_equal(space.number(states), numbers)
     assert space.number(~states[:1]).tolist() == [-1]
+
+
+def test_places_of_a_piece_share_bits_of_a_key():
+    """66 facts, of which 32 say where the wolf is."""
+    game = load("sheepandwolf", "lanes")
+    space = reachable.reachable_states(game, SolverLimits(states=3_000), is_lenient=True)
+    assert space.code.word_count == 1
+    states = decode_keys(space.code, np.unique(space.keys).reshape(-1, 1))
+    assert len(states) == space.state_count > 3_000
+    for piece, count in ("wolf", 1), ("sheep", 4):
+        places = [
+            str(fluent).endswith(f" {piece})") and "cell" in str(fluent) for fluent in game.terms.fluents
+        ]
+        assert (states[:, places].sum(axis=1) == count).all()
+
+
+@pytest.mark.parametrize("estimate_from", [0, 10**6])
+def test_tables_that_grow_change_no_state(monkeypatch, estimate_from):
+    game = load("tictactoe", "lanes")
+    monkeypatch.setattr(reachable, "FIRST_CAPACITY", 64)
+    space = reachable.reachable_states(game, SolverLimits(estimate_from=estimate_from))
+    np.testing.assert_array_equal(space.keys, solved("tictactoe").space.keys)
+    assert len(space.table) // 2 >= space.state_count
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "nim", "othello_4x4", "hanoi"])
@@ -207,10 +230,15 @@ def test_states_that_stop_falling_into_layers_are_found_once(monkeypatch):
     expected = solve(load(rules, "lanes"))
     given = []
     monkeypatch.setattr(reachable, "LAYERED_FROM", 5)
-    monkeypatch.setattr(reachable, "find_rank", lambda *all: given.append(find_rank(*all)) or given[-1])
+
+    def find(keys, words, ends, check):
+        given.append((len(ends), find_rank(keys, words, ends, check)))
+        return given[-1][1]
+
+    monkeypatch.setattr(reachable, "find_rank", find)
     solution = solve(load(rules, "lanes"))
-    assert given[0] is not None
-    assert given[-1] is None
+    assert given[0][1] is not None
+    assert given[-1] == (22, None), "ends before the counter does"
     np.testing.assert_array_equal(solution.space.keys, expected.space.keys)
     assert solution.space.layer_ends == expected.space.layer_ends
     assert solution.space.transitions == expected.space.transitions

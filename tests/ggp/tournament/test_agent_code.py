@@ -60,7 +60,7 @@ def test_digest_covers_whole_packages(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "spec", ["alphabeta:weights={}", "text:run {} --fast", "AGENT:weights={}", "alphabeta:book={},depth=3"]
+    "spec", ["alphabeta:evaluation={}", "text:run {} --fast", "AGENT:weights={}", "alphabeta:book={},depth=3"]
 )
 def test_digest_covers_files_that_options_and_commands_name(agent, tmp_path, spec):
     weights = tmp_path / "weights.json"

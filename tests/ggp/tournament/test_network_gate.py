@@ -1,7 +1,5 @@
 """Whether a network helps a game, by matches; who plays with the options of the shipped table."""
 
-import json
-import math
 import time
 
 import pytest
@@ -9,7 +7,6 @@ import pytest
 from ggp.cli.main import app
 from ggp.engines.loading import load, read_program
 from ggp.knowledge import tuned
-from ggp.knowledge.folder import KnowledgeFileError, read_knowledge
 from ggp.knowledge.taught import TaughtNetwork
 from ggp.knowledge.tuned import TunedOptions
 from ggp.match.player import MatchSetup
@@ -34,7 +31,7 @@ def played_with(spec, game):
 def test_mcts_plays_with_what_won_unless_told_otherwise(monkeypatch, capsys):
     game = load("tictactoe", "reasoner")
     digest = rules_digest(game.program)
-    monkeypatch.setattr(tuned, "shipped_table", lambda: {digest: TunedOptions("mast", 20.0)})
+    monkeypatch.setattr(tuned, "SHIPPED", {digest: TunedOptions("mast", 20.0)})
     options, report = played_with("mcts:proof=off", game)
     assert (options.policy, options.exploration, report.tuned) == ("mast", 20.0, "policy=mast,c=20")
     for spec in ("mcts:tuned=off", "mcts:policy=uniform", "mcts:c=40", "mcts:simulations=20"):
@@ -45,26 +42,9 @@ def test_mcts_plays_with_what_won_unless_told_otherwise(monkeypatch, capsys):
     assert played_with("mcts", load("nim", "reasoner"))[1].tuned == ""
 
 
-def test_the_shipped_table_names_bundled_games_and_their_rules():
-    entries = read_knowledge(tuned.SHIPPED, tuned.SHIPPED_FORMAT)["games"]
-    digests = {rules_digest(read_program(entry["game"])[0]) for entry in entries.values()}
-    assert digests == entries.keys() == tuned.shipped_table().keys()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"policy": "mast,memory=9999999"},
-        {"exploration": -1},
-        {"exploration": math.nan},
-    ],
-)
-def test_damaged_tables_are_refused(change, tmp_path):
-    entry = {"policy": "mast", "exploration": 20.0} | change
-    place = tmp_path / "shipped.json"
-    place.write_text(json.dumps({"format": tuned.SHIPPED_FORMAT, "games": {"a": entry}}))
-    with pytest.raises((KnowledgeFileError, ValueError)):
-        tuned.shipped_table(place)
+def test_the_shipped_table_has_the_rules_of_bundled_games():
+    names = ("knightthrough", "minichess", "othello", "othello_6x6", "skirmish")
+    assert [rules_digest(read_program(name)[0]) for name in names] == list(tuned.SHIPPED)
 
 
 @pytest.fixture

@@ -9,13 +9,12 @@ import pytest
 from rich.console import Console
 
 from ggp.tournament import tables
-from ggp.tournament.export import write_csv, write_json_lines
-from ggp.tournament.live import progress_line
-from ggp.tournament.report import make_report, rich_table, terminal_view
+from ggp.tournament.report import make_report, progress_text, rich_table, terminal_view
 from ggp.tournament.results import collect, pair_scores
 from ggp.tournament.runner import Progress
+from ggp.tournament.store import write_csv, write_json_lines
 from ggp.tournament.tables import Table
-from tests.ggp.tournament.plans import ALONE, ONE_SHOT, TRIO, result_of, small_plan, tasks_of
+from tests.ggp.tournament.plans import ALONE, TRIO, result_of, small_plan, tasks_of
 
 
 def report_of(store, plan, goals_of, facts_of=lambda task: {}):
@@ -89,15 +88,6 @@ def test_thirteen_agents_are_a_crosstable_in_the_terminal(tmp_path, store):
     assert not any(" vs " in line for line in lines)
     pairs, *_ = report.condition_tables("default")
     assert pairs.rows[0][0] == "s0 vs s1"
-
-
-def test_history_of_ratings_grows_with_the_matches(tmp_path, store):
-    report = report_of(store, many_agents(tmp_path, 4), earlier_is_better)
-    plan = report.run.plan
-    history = tables.rating_history(plan, store.matches(report.run), "default", points=3)
-    assert [number for number, _ in history] == [4, 8, 12]
-    assert history[-1][1] == tables.ratings(report.results, "default")
-    assert tables.rating_history(plan, [], "default") == []
 
 
 def test_scores_with_three_seats_compare_every_two_of_them(tmp_path, store):
@@ -198,36 +188,6 @@ def test_report_mentions_changed_programs(tmp_path, store):
     assert "the program changed during this run" in printed(report)
 
 
-def counted_plan(tmp_path):
-    """Two numbers of simulations, the larger one first; one of three games sets its own."""
-    (tmp_path / "same.kif").write_text(ONE_SHOT, encoding="utf-8")
-    small, same = str(tmp_path / "small.kif"), str(tmp_path / "same.kif")
-    games = {"small": {"rules": small}, "same": {"rules": same}, "own": {"rules": same, "simulations": 5}}
-    conditions = {"much": {"simulations": 2000}, "little": {"simulations": 50}, "clock": {"play_clock": 1.0}}
-    return small_plan(tmp_path, games=games, conditions=conditions, repetitions=10)
-
-
-def wins_with_few(task):
-    return a_wins_as_first(task) if task.condition == "little" else [50, 50]
-
-
-def test_report_shows_win_rates_by_simulations(tmp_path, store):
-    report = report_of(store, counted_plan(tmp_path), wins_with_few)
-    (section,) = [each for each in report.sections() if each.title == "by number of simulations"]
-    assert [table.title for table in section.tables] == ["Win rates on small, %", "Win rates on same, %"]
-    for table in section.tables:
-        assert table.header == ("simulations per move", "50", "2,000")
-        assert table.rows == (("a vs b", "75.0 [53.1, 88.8] 20", "50.0 [29.9, 70.1] 20"),)
-    text = printed(report)
-    assert text.count("by number of simulations") == 1
-    assert "2,000" in text
-
-
-def test_report_of_one_number_of_simulations_has_no_table_by_it(tmp_path, store):
-    plan = small_plan(tmp_path, conditions={"a": {"simulations": 50}, "b": {"play_clock": 1.0}})
-    assert "by number of simulations" not in printed(report_of(store, plan, a_wins_as_first))
-
-
 def test_csv_has_a_row_per_match(tmp_path, store):
     run = report_of(store, small_plan(tmp_path), a_wins_as_first).run
     stream = io.StringIO()
@@ -252,9 +212,9 @@ def test_json_lines_carry_records(tmp_path, store):
 
 def test_progress_shows_the_rate():
     tenth = time.monotonic() - 60
-    line = progress_line(Progress(total=12, stored=6, new=6, running=1, saved=2, began=tenth))
-    assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 per minute, about 40 s left"
-    assert progress_line(Progress(total=12, stored=18)) == "18 matches, 12 planned, 0 running"
+    line = progress_text(Progress(total=12, stored=6, new=6, running=1, saved=2, began=tenth))
+    assert line == "6 of 12 matches, 2 not needed, 1 running, 6.0 per minute, about 0:00:40 left"
+    assert progress_text(Progress(total=12, stored=18)) == "18 matches, 12 planned, 0 running"
 
 
 @pytest.mark.slow

@@ -137,35 +137,6 @@ def test_other_files_are_refused(tmp_path):
     assert not (tmp_path / "missing.sqlite").exists()
 
 
-def test_a_store_in_a_read_only_folder_can_be_read(store, tmp_path, monkeypatch):
-    plan = small_plan(tmp_path)
-    run = store.begin(plan)
-    first, second = tasks_of(plan)[:2]
-    store.add(run, result_of(first, [100, 0]))
-    connect = sqlite3.connect
-
-    class Unwritable(sqlite3.Connection):
-        def execute(self, statement, *arguments):
-            if "journal_mode" in statement:
-                raise sqlite3.OperationalError("unable to open database file")
-            return super().execute(statement, *arguments)
-
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, **({"factory": Unwritable} | k)))
-    with pytest.raises(StoreError, match="unable to open database file"):
-        Store(store.path, must_exist=True)  # the folder is writable
-    monkeypatch.setattr("ggp.tournament.store.os.access", lambda path, mode: path != tmp_path)
-    with pytest.raises(StoreError, match=r"last matches are still in results.sqlite-wal.*copy both"):
-        Store(store.path, must_exist=True)
-    store._link.close()  # the last connection removes the log
-    files = sorted(tmp_path.iterdir())
-    with Store(store.path, must_exist=True) as reader:
-        run = reader.run()
-        assert [match.id for match in reader.matches(run)] == [first.id]
-        with pytest.raises(StoreError, match="readonly"):
-            reader.add(run, result_of(second, [0, 100]))
-        assert sorted(tmp_path.iterdir()) == files
-
-
 def test_programming_errors_are_not_reported_as_errors_of_the_file(store, tmp_path):
     run = store.begin(small_plan(tmp_path))
     with pytest.raises(sqlite3.IntegrityError):

@@ -9,10 +9,9 @@ from gdl.syntax.parser import parse
 from ggp.engines.loading import load, make_game
 from ggp.solver import UnsolvableError, reachable
 from ggp.validation.explored_states import Bounds, UndecidedError
-from ggp.validation.lane_states import explore_on_lanes
-from ggp.validation.object_states import ObjectStates
+from ggp.validation.explored_states import explore as explore_on_lanes
 from ggp.validation.properties import Declarations, Outcome, ProofLimits, declarations_of
-from ggp.validation.proving import explored, properties_of, prove
+from ggp.validation.proving import properties_of, prove
 from tests.conftest import ROOT, mostly_slow
 from tests.oracles.naive_states import explore
 
@@ -65,14 +64,12 @@ def bounds(states=20_000, seconds=60.0):
 
 def compare(game, declarations):
     """Statements, outcomes and witnesses of all; cycles may be reported at different states."""
-    naive = explore(game, bounds())
-    for fast in (explore_on_lanes(game, bounds()), ObjectStates(game, bounds())):
-        assert fast.state_count == naive.state_count
-        pairs = zip(properties_of(fast, declarations), properties_of(naive, declarations), strict=True)
-        for one, other in pairs:
-            if one.code == "GDL401" and one.outcome is Outcome.REFUTED:
-                one, other = (replace(fact, detail="", witness=None) for fact in (one, other))
-            assert one == other
+    naive, fast = explore(game, bounds()), explore_on_lanes(game, bounds())
+    assert fast.state_count == naive.state_count
+    for one, other in zip(properties_of(fast, declarations), properties_of(naive, declarations), strict=True):
+        if one.code == "GDL401" and one.outcome is Outcome.REFUTED:
+            one, other = (replace(fact, detail="", witness=None) for fact in (one, other))
+        assert one == other
 
 
 @pytest.mark.parametrize("name", mostly_slow(OWN, 9))
@@ -98,7 +95,7 @@ def test_lanes_agree_on_cycles_stuck_roles_and_odd_goals(text):
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-@pytest.mark.parametrize("by", [explore_on_lanes, ObjectStates, explore])
+@pytest.mark.parametrize("by", [explore_on_lanes, explore])
 def test_cycle_leads_back_to_its_state(text, by):
     game = make_game(parse(text), "odd", "lanes")
     states = by(game, bounds())
@@ -140,18 +137,16 @@ def test_paths_on_lanes_lead_to_their_states():
         assert game.facts(state) == witness.facts
 
 
-@pytest.mark.parametrize(
-    ("engine", "limit"), [("lanes", 1), ("lanes", 100), ("lanes", 3000), ("reasoner", 300)]
-)
-def test_incomplete_exploration_proves_nothing_about_all_states(engine, limit):
-    game = load(ROOT / "games" / "tictactoe.kif", engine)
+@pytest.mark.parametrize("limit", [1, 100, 3000])
+def test_incomplete_exploration_proves_nothing_about_all_states(limit):
+    game = load(ROOT / "games" / "tictactoe.kif", "lanes")
     facts = prove(game, Declarations(), ProofLimits(limit, 60))
     outcomes = {fact.statement: fact.outcome for fact in facts}
     assert outcomes["every match ends"] is Outcome.SAMPLED
     assert outcomes["x can force 100 from the initial state"] is Outcome.SAMPLED
     assert facts[0].statement.startswith("more than ")
     assert outcomes["every role has a legal move in every non-terminal state"] is Outcome.SAMPLED
-    states = explored(game, ProofLimits(limit, 60))
+    states = explore_on_lanes(game, bounds(limit))
     assert 0 < states.explored < states.state_count
 
 
@@ -189,9 +184,9 @@ def test_forcing_with_perfect_information_is_not_a_proof_without():
         assert fact.outcome is expected
 
 
-def test_stuck_role_in_a_game_of_very_many_moves_is_explored_in_python(monkeypatch):
+def test_a_game_of_too_many_moves_or_without_lanes_is_not_explored(monkeypatch):
     monkeypatch.setattr(reachable, "MAX_MOVES", 2)
-    game = make_game(parse(NO_MOVE_AND_ODD_GOALS), "odd", "lanes")
-    with pytest.raises(UnsolvableError):
-        explore_on_lanes(game, bounds())
-    assert isinstance(explored(game, ProofLimits(100, 60)), ObjectStates)
+    for engine in ("lanes", "reasoner"):
+        game = make_game(parse(NO_MOVE_AND_ODD_GOALS), "odd", engine)
+        with pytest.raises(UnsolvableError):
+            prove(game, Declarations(), ProofLimits(100, 60))

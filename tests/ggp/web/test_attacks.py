@@ -1,4 +1,4 @@
-"""Attacks on a real server on a real port: silent connections, seats that name files, crowds of sessions."""
+"""Attacks on a real server on a real port: silent connections, seats that name files."""
 
 import contextlib
 import gzip
@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from aiohttp.test_utils import unused_port
@@ -73,30 +72,6 @@ def children(pid):
     while new := {child for child, parent in parents.items() if parent in family} - family:
         family |= new
     return family - {pid}
-
-
-@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
-def test_crowd_of_logins_leaves_no_process_and_no_session_too_many(tmp_path):
-    def check(cookie):
-        headers = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{port}"}
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            return ask(port, "POST", "/api/sheet/check", {"rules": SIMPLE}, headers, 60.0)[0]
-
-    def log_in(_=None):
-        return ask(port, "GET", f"/?token={TOKEN}", headers={})[1]["Set-Cookie"].split(";")[0]
-
-    with serving(tmp_path / "log") as (port, process), ThreadPoolExecutor(44) as crowd:
-        cookies = [log_in()]
-        statuses = crowd.map(check, cookies * 4)
-        time.sleep(0.05)  # the process for sheets is starting
-        cookies += crowd.map(log_in, range(40))
-        assert set(statuses) <= {200, 403, 410, None}
-        open_ones = [each for each in cookies if ask(port, "GET", "/", headers={"Cookie": each})[0] == 200]
-        assert len(open_ones) == 4
-        deadline = time.monotonic() + 10
-        while len(children(process.pid)) > 1 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert len(children(process.pid)) == 1  # it waits for the next match
 
 
 def silent_connections(port, count):
@@ -264,7 +239,7 @@ def test_token_is_in_no_command_line(tmp_path):
         page = (tmp_path / "page.html").read_text()
         (path,) = set(re.findall(rf"http://127.0.0.1:{port}(/[^\"]*)", page))
         status, headers, text = ask(port, "GET", path, headers={})
-        assert (status, "url=/#pass=" in text.decode()) == (200, True)
+        assert (status, 'url=/"' in text.decode()) == (200, True)
         cookie = {"Cookie": headers["Set-Cookie"].split(";")[0]}
         assert ask(port, "GET", "/", headers=cookie)[0] == 200
     finally:

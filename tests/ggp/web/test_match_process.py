@@ -22,7 +22,6 @@ from ggp.web.changes import changes, merged
 from ggp.web.ending import explanation
 from ggp.web.explained import explained
 from ggp.web.match_history import MatchHistory
-from ggp.web.match_process import MISTAKES
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
 from ggp.web.shown_match import ShownMatch
@@ -521,33 +520,12 @@ def test_moves_by_direction_have_arrows_and_prepared_rules_are_opened():
     assert match.snapshot()["trails"] == [["1,3;1,4", "6,4;5,4"]]
 
 
-def test_explanation_of_a_sheet_says_what_has_been_proven_of_it(monkeypatch):
-    from ggp.web.sheet_process import _Proofs
-
-    monkeypatch.setattr("ggp.web.conclusion._SECONDS", 600.0)  # kernels may have to be compiled
-    proofs, rules = _Proofs(), read_rules("breakthrough_4x4")
-    given = {"name": "sheet", "facts": None, "by": "alphabeta"}
-    assert "is proven" not in proofs.explain(rules, **given)["page"]
-    proofs.conclude(rules)
-    assert "Black wins for certain: that is proven." in proofs.explain(rules, **given)["page"]
-    assert "is proven" not in proofs.explain(f"{rules};", **given)["page"]
-
-
 def test_positions_are_explained_only_where_nothing_is_hidden():
     match = open_match("tictactoe", moves=WIN_OF_X[:1])
     position = match.position(1, [["noop", "(mark 2 2)"]])
     assert {"(cell 1 1 x)", "(cell 2 2 o)"} < set(position["facts"])
     page = explained(by="mast", **position)["page"]
     assert "<title>tictactoe: mcts with mast playouts</title>" in page
-    moves = (*match._moves(1), *match._exploration.moves(0, [["noop", "(mark 2 2)"]]))
-    task = Task(match._agents.generation, parse_term("x"), "mcts", 1.0, moves, (), True, 1)
-    report = {"goal": 50, "moves": [], "line": []}
-    match.take(Finding(task, report=report))
-    position = match.position(1, [["noop", "(mark 2 2)"]])
-    assert (
-        "X draws for certain: that is proven. This small search" in explained(by="mast", **position)["page"]
-    )
-    assert match.position(0, [])["certain"] == ""
     for by in ("alphabeta:evaluation=here.py:value", "td", ""):
         with pytest.raises(RequestError, match="choose one of alphabeta"):
             explained(by=by, **position)
@@ -604,7 +582,7 @@ def test_agent_moves_when_its_search_ends_and_stale_searches_are_dropped():
         ("human", "'human' cannot take a seat here: expected person, "),
         ("agents.py:Greedy", "cannot take a seat here"),
         ("tablebase:file=x", "cannot take a seat here"),
-        ("alphabeta:weights=/etc/passwd", "players that read files"),
+        ("alphabeta:evaluation=/etc/passwd", "players that read files"),
         ("http://192.0.2.1:9147", "only players on this machine"),
         ("http://example.org", "only players on this machine"),
         ("http://127.0.0.1.example.org:80", "only players on this machine"),
@@ -749,59 +727,3 @@ def test_line_is_explored_beside_the_match():
             match.explore(0, line)
     with pytest.raises(GameError):
         match.explore(0, [["(mark 9 9)", "noop"]])
-
-
-def resumed(match, name, seats=("person", "person"), progress=None, **options):
-    again = new_match()
-    progress = json.loads(json.dumps(match.progress())) if progress is None else progress
-    again.open(read_rules(name), name, list(seats), 1.0, seed=2, progress=progress, **options)
-    for _ in range(4):
-        again.run_on()
-    return again
-
-
-def test_match_is_resumed_with_its_moves_and_verdict():
-    match = open_match("tictactoe", moves=WIN_OF_X[:4])
-    again = resumed(match, "tictactoe")
-    shown = again.snapshot()
-    assert (shown["step"], shown["person"]) == (4, "x")
-    assert shown["history"] == match.snapshot()["history"]
-    again.play(4, *WIN_OF_X[4])
-    for _ in range(4):
-        again.run_on()
-    assert again.snapshot()["outcome"] == "x wins"
-    match.resign("o")
-    end = resumed(match, "tictactoe").snapshot()
-    assert (end["is_over"], end["outcome"], end["goals"]) == (True, "o resigns: x wins", [100, 0])
-
-
-def test_resumed_match_keeps_what_was_chosen_and_asks_the_agents():
-    match = open_match("rockpaperscissors")
-    match.play(0, "left", "(show rock)")
-    assert resumed(match, "rockpaperscissors").snapshot()["person"] == "right"
-    match = open_match("tictactoe", moves=[*WIN_OF_X[:2], ("x", "(mark 3 3)")])
-    assert (2, 0) in resumed(match, "tictactoe").snapshot()["forced"]  # that x waits is no choice
-    seats = ["person", "mcts"]
-    again = resumed(open_match("tictactoe", seats, WIN_OF_X[:1]), "tictactoe", seats)
-    assert (again.snapshot()["waiting"], len(again._agents.tasks[0].moves)) == (["o"], 1)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"moves": [["(mark 9 9)", "noop"]], "reports": [[]]},
-        {"moves": [["(", "noop"]], "reports": [[]]},
-        {"moves": [[1, 2]], "reports": [[]]},
-        {"moves": 3},
-        {"moves": [["noop", "noop"]] * (shown_match.STEP_LIMIT + 1)},
-        {"committed": []},
-        {"forced": [[1, 7]]},
-        {"settlement": {}},
-        {"settlement": {"verdict": 5, "goals": []}},
-        {"settlement": {"verdict": "", "goals": [101]}},
-    ],
-)
-def test_damaged_progress_is_refused(damage):
-    match = open_match("tictactoe")
-    with pytest.raises((RequestError, *MISTAKES)):
-        resumed(match, "tictactoe", progress={**match.progress(), **damage})

@@ -7,12 +7,10 @@ import time
 
 import pytest
 
-import ggp
 from ggp.web.agent_process import AgentProcess
 from ggp.web.changes import merged
-from ggp.web.sessions import SessionLimits
 from ggp.web.sheet_process import check
-from tests.ggp.web.test_server import log_in, opened, post, with_server
+from tests.ggp.web.test_server import log_in, post, with_server
 
 pytestmark = pytest.mark.slow
 
@@ -67,20 +65,19 @@ async def test_match_is_played_over_http(client, server):
 
 
 @with_server(matches=2)
-async def test_oldest_match_ends_for_a_new_one_and_other_sessions_only_visit(client, server):
+async def test_match_idle_longest_ends_for_a_new_one_and_other_browsers_visit(client, server):
     ids = [(await post(client, "/api/matches", {"rules": SIMPLE}))[1]["id"] for _ in range(3)]
     assert [(await client.get(f"/api/matches/{name}")).status for name in ids] == [404, 200, 200]
     client.session.cookie_jar.clear()
     await log_in(client)
     assert (await client.get(f"/api/matches/{ids[-1]}")).status == 200  # it has the token and the address
-    assert (await post(client, f"/api/matches/{ids[-1]}/close", {}))[0] == 404
     assert (await client.get(f"/api/matches/{ids[0]}")).status == 404
 
 
 @with_server()
 async def test_match_that_is_being_opened_is_neither_listed_nor_found(client, server):
     opening = asyncio.create_task(post(client, "/api/matches", {"rules": SIMPLE}))
-    while not (names := [each.name for each in server.sessions.all_matches()]):
+    while not (names := list(server.open_matches.matches)):
         await asyncio.sleep(0)
     assert await (await client.get("/api/matches")).json() == []
     assert (await post(client, f"/api/matches/{names[0]}/again", {}))[0] == 404
@@ -135,23 +132,6 @@ def test_searches_leave_the_processor_to_the_page():
         assert time.monotonic() < end
         time.sleep(0.1)
     child.close()
-
-
-def test_replay_keeps_its_address_after_a_restart(tmp_path):
-    async def visit():
-        record = ggp.play_match(
-            ggp.load("tictactoe", engine="reasoner"), [ggp.make_player("legal")] * 2, ggp.MatchTerms(seed=1)
-        ).to_json()
-        async with opened(limits=SessionLimits(), kept=tmp_path) as (client, _):
-            await log_in(client)
-            status, replayed = await post(client, "/api/matches", {"record": record})
-            assert status == 200
-        async with opened(limits=SessionLimits(), kept=tmp_path) as (client, _):
-            await log_in(client)
-            about = await (await client.get(f"/api/matches/{replayed['id']}")).json()
-            assert (about["is_replay"], about["name"]) == (True, "tictactoe")
-
-    asyncio.run(visit())
 
 
 def test_a_role_without_moves_is_told_besides_warnings():

@@ -12,7 +12,7 @@ from ggp.match.record import MatchRecord, Step
 from ggp.tournament.play import play_task
 from ggp.tournament.schedule import Schedule
 from ggp.tournament.store import Store
-from ggp.web.published import history_chart, write_pages
+from ggp.web.published import write_pages
 from tests.ggp.tournament.plans import result_of, small_plan
 
 ODD = "<b>x\"'&<script>"
@@ -68,7 +68,7 @@ def data_of(path):
 
 def test_every_link_leads_to_a_file_here(published):
     pages = sorted(published.glob("*.html"))
-    assert len(pages) == 2 + 3 + 18
+    assert len(pages) == 2 + 18
     for path in pages:
         for target in Page(path).targets:
             file = target.partition("#")[0]
@@ -81,16 +81,15 @@ def test_names_are_escaped_everywhere(published):
         assert "b" not in page.tags
         assert page.tags.count("script") <= 2
     assert ODD in Page(published / "index.html").text
-    assert ODD in Page(published / "agent-1.html").text
+    assert ODD in Page(published / "matches.html").text
 
 
-def test_index_has_standings_crosstable_and_ratings_over_time(published):
+def test_index_has_crosstable_and_ratings(published):
     page = Page(published / "index.html")
-    assert all(title in page.text for title in ("Standings", "Crosstable", "Ratings over time", "95 %"))
-    assert page.tags.count("polyline") == 3
+    assert all(title in page.text for title in ("Crosstable", "Ratings", "95 %"))
     pair = [unquote(target) for target in page.targets if target.startswith("matches.html#")]
     assert "matches.html#b c" in pair
-    assert len(pair) == 6
+    assert len(pair) == 6 + 3
 
 
 def test_a_match_page_holds_every_board(published):
@@ -129,15 +128,14 @@ def faulty(task):
     return result
 
 
-def test_agents_have_pages_with_the_reasons_of_their_faults(tmp_path):
+def test_matches_have_the_reasons_of_faults(tmp_path):
     plan = small_plan(tmp_path, repetitions=1)
     with Store(tmp_path / "results.sqlite") as store:
         run = store.begin(plan)
         for _, task in Schedule(plan).tasks():
             store.add(run, faulty(task))
         write_pages(store, run, tmp_path / "out")
-    text = Page(tmp_path / "out" / "agent-2.html").text
-    assert "Faults (1)" in text
+    text = Page(tmp_path / "out" / "matches.html").text
     assert "illegal move </script><b> at steps 1, 3" in text
     assert "time-out at step 2" in text
     assert "b" not in Page(tmp_path / "out" / "match-1.html").tags
@@ -159,7 +157,3 @@ def test_a_run_without_matches_and_a_broken_record_have_pages(tmp_path):
             store.add(run, result)
         write_pages(store, run, tmp_path / "broken")
     assert data_of(tmp_path / "broken" / "match-1.html")["outcome"].startswith("state 0:")
-
-
-def test_a_chart_of_ratings_needs_two_numbers_of_matches():
-    assert history_chart([]) == ""

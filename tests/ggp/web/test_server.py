@@ -1,21 +1,18 @@
-"""The web server's doors: token, Host, Origin, sizes, sessions. Nothing here starts a process of its own."""
+"""The web server's doors: token, Host, Origin, sizes. Nothing here starts a process of its own."""
 
-import asyncio
 import json
 import re
-import secrets
 import shutil
 from contextlib import asynccontextmanager
-from itertools import count
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer, unused_port
 from yarl import URL
 
 from ggp.processes.child import ChildError
-from ggp.web.access import Access, kept_key
+from ggp.web.access import Access
+from ggp.web.open_matches import OpenMatch, ServerLimits
 from ggp.web.server import STATIC, WebServer, static_version
-from ggp.web.sessions import OpenMatch, SessionLimits
 from tests.ggp.wire import inside
 
 TOKEN = "token-of-this-test"
@@ -37,7 +34,7 @@ def with_server(*, is_logged_in=True, clock=lambda: 0.0, **limits):
 
     @asynccontextmanager
     async def logged_in():
-        async with opened(limits=SessionLimits(**limits), clock=clock) as both:
+        async with opened(limits=ServerLimits(**limits), clock=clock) as both:
             if is_logged_in:
                 await log_in(both[0])
             yield both
@@ -73,8 +70,7 @@ async def test_page_is_refused_without_the_token(client, server, path):
 
 @with_server()
 async def test_explanations_are_refused_to_other_pages_and_for_damaged_places(client, server):
-    session = next(iter(server.sessions._sessions.values()))
-    session.matches["m"] = OpenMatch("m", about={"name": "m"})
+    server.open_matches.matches["m"] = OpenMatch("m", about={"name": "m"})
     for site, query, status in [
         ("same-site", "step=0", 403),
         ("cross-site", "step=0", 403),
@@ -92,7 +88,6 @@ async def test_explanations_are_refused_to_other_pages_and_for_damaged_places(cl
 async def test_token_is_exchanged_for_a_cookie_and_leaves_the_address(client, server):
     reply = await log_in(client)
     assert (reply.status, reply.url.query_string) == (200, "")
-    assert len(server.sessions._sessions) == 1
     cookie = reply.history[0].headers["Set-Cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
@@ -120,12 +115,11 @@ async def test_scripts_have_the_version_of_their_page(client, server, monkeypatc
 
 @with_server()
 async def test_page_of_a_match_has_its_first_state(client, server):
-    session = await server.sessions.begin()
     about = {"short": "</script>", "roles": ["x", "o"], "seats": ["person", "mcts"], "turned": ["o"]}
     match = OpenMatch(
         "m", about=about, state={"event": "state", "step": 3, "board": "<svg id='drawn'></svg>"}
     )
-    session.matches["m"] = match
+    server.open_matches.matches["m"] = match
     text = await (await client.get("/match/m")).text()
     assert "<svg id='drawn'>" in text  # seen before the script has come
     assert "</script>" not in text[text.index('id="opening">') :].split("</script>", 1)[0]
@@ -136,120 +130,6 @@ async def test_page_of_a_match_has_its_first_state(client, server):
     assert json.loads(match.follow(opening["digest"]).get_nowait()) == match.state
     about["seats"].reverse()  # the script turns the board
     assert "<svg id='drawn'>" not in await (await client.get("/match/m")).text()
-
-
-def pass_in(reply):
-    """The header with the pass that a login has left behind `#`."""
-    return {"Authorization": f"Pass {reply.headers['Location'].partition('pass=')[2]}"}
-
-
-async def come_back(client, sent):
-    """The status of a login by a pass."""
-    own = {"Origin": f"http://127.0.0.1:{client.port}"}
-    return (await client.post("/login", headers={**own, **sent})).status
-
-
-@with_server()
-async def test_invitation_admits_a_browser_to_one_seat_of_one_match(client, server):
-    session = await server.sessions.begin()
-    about = {"roles": ["x", "o", "random"], "seats": ["person", "person", "chance"]}
-    for name in ("m", "other"):
-        session.matches[name] = OpenMatch(name, about=about)
-    own = pass_in(await client.get(f"/?token={TOKEN}", allow_redirects=False))
-    assert (await post(client, "/api/matches/m/invite", {"role": "o"}))[
-        0
-    ] == 403  # a stolen cookie is not enough
-    assert (await post(client, "/api/matches/m/invite", {"role": "random"}, own))[0] == 400
-    status, path = await post(client, "/api/matches/m/invite", {"role": "o"}, own)
-    assert status == 200
-    client.session.cookie_jar.clear()
-    assert (await client.get("/match/m")).status == 403
-    assert (await client.get(path.replace("/match/m", "/"))).status == 403  # for the match alone
-    reply = await client.get(path, allow_redirects=False)
-    assert (reply.status, reply.headers["Location"].partition("#")[0]) == (302, "/match/m?seat=o")
-    for path, status in [
-        *(("/match/m?seat=o", 200), ("/api/matches/m", 200), ("/static/page.js", 200)),
-        *(
-            (each, 403)
-            for each in (
-                "/",
-                "/workbench",
-                "/match/other",
-                "/api/matches/other",
-                "/api/games",
-                "/api/matches",
-            )
-        ),
-    ]:
-        assert (await client.get(path)).status == status, path
-    for path, body, status in [
-        ("m/play", {"step": 0, "role": "o", "move": "noop"}, 410),  # no process has the match here
-        ("m/play", {"step": 0, "role": "x", "move": "noop"}, 403),
-        *((f"m/{do}", {"role": "o"}, 403) for do in ("again", "close", "invite")),
-        ("other/undo", {}, 403),
-    ]:
-        assert (await post(client, f"/api/matches/{path}", body))[0] == status, (path, body)
-    assert (await post(client, "/api/sheet/check", {"rules": "(role x)"}))[0] == 403
-    text = await (await client.get("/", headers=HTML)).text()
-    assert "invited to one match" in text
-    assert 'href="/match/m"' in text
-    client.session.cookie_jar.clear()
-    assert await come_back(client, pass_in(reply)) == 200
-    assert [(await client.get(each)).status for each in ("/match/m", "/")] == [200, 403]
-    await log_in(client)  # the token admits to everything
-    assert (await client.get("/workbench")).status == 200
-
-
-@pytest.mark.parametrize("token", [None, TOKEN])
-def test_browser_comes_back_after_a_restart_by_its_pass_alone(token, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    port = unused_port()
-
-    @asynccontextmanager
-    async def run(port=port, token=token):
-        access = Access("127.0.0.1", port, token or secrets.token_hex(8), kept_key(token))
-        server = WebServer(access, SessionLimits())
-        async with TestClient(TestServer(server.make_app(), port=port)) as client:
-            yield client, await client.get(f"/?token={access.token}", allow_redirects=False)
-
-    async def visit():
-        async with run() as (client, reply):
-            kept, cookie = pass_in(reply), reply.cookies[f"ggp-session-{port}"].value
-            assert (await client.get("/")).status == 200
-        async with run() as (client, _):
-            client.session.cookie_jar.clear()
-            stolen = {"Cookie": f"ggp-session-{port}={cookie}"}  # by a server at another port
-            reply = await client.get("/match/some-match", headers={**stolen, **HTML})
-            assert (reply.status, "return.js" in await reply.text()) == (403, True)
-            assert (await client.get("/", headers=kept)).status == 403  # a login, nothing else
-            assert (await client.get(f"/?token={kept['Authorization'][5:]}x")).status == 403
-            for wrong in ({}, {"Authorization": "Pass x.y"}, {**kept, "Origin": "http://127.0.0.1:1"}):
-                assert await come_back(client, wrong) == 403
-            assert (await client.post("/login", headers={**kept, "Host": "rebound.example"})).status == 403
-            assert await come_back(client, kept) == 200
-            assert (await client.get("/match/some-match")).status == 404
-        async with run(unused_port()) as (client, _):  # bound to the port
-            assert await come_back(client, kept) == 403
-        async with run(token="another-token") as (client, _):
-            assert await come_back(client, kept) == 403
-
-    asyncio.run(visit())
-
-
-def test_key_of_passes_is_made_once_and_again_if_others_may_read_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    first = kept_key(None)
-    (path,) = tmp_path.rglob("page.key")
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert (kept_key(None), kept_key("token") != first) == (first, True)
-    path.chmod(0o644)
-    second = kept_key(None)
-    assert (second != first, path.stat().st_mode & 0o777) == (True, 0o600)
-    path.write_bytes(b"\xff" * 64)
-    assert kept_key(None) == kept_key(None) != second
-    path.unlink()
-    path.mkdir()
-    assert kept_key(None) != kept_key(None)  # for one run
 
 
 @pytest.mark.parametrize(
@@ -305,13 +185,13 @@ async def test_front_page_brings_the_pictures_that_are_drawn_and_failed_ones_are
 ):
     asked = []
 
-    async def draw(session, do, rules, seconds, moves):
+    async def draw(do, rules, seconds, moves):
         asked.append(do)
         if len(asked) == 1:
             raise ChildError("killed")
         return {"board": f"<svg>{len(moves)}</svg>"}
 
-    monkeypatch.setattr(server.sessions, "ask_sheets", draw)
+    monkeypatch.setattr(server.open_matches, "ask_sheets", draw)
     assert "{}" in re.findall('id="opening">(.*?)</script>', await (await client.get("/")).text())
     await server.draw_featured()
     (opening,) = re.findall('id="opening">(.*?)</script>', await (await client.get("/")).text())
@@ -325,18 +205,17 @@ async def test_front_page_brings_the_pictures_that_are_drawn_and_failed_ones_are
 
 @with_server()
 async def test_mistake_of_the_server_is_logged_and_answered(client, server, monkeypatch, caplog):
-    monkeypatch.setattr(server.sessions, "ask_sheets", lambda *given: 1 / 0)
+    monkeypatch.setattr(server.open_matches, "ask_sheets", lambda *given: 1 / 0)
     status, reply = await post(client, "/api/sheet/check", {"rules": "x"})
     assert (status, "log" in reply["error"]) == (500, True)
     assert "ZeroDivisionError" in caplog.text
 
 
 @with_server(is_logged_in=False)
-async def test_programs_send_the_token_with_each_request_and_share_a_session(client, server):
+async def test_programs_send_the_token_with_each_request_(client, server):
     for _ in range(2):
         reply = await client.get("/api/games", headers=BEARER)
         assert reply.status == 200
-    assert len(server.sessions._sessions) == 1
     assert "Set-Cookie" not in reply.headers
     # The token does not make up for a foreign Host, and pages need a cookie.
     for path, headers in (
@@ -378,68 +257,22 @@ async def test_malformed_request_gets_a_sentence(client, server, body, status):
     assert reply["error"]
 
 
-@with_server(is_logged_in=False, sessions=2, clock=count().__next__)
-async def test_sessions_are_limited_and_the_one_idle_longest_ends(client, server):
-    names = [(await server.sessions.begin()).name for _ in range(4)]
-    assert len(server.sessions._sessions) == 2
-    assert [server.sessions.find(name) is not None for name in names] == [False, False, True, True]
-
-
-@with_server(is_logged_in=False, sessions=2)
-async def test_logins_at_once_leave_no_session_too_many(client, server):
-    started = asyncio.Event()
-
-    async def close_slowly():
-        await started.wait()
-
-    for _ in range(2):
-        (await server.sessions.begin()).close = close_slowly
-    logins = [asyncio.create_task(server.sessions.begin()) for _ in range(10)]
-    await asyncio.sleep(0)
-    started.set()
-    await asyncio.gather(*logins)
-    assert len(server.sessions._sessions) == 2
-
-
-@with_server(is_logged_in=False)
-async def test_session_that_has_ended_starts_no_process(client, server):
-    session = await server.sessions.begin()
-    await session.close()
-    for start in (
-        server.sessions.ask_sheets(session, "check", "(role x)", 5.0),
-        server.sessions.open_match(session, "open", {}),
-    ):
-        with pytest.raises(ChildError, match="session has ended"):
-            await start
-    assert (session.sheets.child, len(session.matches)) == (None, 0)
-
-
-@pytest.mark.parametrize(
-    "damaged", ["{", "[]", '{"progress": {}}', '{"progress": {}, "rules": "", "name": 1}', "[" * 9999]
-)
-def test_kept_match_that_is_damaged_is_left_out_with_one_line(damaged, tmp_path, caplog):
-    async def visit():
-        (tmp_path / "match-name.json").write_text(damaged)
-        async with opened(limits=SessionLimits(), kept=tmp_path) as (client, _):
-            await log_in(client)
-            assert (await client.get("/match/match-name")).status == 404
-
-    asyncio.run(visit())
-    assert [
-        len(record.getMessage().splitlines()) for record in caplog.records if record.name == "ggp.web"
-    ] == [1]
-
-
 NOW = [0.0]
 
 
 @with_server(is_logged_in=False, idle_seconds=10.0, clock=lambda: NOW[0])
-async def test_idle_session_ends(client, server):
-    session = await server.sessions.begin()
-    for now, is_open in ((9.0, True), (20.0, False)):
+async def test_match_that_no_page_follows_ends(client, server):
+    matches = server.open_matches
+    for name in ("idle", "followed"):
+        matches.matches[name] = OpenMatch(name)
+    follower = matches.matches["followed"].follow()
+    for now, names in ((9.0, {"idle", "followed"}), (20.0, {"followed"})):
         NOW[0] = now
-        await server.sessions.end_idle()
-        assert (session.name in server.sessions._sessions) == is_open
+        await matches.end_idle()
+        assert set(matches.matches) == names
+    matches.matches["followed"].followers.discard(follower)
+    await matches.end_idle()
+    assert not matches.matches
 
 
 def test_pages_make_no_sound():

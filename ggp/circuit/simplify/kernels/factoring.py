@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ggp.circuit.kernels.gate_table import GateTable, conj
+from ggp.circuit.kernels import GateTable, conj
 from ggp.circuit.packed_gates import Int32Array, Int64Array
-from ggp.circuit.simplify.kernels.cube_factoring import add_cube, conj_cube, factor_cubes
-from ggp.circuit.simplify.kernels.cube_pool import CubePool
+from ggp.circuit.simplify.kernels.cube_factoring import CubePool, add_cube, conj_cube, factor_cubes
 from ggp.jit.compiling import kernel, piece
 from ggp.jit.rows import Index
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ggp.circuit.tables import Int32Array
 from ggp.jit.rows import Rows
 from ggp.search.alphabeta.kernels.distance import GoalFormula
-from ggp.search.alphabeta.kernels.side_circuit import SideCircuit
 
 Ints = NDArray[np.int64]
 
@@ -43,13 +42,10 @@ OPTIONS = 6
 # Indices of AlphaBetaMemory.counter.
 # NODES: entered; HITS: of these, answered by the table, so that the others were expanded. LEAVES: children
 # scored without a search.
-# STORED: entries of the table.
-# ASKED: nodes whose children were asked for goal bounds, of late; BOUNDED: children that needed no search by
-# them; ASKING: 1: the latest node is one of those.
 # PASSES: of lanes, for the children of nodes. PASS_LIMIT, an option, is without effect at 0.
 # PAUSED: 1 + the ply at which a stopped search resumes; 0: begin at the root.
-COUNTERS = 12
-NODES, HITS, LEAVES, STORED, STOP, FAULT, SUM, PAUSED, ASKED, BOUNDED, ASKING, PASSES = range(COUNTERS)
+COUNTERS = 8
+NODES, HITS, LEAVES, STOP, FAULT, SUM, PAUSED, PASSES = range(COUNTERS)
 # Values of counter[FAULT].
 NO_FAULT, SIMULTANEOUS, NO_MOVES, NO_CONSTANT_SUM, NO_ROOM, NO_GOAL_VALUE = range(6)
 
@@ -82,11 +78,10 @@ class AlphaBetaMemory(NamedTuple):
     node_value: Rows  # K+1 rows: the node in all lanes, each with a move
     child_value: Rows  # K+1 rows: its children
     planes: Rows  # 64*D rows; also scratch for counts of moves
-    live: Rows  # 3 rows, scratch
+    live: Rows  # 2 rows, scratch
     block: NDArray[np.uint64]  # uint64[64], scratch
     legal_move: Int32Array  # int32[M], scratch
     legal_first: Int32Array  # int32[R+1]: where the moves of each role begin in legal_move
-    following: Int32Array  # int32[V, F]: literal of fluent f in image v of the next state; 0: itself
     key: NDArray[np.uint64]  # uint64[C*D]: keys of nodes
     reached: NDArray[np.uint64]  # uint64[L*D], scratch
     move: Int32Array  # int32[C], as the next five: the move to a child; -1: forced
@@ -102,10 +97,5 @@ class AlphaBetaMemory(NamedTuple):
     weight: Int32Array  # int32[F+1]: static score of each fluent for role 0, and the constant
     formula: GoalFormula  # the goals as a formula, used with `HAS_FORMULA`
     degree: Rows  # a row per part of the formula, scratch
-    wins: SideCircuit  # which children are won at once by role 0, if it moves there
-    other_wins: SideCircuit  # the same for role 1
-    bounds: SideCircuit  # which goals of role 0 children can still end with
-    least: Int32Array  # int32[C]: these bounds as scores for role 0, until a child is made in that place
-    most: Int32Array
     option: Ints
     counter: Ints

@@ -22,7 +22,6 @@ from ggp.jit.rows import (
     literal,
     load,
     lowest_bit,
-    set_word,
     store,
     word_count,
 )
@@ -38,16 +37,12 @@ from ggp.lanes.step import (
     settle_goals,
     settle_states,
     settle_successors,
-    several_true,
     store_successors,
 )
 from ggp.search.alphabeta.estimate import EVEN
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.distance import TOGETHER, distance_score, set_degrees
-from ggp.search.alphabeta.kernels.side_circuit import SideCircuit, is_used, settle_in
-
-WINNING_SCORE = 10_000
 
 
 @inlined
@@ -92,34 +87,6 @@ def _make_moves(
     start = memory.legal_first[mover] + first
     for lane in range(lanes):
         put_move(tables, memory.node_value, memory.legal_move[start + lane], np.int64(lane))
-
-
-@inlined
-def _keep_keys(code: StateCode, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """Write the children's keys; with symmetries the smallest key among the images of a child."""
-    words = code.word_count
-    for v in range(memory.following.shape[0]):
-        store_successors(
-            code,
-            memory.following[v],
-            memory.node_value,
-            lanes,
-            memory.planes,
-            memory.block,
-            memory.reached,
-        )
-        for lane in range(lanes):
-            here = (top + lane) * words
-            there = lane * words
-            is_smaller = v == 0
-            if v > 0:
-                d = 0
-                while d < words - 1 and memory.reached[there + d] == memory.key[here + d]:
-                    d += 1
-                is_smaller = memory.reached[there + d] < memory.key[here + d]
-            if is_smaller:
-                for d in range(words):
-                    memory.key[here + d] = memory.reached[there + d]
 
 
 @inlined
@@ -191,11 +158,11 @@ def _read_goals(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: 
         return
     for role in range(tables.role_count):
         for q in range(tables.goal_first[role], tables.goal_first[role + 1]):
-            store(memory.live, 2, literal(value, np.int64(tables.goal_literal[q])))
+            store(memory.live, 1, literal(value, np.int64(tables.goal_literal[q])))
             worth = tables.goal_value[q]
-            _enter_in_lanes(memory.score, top, lanes, memory.live, 2, worth, True)
+            _enter_in_lanes(memory.score, top, lanes, memory.live, 1, worth, True)
             if role == 0:
-                _enter_in_lanes(memory.end, top, lanes, memory.live, 2, 100 * worth, False)
+                _enter_in_lanes(memory.end, top, lanes, memory.live, 1, 100 * worth, False)
     for lane in range(lanes):
         is_terminal = has_lane(memory.live, 0, lane)
         if is_terminal and tables.role_count > 1:
@@ -242,62 +209,6 @@ def _add_distance(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
             memory.score[top + lane] += worth - EVEN
 
 
-@inlined
-def _note_wins(tables: LaneTables, memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """end[child] = the goal if its mover wins at once and the other role has no choice. That the other role
-    has none then was only seen in playouts when the circuit was made."""
-    store(memory.live, 1, fill(memory.child_value, np.uint64(0)))
-    for w in range((lanes + 63) >> 6):
-        set_word(memory.live, 1, w, ALL_ONES >> np.uint64(64 - min(64, lanes - 64 * w)))
-    _note_wins_of(tables, memory, memory.wins, np.int64(0), top, lanes)
-    _note_wins_of(tables, memory, memory.other_wins, np.int64(1), top, lanes)
-
-
-@inlined
-def _note_wins_of(
-    tables: LaneTables, memory: AlphaBetaMemory, wins: SideCircuit, role: Index, top: Index, lanes: Index
-) -> None:
-    """`_note_wins` of one role, in the children of live row 1."""
-    slot, end = tables.first_slot[1 - role], tables.first_slot[2 - role]
-    taken = load(memory.live, 0) | several_true(memory.child_value, tables.slot_literal, slot, end)
-    open_ends = load(memory.live, 1) & ~taken
-    if not any_lane(open_ends):
-        return
-    settle_in(wins, memory.child_value)
-    wins_at = wins.tables.goal_literal[wins.tables.goal_first[role]]
-    won = literal(wins.value, np.int64(wins_at)) & open_ends
-    if any_lane(won):
-        store(memory.live, 2, won)
-        _enter_in_lanes(memory.end, top, lanes, memory.live, 2, WINNING_SCORE if role == 0 else 0, False)
-
-
-@inlined
-def _note_bounds(memory: AlphaBetaMemory, top: Index, lanes: Index) -> None:
-    """Set `least` and `most` of the children; where they agree, that is the child's `end`."""
-    undecided = 0
-    for lane in range(lanes):
-        memory.least[top + lane] = c.INFINITE
-        memory.most[top + lane] = -c.INFINITE
-        undecided += memory.end[top + lane] == c.NO_SCORE
-    if undecided == 0:
-        return
-    bounds = memory.bounds
-    tables = bounds.tables
-    settle_in(bounds, memory.child_value)
-    for q in range(tables.goal_first[0], tables.goal_first[1]):
-        store(memory.live, 2, literal(bounds.value, np.int64(tables.goal_literal[q])))
-        worth = np.int32(100 * tables.goal_value[q])
-        for lane in range(lanes):
-            if has_lane(memory.live, 2, lane):
-                memory.least[top + lane] = min(memory.least[top + lane], worth)
-                memory.most[top + lane] = max(memory.most[top + lane], worth)
-    for lane in range(lanes):
-        child = top + lane
-        if memory.end[child] == c.NO_SCORE and memory.least[child] == memory.most[child]:
-            memory.end[child] = memory.least[child]
-            memory.counter[c.BOUNDED] += 1
-
-
 @piece
 def make_children(
     tables: LaneTables,
@@ -328,7 +239,11 @@ def make_children(
         settle_goals(tables, memory.node_value)  # the next states may read their gates
         settle_successors(tables, memory.node_value, False)
         here = top + first
-        _keep_keys(code, memory, here, lanes)
+        store_successors(
+            code, tables.next, memory.node_value, lanes, memory.planes, memory.block, memory.reached
+        )
+        for i in range(lanes * code.word_count):
+            memory.key[here * code.word_count + i] = memory.reached[i]
         copy_successors(tables, memory.node_value, memory.child_value)
         settle_states(tables, memory.child_value)
         store(memory.live, 0, literal(memory.child_value, np.int64(tables.terminal)))
@@ -339,12 +254,7 @@ def make_children(
         _find_movers(tables, first_move, memory, here, lanes)
         _read_goals(tables, memory, here, lanes)
         _estimate(tables, memory, here, lanes)
-        # Children have a mover and a static score; terminal ones their goal. What follows finds more ends,
-        # the cheaper questions first.
-        if is_used(memory.wins) or is_used(memory.other_wins):
-            _note_wins(tables, memory, here, lanes)
-        if memory.counter[c.ASKING]:
-            _note_bounds(memory, here, lanes)
+        # Children have a mover and a static score; terminal ones their goal.
         if memory.option[c.HAS_FORMULA]:
             _add_distance(memory, here, lanes)
         for lane in range(lanes):

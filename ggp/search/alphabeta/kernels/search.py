@@ -8,7 +8,7 @@ One turn of the loop in `search_tree` is one *step* of the node on top of the st
     LEAVE      store the result; the parent receives it
 
 `ggp.search.alphabeta.reference` is the same search to read, one function per refinement, with its sources:
-both search the same nodes in the same order.
+both search the same nodes in the same order, if it has no other refinements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from ggp.lanes.layout import LaneTables
 from ggp.search.alphabeta.kernels import arrays as c
 from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 from ggp.search.alphabeta.kernels.children import make_children
-from ggp.search.alphabeta.kernels.side_circuit import is_used
 from ggp.search.alphabeta.kernels.transposition_table import (
     entry_bound,
     entry_depth,
@@ -43,10 +42,6 @@ ENTER, NEXT, RECEIVE, DESCEND, LEAVE, ANSWERED, ABORT = range(7)
 _TERMINAL_RANK = 1 << 50
 _TABLE_RANK = 1 << 48
 _KILLER_RANK = 1 << 46
-# Goal bounds are of use if they spare the search of one child in 32 nodes; else one node in 16 asks for them.
-_USEFUL = 32
-_SELDOM = 16
-_MIN_ASKED, _MAX_ASKED = 512, 4096
 
 
 @inlined
@@ -92,7 +87,7 @@ def _pick_child(memory: AlphaBetaMemory, ply: Index) -> Any:
         if memory.order[child] > memory.order[best]:
             best = child
     if best != here:
-        # All arrays that are still read of the two children are swapped: not `least` and `most`.
+        # All arrays of the two children are swapped.
         memory.order[best], memory.order[here] = memory.order[here], memory.order[best]
         memory.move[best], memory.move[here] = memory.move[here], memory.move[best]
         memory.mover[best], memory.mover[here] = memory.mover[here], memory.mover[best]
@@ -209,45 +204,6 @@ def _cut_off_by_table(memory: AlphaBetaMemory, words: Index, ply: Index) -> bool
     return False
 
 
-@inlined
-def _ask_for_bounds(memory: AlphaBetaMemory) -> None:
-    """Decide whether to find goal bounds of the next node's children: rarely if they seldom help."""
-    counter = memory.counter
-    counter[c.ASKING] = 0
-    if not is_used(memory.bounds):
-        return
-    is_useful = counter[c.ASKED] < _MIN_ASKED or counter[c.BOUNDED] * _USEFUL >= counter[c.ASKED]
-    if is_useful or counter[c.NODES] % _SELDOM == 0:
-        counter[c.ASKING] = 1
-        counter[c.ASKED] += 1
-        if counter[c.ASKED] == _MAX_ASKED:
-            counter[c.ASKED] //= 2
-            counter[c.BOUNDED] //= 2
-
-
-@inlined
-def _cut_off_by_bounds(memory: AlphaBetaMemory, ply: Index) -> bool:
-    """Whether a child's goal bounds suffice for a cutoff, and are then the node's result. Children
-    that can no longer end with more than the window asks for need no search."""
-    frames = memory.frames
-    mover = memory.mover[frames.place[ply]]
-    first = frames.first[ply]
-    for child in range(first, first + frames.children[ply]):
-        if memory.end[child] != c.NO_SCORE or memory.least[child] > memory.most[child]:
-            continue
-        low, high = np.int64(memory.least[child]), np.int64(memory.most[child])
-        if mover != 0:
-            low, high = -high, -low
-        if low >= frames.beta[ply]:
-            _decide(memory, ply, low, np.int64(memory.move[child]), np.int64(0))
-            memory.counter[c.BOUNDED] += 1
-            return True
-        if high <= frames.alpha[ply]:
-            memory.end[child] = high if mover == 0 else -high
-            memory.counter[c.BOUNDED] += 1
-    return False
-
-
 @stage
 def _enter_node(
     tables: LaneTables, code: StateCode, first_move: Int32Array, memory: AlphaBetaMemory, ply: Index
@@ -269,15 +225,12 @@ def _enter_node(
     top = np.int64(1)
     if ply > 0:
         top = frames.first[ply - 1] + frames.children[ply - 1]
-    _ask_for_bounds(memory)
     count = make_children(tables, code, first_move, memory, place, top)
     if count < 0:
         return ABORT
     frames.first[ply] = top
     frames.children[ply] = count
-    # The cheaper question first. The root needs a move of its own.
-    if ply > 0 and counter[c.ASKING] and _cut_off_by_bounds(memory, ply):
-        return LEAVE
+    # The root needs a move of its own.
     if ply > 0 and _cut_off_by_table(memory, code.word_count, ply):
         return LEAVE
     _rank_children(memory, ply, np.int64(memory.mover[place]))

@@ -1,8 +1,10 @@
 """Circuits next to the game's own, settled in all children of a node at once.
 
-wins in one   `ggp.search.decisive.immediate_wins`: many nodes just above the end of a search are there
+early ends    `ggp.search.decisive.immediate_wins`: many nodes just above the end of a search are there
               only to show that their mover wins at once; their parents see it
 goal bounds   `ggp.search.alphabeta.goal_bounds`: which goals a child can still end with
+
+Proof numbers use them; alpha-beta does without.
 """
 
 from __future__ import annotations

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ggp.jit.compiling import inlined, kernel
+from ggp.jit.compiling import inlined
 from ggp.jit.rows import Index, prefetch
-from ggp.lanes.keys.key_table import Words, hash_of
-from ggp.search.alphabeta.kernels.arrays import STORED, AlphaBetaMemory
+from ggp.lanes.keys.key_table import hash_of
+from ggp.search.alphabeta.kernels.arrays import AlphaBetaMemory
 
 _OFFSET = 1 << 15
 _EMPTY_DATA = np.uint64(0)
-_AHEAD = 24
-"""Prefetch distance in slots: cache misses overlap."""
 
 
 @inlined
@@ -92,40 +90,9 @@ def store_entry(memory: AlphaBetaMemory, place: Index, words: Index, data: np.ui
         if entry_depth(memory.table_data[slot]) > entry_depth(data):
             slot = other
         else:
-            memory.counter[STORED] += memory.table_data[other] == _EMPTY_DATA
             memory.table_data[other] = memory.table_data[slot]
             for d in range(words):
                 memory.table_key[other * words + d] = memory.table_key[slot * words + d]
-    memory.counter[STORED] += memory.table_data[slot] == _EMPTY_DATA
     memory.table_data[slot] = data
     for d in range(words):
         memory.table_key[slot * words + d] = memory.key[place * words + d]
-
-
-@kernel
-def copy_entries(old_key: Words, old_data: Words, key: Words, data: Words, words: int) -> int:
-    """Copy the entries of a transposition table to an empty one; return how many found a place.
-
-    old_key, key     uint64[slots * words]
-    old_data, data   uint64[slots], a power of two
-    Both entries of a pair that have the same pair in the new table have a place there.
-    """
-    slots = np.uint64(data.shape[0] - 1)
-    copied = 0
-    for old in range(old_data.shape[0]):
-        ahead = old + _AHEAD
-        if ahead < old_data.shape[0] and old_data[ahead] != _EMPTY_DATA:
-            place = np.int64(hash_of(old_key, ahead * words, words) & slots)
-            prefetch(data, place)
-            prefetch(key, place * words)
-        if old_data[old] == _EMPTY_DATA:
-            continue
-        # Two entries of one old pair fill the new one; a third, if the table shrinks, replaces the second.
-        slot = np.int64(hash_of(old_key, old * words, words) & slots) & ~np.int64(1)
-        if data[slot] != _EMPTY_DATA:
-            slot |= 1
-        copied += data[slot] == _EMPTY_DATA
-        data[slot] = old_data[old]
-        for d in range(words):
-            key[slot * words + d] = old_key[old * words + d]
-    return copied

@@ -10,6 +10,6 @@ selective     reductions, forward pruning, extensions, quiescence
 negamax       the search itself, with principal variation search
 search        `ReferenceSearch`: iterative deepening, aspiration, bisection
 
-The kernels (`ggp.search.alphabeta.kernels`) have the refinements that are on by default, and search the same
-nodes in the same order.
+The kernels (`ggp.search.alphabeta.kernels`) have the refinements that are on by default, except symmetries,
+immediate wins and goal bounds. Without these both search the same nodes in the same order.
 """

@@ -72,8 +72,7 @@ def cut_off_by_goals(memory: Memory, node: Node) -> bool:
     """Goal bounds: a child whose least goal is good enough ends the node, with that goal as lower bound.
 
     A child whose greatest goal is at most alpha gets it as its score, an upper bound, and is not searched.
-    Both hold whatever the horizon. Source: `ggp.search.alphabeta.goal_bounds`. (The kernels ask at fewer
-    nodes where that is of little use.)
+    Both hold whatever the horizon. Source: `ggp.search.alphabeta.goal_bounds`.
     """
     mover = node.position.mover
     assert memory.goal_range is not None

@@ -22,7 +22,8 @@ def _count(name: str, most: int, help: str) -> Any:
 
 @dataclass(frozen=True)
 class Refinements:
-    """Refinements by name. The defaults are what the kernels do; the rest gained nothing there.
+    """Refinements by name. The defaults are what the kernels do, and what these leave to proof numbers:
+    symmetries, immediate wins and goal bounds. The rest gained nothing there.
 
     Those up to `bisection` never change the value of a search to the end. The others can change the result of
     a search with a horizon; extensions end at twice the depth.

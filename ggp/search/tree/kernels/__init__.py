@@ -6,7 +6,6 @@ allocation   fresh arrays, and the memory they take
 search       search_tree, one tick after the other: choose, end, descend, launch, finish
 tree         expanding nodes, choosing edges by UCT, finding and making children
 graph        transpositions: one node for one state
-look_ahead   wins in one, seen when a node is expanded
 ends         where playouts end, the back-up of their goals, and MCTS-Solver
 compaction   keeping a subtree after a move of the match
 """

@@ -217,8 +217,6 @@ class Parts(NamedTuple):
     learn_context: int = NO_ENTRY  # the same in their context
     draw: int = NO_ENTRY  # an untried edge, where the state decides
     mix: int = NO_ENTRY  # all-moves-as-first means into those UCT compares
-    look: int = NO_ENTRY  # an edge that wins at once
-    ahead: int = NO_ENTRY  # address of the `LookAhead` that it takes instead of the memory
 
 
 NO_PARTS = Parts()

@@ -227,9 +227,8 @@ def end_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
 
 
 @stage
-def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, lane: Index) -> bool:
-    """Resolve a node on its first visit: transposition, expansion or immediate win. Returns whether the
-    walker ends there."""
+def _open_node(search: SearchMemory, walker: Index, node: Index, lane: Index) -> bool:
+    """Join or expand a node on its first visit; return whether the walker ends there."""
     arrays, tree = search.arrays, search.tree
     is_graph = has_graph(tree)
     if is_graph:
@@ -242,18 +241,7 @@ def _open_node(search: SearchMemory, parts: Parts, walker: Index, node: Index, l
     found = expand(search.tables, arrays, tree, node, lane)
     if is_graph and found == EXPANDED:
         enter_key(arrays, tree, search.planes)
-    role = np.int64(tree.decider[node])
-    is_looking = parts.look != NO_ENTRY and arrays.counter[c.IS_CONSTANT_SUM] != 0
-    if found != EXPANDED or not is_looking or role < 0:
-        return found == STUCK
-    e = np.int64(call_entry(parts.look, parts.ahead, node, role, lane))
-    if e == MISSING:
-        return False
-    # The only role with a choice wins at once.
-    tree.goal[e] = BEST_GOAL
-    tree.proof[node] = BEST_GOAL if role == 0 else 0
-    pass_up(tree, search.walkers, walker, node)
-    return True
+    return found == STUCK
 
 
 @inlined
@@ -282,7 +270,7 @@ def add_lanes(rows: Rows, row: Index, walkers: Walkers, walker: Index) -> None:
 
 
 @stage
-def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
+def add_ends_in_tree(search: SearchMemory) -> None:
     """Expand the nodes of the walkers, and enter into mask CUT the lanes that end there. They are at a proven
     node, or a role is stuck. Lanes that are there already are left alone."""
     arrays, tree, walkers = search.arrays, search.tree, search.walkers
@@ -297,6 +285,6 @@ def add_ends_in_tree(search: SearchMemory, parts: Parts) -> None:
         # A proof ends the walk before anything is expanded; proven nodes need no edges.
         is_end = _is_proven(search, walker, node)
         if not is_end and tree.first_edge[node, 0] == MISSING:
-            is_end = _open_node(search, parts, walker, node, lane)
+            is_end = _open_node(search, walker, node, lane)
         if is_end:
             add_lanes(arrays.mask, CUT, walkers, walker)

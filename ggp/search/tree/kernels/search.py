@@ -131,7 +131,7 @@ def serve_lanes(search: SearchMemory, parts: Parts, memory: Index) -> None:
     Enters the lanes that have made a move into mask MOVED.
     """
     mask = search.arrays.mask
-    add_ends_in_tree(search, parts)
+    add_ends_in_tree(search)
     end_lanes(search, parts, memory)
     _descend(search, parts, memory)
     if parts.record != NO_ENTRY:

@@ -15,8 +15,7 @@ Where this departs from the paper, or fills in what the paper leaves open:
 
 * A move captures a piece that is provably gone afterwards, by the circuit: the piece on the target cell, or
   one that was jumped over. Several captured pieces add up.
-* Weights are learned from uniformly random playouts before the first move, or beforehand from self-play by
-  `ggp prepare evaluation`, and stay fixed afterwards.
+* Weights are learned from uniformly random playouts before the first move, and stay fixed afterwards.
 * Learning centers and scales the features and has a constant.
 * Moves without a cell (passing) have Q = 0 in the placement form.
 * Weights of moves are rounded to 1/1023 of the best legal one's; a move 8 tau below it is never made.

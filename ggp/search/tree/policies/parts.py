@@ -15,7 +15,7 @@ from ggp.jit.unboxed import Unboxed, unboxed
 from ggp.lanes.choose import advance_all, choose_moves, draw_all, is_fused, leaf_row, settle_and_count
 from ggp.lanes.indices import numbers_of_planes, planes_of_indices
 from ggp.lanes.roulette import roulette_moves
-from ggp.lanes.step import advance_or_restart, settle_states, settle_successors
+from ggp.lanes.step import advance, settle_states, settle_successors
 from ggp.search.tree.kernels import counters as c
 from ggp.search.tree.kernels.arrays import CUT, MOVED, Parts, SearchMemory
 from ggp.search.tree.kernels.ends import find_ends, settle_and_end
@@ -84,12 +84,13 @@ def finish_tick(memory: Unboxed[SearchMemory]) -> None:
     """Second half: settle the next states, and step; lanes that made no move take the root state."""
     search = unboxed(memory)
     tables, arrays = search.tables, search.arrays
-    restarted = ~load(arrays.mask, MOVED)
+    moved = load(arrays.mask, MOVED)
     if arrays.counter[c.LEAF_ROW] != 0:
-        advance_all(tables, arrays.value, arrays.scratch, search.settings.choice_planes, restarted)
+        advance_all(tables, arrays.value, arrays.scratch, search.settings.choice_planes, ~moved)
     else:
         settle_successors(tables, arrays.value, False)
-        advance_or_restart(tables, arrays.value, arrays.saved, arrays.root, restarted)
+        root = np.int64(arrays.scratch.shape[0] - tables.fluent_count)
+        advance(tables, arrays.value, arrays.saved, moved, arrays.scratch, root)
 
 
 @kernel

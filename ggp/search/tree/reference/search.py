@@ -40,7 +40,6 @@ from ggp.search.tree.reference.tree import (
     amaf_mean,
     back_up_rave,
     best_path,
-    decider_of,
     forget_proofs,
     joint_move_of,
     nodes_below,
@@ -61,8 +60,6 @@ class OutOfTimeError(Exception):
 class Search:
     """The search of one role in one match; keeps its tree from move to move.
 
-    find_win      first move, by index, by which the role with that index, the only one with a choice in a
-                  state, wins at once; None if there is none. Nodes at which there is one are proven
     listener      called with an event per phase of each simulation; None: none
     `best_move()` may be called, also from another thread, at any time after `move_to`.
     """
@@ -91,7 +88,6 @@ class Search:
         self.root: Node | None = None
         self._opened: dict[Hashable, Node] = {}  # by state, those that a simulation has gone on from
         self.node_count = self.simulation_count = 0
-        self.find_win: Callable[[Hashable, int], int | None] | None = None
         self.listener: Listener | None = None
         self.is_solving = self.options.is_solving and len(game.roles) <= 2 and self.chance_index < 0
         self._on_progress = on_progress
@@ -246,8 +242,7 @@ class Search:
         return path, node
 
     def _open(self, path: Path, node: Node) -> Node:
-        """Resolve a node on its first visit: in a graph, return the node with the same state; prove a node
-        with an immediate win."""
+        """Resolve a node on its first visit: in a graph, return the node with the same state."""
         if path and self.options.is_graph:
             opened = self._opened.setdefault(node.state, node)
             if opened is not node:
@@ -255,13 +250,6 @@ class Search:
                 if indices in parent.children:
                     parent.children[indices] = opened
                 return opened
-        role = decider_of(node) if self.find_win is not None and self.is_solving else None
-        if self.find_win is not None and role is not None and len(node.moves[role]) > 1:
-            win = self.find_win(node.state, role)
-            if win is not None:
-                node.behind[win] = BEST_GOAL
-                node.proof = tuple(BEST_GOAL if r == role else 0.0 for r in range(len(node.moves)))
-                pass_up(path, node.proof)
         return node
 
     def select_moves(self, node: Node, under_way: Sequence[MoveIndices] = ()) -> MoveIndices:

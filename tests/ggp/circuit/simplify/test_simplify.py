@@ -12,11 +12,10 @@ from gdl.grounding import ground
 from gdl.syntax.parser import parse, parse_file
 from ggp.circuit.circuit import Circuit, CircuitTerms, GateBuilder
 from ggp.circuit.construction import build
-from ggp.circuit.simplify.exclusive_facts import find_exclusive_facts
+from ggp.circuit.simplify.exclusive_facts import Sampler, find_exclusive_facts
 from ggp.circuit.simplify.factoring import factor
 from ggp.circuit.simplify.plan import LARGE_PLAN, PLAN, STAGES, simplify
 from ggp.circuit.simplify.rewriting import cost
-from ggp.circuit.simplify.sampling import Sampler
 from ggp.circuit.tables import Phase
 from tests.conftest import mostly_slow
 from tests.oracles.naive_circuit import assert_same_play

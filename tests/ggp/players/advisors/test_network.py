@@ -20,7 +20,7 @@ def game(tmp_path, monkeypatch):
 
 def taught(game, *, score=0.5):
     network = Network.random(game, seed=1)
-    return TaughtNetwork(network, game.name, rules_digest(game.program), 1, 1.0, 0.5, score, 0.05)
+    return TaughtNetwork(network, game.name, rules_digest(game.program), 1, 1.0, score, 0.05)
 
 
 def report_of_first_move(spec, game):

@@ -95,9 +95,7 @@ def test_alphabeta_chooses_where_it_was_tuned_or_has_won_its_trial(game, monkeyp
         assert mode_of_first_move(f"mcts:{options}", game) == "lanes", options
     keep_trial(game, won=6, lost=2)
     assert mode_of_first_move("mcts", game) == "lanes"
-    monkeypatch.setattr(
-        tuned, "shipped_table", lambda: {rules_digest(game.program): TunedOptions(has_alphabeta=True)}
-    )
+    monkeypatch.setattr(tuned, "SHIPPED", {rules_digest(game.program): TunedOptions(has_alphabeta=True)})
     assert mode_of_first_move("mcts", game) == "alphabeta"
 
 

@@ -92,6 +92,12 @@ def test_null_windows_tell_on_which_side_of_a_goal_the_value_lies(name):
             assert search.is_reached(state, goal, -1) == (value <= goal)
 
 
+def test_null_windows_end_with_their_deadline():
+    game = load("connectfour", "lanes")
+    search = AlphaBeta(game, mebibytes=4)
+    assert search.is_reached(game.initial_state(), 50, 1, Budget(time.monotonic() + 0.3)) is None
+
+
 def test_search_stopped_at_the_root_shows_nothing_of_an_earlier_one():
     game = load("connectfour", "lanes")
     search = AlphaBeta(game, mebibytes=1)

@@ -20,9 +20,7 @@ from ggp.search.alphabeta.reference.refinements import Refinements
 from ggp.search.alphabeta.reference.search import ReferenceSearch
 from ggp.search.alphabeta.result import AlphaBetaError
 from ggp.search.alphabeta.search import AlphaBeta
-from ggp.search.alphabeta.symmetry import identity_image
 from ggp.search.budget import Budget
-from ggp.search.decisive.immediate_wins import immediate_wins
 from ggp.solver import solve
 from tests.conftest import mostly_slow
 from tests.ggp.search.alphabeta.positions import after, mover_of, random_states
@@ -62,10 +60,10 @@ def solved(name):
 
 
 class TracedKernel:
-    """Alpha-beta on lanes, stopped before every node; it asks for goal bounds at all of them."""
+    """Alpha-beta on lanes, stopped before every node."""
 
-    def __init__(self, game, estimate, images):
-        self.search = AlphaBeta(game, estimate, mebibytes=64, images=images)
+    def __init__(self, game, estimate):
+        self.search = AlphaBeta(game, estimate, mebibytes=64)
         self.trace = []
 
     def run(self, state, depth):
@@ -75,7 +73,6 @@ class TracedKernel:
         score = search.advance(depth, 0)
         while score is None:
             self.trace.append(self.next_node())
-            search.counter[arrays.ASKED] = 0
             score = search.advance(depth, 1)
         return score, search.best_move, search.is_proven
 
@@ -145,14 +142,14 @@ class TracedReference:
         return int(self.game.tables.first_move[role]) + self.game.moves[role].index(move)
 
 
+OF_KERNELS = {"symmetries": False, "immediate_wins": False, "goal_bounds": False}
+
+
 def compare(name, depths, states, estimate, **refinements):
     """Search by both; assert the same nodes, windows, results and table entries. Returns the events."""
     game = load(name, "lanes")
-    if immediate_wins(game) is None:
-        refinements["immediate_wins"] = False
-    images = None if refinements.get("symmetries", True) else identity_image(game)
-    kernel = TracedKernel(game, estimate, images)
-    reference = TracedReference(game, kernel.search.code, estimate, Refinements(**refinements))
+    kernel = TracedKernel(game, estimate)
+    reference = TracedReference(game, kernel.search.code, estimate, Refinements(**OF_KERNELS, **refinements))
     for state in states:
         for depth in depths:
             found = kernel.run(state, depth)
@@ -190,18 +187,16 @@ def test_kernels_search_the_same_nodes_to_the_end(name):
 
 
 def test_kernels_search_the_same_nodes_in_the_order_of_goal_distances():
-    """Without symmetries: distances of mirror images are rounded differently."""
     game = load("connectfour_4x4", "lanes")
     estimate = Estimate(goal_weight=0, mobility_weight=0, formula=goal_formula(game, None))
     states = random_states(game, 2, seed=3)
-    compare(game.name, range(1, 6), states, estimate, symmetries=False)
+    compare(game.name, range(1, 6), states, estimate)
 
 
 @pytest.mark.parametrize("name", ["connectfour_4x4", "othello_4x4"])
 def test_kernels_give_the_same_results_at_node_limits(name):
     game = load(name, "lanes")
-    wins = immediate_wins(game) is not None
-    reference = ReferenceSearch(game, Refinements(immediate_wins=wins))
+    reference = ReferenceSearch(game, Refinements(**OF_KERNELS))
     kernel = AlphaBeta(game, mebibytes=16)
     unfinished = 0
     for state in random_states(game, 3, seed=2):

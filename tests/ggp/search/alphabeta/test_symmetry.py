@@ -8,13 +8,9 @@ import numpy as np
 import pytest
 
 from ggp.engines.loading import load
-from ggp.match.player import MatchSetup
-from ggp.players.advisors.alphabeta import AlphaBetaAdvisor
-from ggp.players.factory import make_player
 from ggp.search.alphabeta import symmetry
 from ggp.search.alphabeta.symmetry import fluent_symmetries, symmetries_in_time
 from ggp.solver import solve
-from tests.ggp.players.asking import advisor_of
 from tests.ggp.search.alphabeta.positions import random_states
 
 
@@ -57,28 +53,3 @@ def test_symmetries_of_large_circuits_are_not_looked_for(monkeypatch):
     monkeypatch.setattr(symmetry, "MAX_INPUTS", 10)
     monkeypatch.setattr(symmetry, "ground", None)
     assert len(symmetries_in_time(load("tictactoe", "lanes"), math.inf)) == 1
-
-
-def test_a_start_clock_ends_though_symmetries_are_still_looked_for(monkeypatch):
-    game = load("tictactoe", "lanes")
-    may_ground = threading.Event()
-    ground = symmetry.ground
-    player = make_player("alphabeta")
-    player.prepare(load("tictactoe", "lanes"))
-    monkeypatch.setattr(symmetry, "ground", lambda program: may_ground.wait() and ground(program))
-    assert images_at_start(player, game, 1) == 1
-    assert player.choose(game.initial_state(), time.monotonic() + 1, None) in game.legal_moves(
-        game.initial_state(), game.roles[0]
-    )
-    may_ground.set()
-    assert len(symmetries_in_time(game, math.inf)) == 8
-    assert images_at_start(player, game, 1) == 8
-
-
-def test_a_counted_search_has_its_symmetries_whatever_the_clock():
-    assert images_at_start(make_player("alphabeta:depth=2"), load("tictactoe", "lanes"), 0) == 8
-
-
-def images_at_start(player, game, seconds):
-    player.start(MatchSetup("m", game, game.roles[0], 1, 1, 1), time.monotonic() + seconds)
-    return len(advisor_of(player, AlphaBetaAdvisor).search.images)

@@ -8,7 +8,7 @@ import pytest
 from ggp.circuit.tables import Phase
 from ggp.engines.loading import load
 from ggp.lanes.engine import Lanes
-from ggp.search.decisive.immediate_wins import early_ends, immediate_wins
+from ggp.search.decisive.immediate_wins import early_ends
 from tests.ggp.search.tree.golden import wins_at_once
 
 
@@ -19,16 +19,18 @@ from tests.ggp.search.tree.golden import wins_at_once
 def test_the_circuit_sees_what_trying_all_moves_sees(name):
     """All it sees is true; what it misses are wins by moves that won in none of the playouts watched."""
     game = load(name, "lanes")
-    circuits = [Lanes(side.tables, words=1) for side in immediate_wins(game)]
+    lanes = Lanes(early_ends(game).tables, words=1)
+    first = lanes.tables.goal_first.tolist()
     rng = random.Random(3)
     wins = found = 0
     for _ in range(12 if name == "pentago" else 40):
         state = game.initial_state()
         while not game.is_terminal(state):
-            for role, lanes in enumerate(circuits):
-                lanes.set_states(np.array([game.unpack(state)]).T)
-                lanes.settle(Phase.LEGAL, Phase.GOAL)
-                is_seen = bool(lanes.read(lanes.tables.goal_literal, 1)[role, 0])
+            lanes.set_states(np.array([game.unpack(state)]).T)
+            lanes.settle(Phase.LEGAL, Phase.GOAL)
+            seen = lanes.read(lanes.tables.goal_literal, 1)[:, 0].tolist()
+            for role in range(2):
+                is_seen = seen[first[role]]
                 is_alone = len(game.legal_moves(state, game.roles[1 - role])) == 1
                 is_won = is_alone and any(wins_at_once(game, state, role))
                 assert is_won or not is_seen
@@ -43,7 +45,7 @@ def test_the_circuit_sees_what_trying_all_moves_sees(name):
     "name", ["rockpaperscissors", "connectfour_3p", "dicerace", "eightpuzzle", "othello"]
 )
 def test_games_without_such_wins_or_with_too_large_a_circuit_are_left_alone(name):
-    assert immediate_wins(load(name, "lanes")) is None
+    assert early_ends(load(name, "lanes")) is None
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_5x4"])

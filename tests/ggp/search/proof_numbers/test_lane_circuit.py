@@ -118,6 +118,43 @@ def test_every_lane_finds_the_answer_of_a_plain_search(name: str, plies: int, go
     assert [bool(rows[ANSWER] >> lane & 1) for lane in range(len(states))] == expected
 
 
+PASSING = """
+(role red) (role blue) (cell 0) (cell 1) (cell 2) (cell 3) (init odd)
+(<= (next odd) (not (true odd)))
+(<= (taken ?c) (true (at ?c ?_p)))
+(<= open (cell ?c) (not (taken ?c)))
+(<= (free 0) (not (taken 0)))
+(<= (free ?c) (cell ?c) (distinct ?c 0) (taken 0) (not (taken ?c)))
+(<= (legal red (mark ?c)) (true odd) (free ?c))
+(<= (legal red noop) (not (true odd)))
+(<= (legal blue (mark ?c)) (not (true odd)) (free ?c))
+(<= (legal blue noop) (role blue))
+(<= (next (at ?c ?p)) (true (at ?c ?p)))
+(<= (next (at ?c ?p)) (does ?p (mark ?c)))
+(<= line (true (at 2 red)) (true (at 3 red)))
+(<= blue_wins (not line) (not open) (true odd))
+(<= terminal line)
+(<= terminal (not open))
+(<= (goal red 100) (not blue_wins)) (<= (goal blue 0) (not blue_wins))
+(<= (goal red 0) blue_wins) (<= (goal blue 100) blue_wins)
+"""
+"""Blue may pass, also where red then wins by a line: the next free cell would be blue's win."""
+
+
+def test_a_win_that_a_pass_leaves_to_the_other_role_is_taken() -> None:
+    game = loaded(PASSING)
+    code = lane_code(game)
+    assert code is not None
+    state = game.initial_state()
+    for red, blue in (("(mark 0)", "noop"), ("noop", "noop")):
+        state = game.next_state(state, (ggp.parse_term(red), ggp.parse_term(blue)))
+    rows, circuit = first_rows(game, code, [state], 100), code.built.circuit()
+    while rows[LIVE]:
+        rows = following_rows(circuit, rows, 1)
+    assert reaches(game, state, 100)
+    assert (rows[DONE], rows[ANSWER]) == (1, 1)
+
+
 @pytest.fixture
 def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Machine code of games loaded from now on."""

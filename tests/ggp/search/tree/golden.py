@@ -9,9 +9,7 @@ import ggp
 from ggp.engines.compiled import CompiledGame
 from ggp.game import Move
 from ggp.search.budget import Budget
-from ggp.search.decisive.immediate_wins import winning_tables
 from ggp.search.tree.kernels.arrays import MISSING
-from ggp.search.tree.kernels.look_ahead import MIN_LOOKS, RARE, SAMPLED
 from ggp.search.tree.options import MctsOptions
 from ggp.search.tree.reference.search import Search
 from ggp.search.tree.search import LanesSearch
@@ -43,41 +41,10 @@ def search_both(game: CompiledGame, options: MctsOptions, seed: int, simulations
     """The same search twice, from the initial state: on lanes, and in plain Python."""
     lanes = LanesSearch(game, game.roles[0], seed=seed, options=options)
     twin = Search(game, game.roles[0], seed=seed, options=options)
-    if options.is_looking:
-        assert winning_tables(game) is not None
-        twin.find_win = FindWin(game)
     for search in (lanes, twin):
         search.move_to(game.initial_state(), None)
         search.run(Budget(simulations=simulations))
     return lanes, twin
-
-
-class FindWin:
-    """What `kernels.look_ahead` finds, in plain Python."""
-
-    def __init__(self, game: CompiledGame) -> None:
-        self.game = game
-        self.nodes = self.looks = self.wins = self.wins_in_all = 0
-
-    def __call__(self, state: bytes, role: int) -> int | None:
-        if not self.is_looked_at():
-            return None
-        wins = wins_at_once(self.game, state, role)
-        self.count(any(wins))
-        return wins.index(True) if any(wins) else None
-
-    def is_looked_at(self) -> bool:
-        self.nodes += 1
-        is_rare = self.looks >= MIN_LOOKS and RARE * self.wins < self.looks
-        return not is_rare or self.nodes % SAMPLED == 0
-
-    def count(self, is_win: bool) -> None:
-        self.looks += 1
-        self.wins += is_win
-        self.wins_in_all += is_win
-        if self.looks == 2 * MIN_LOOKS:
-            self.looks //= 2
-            self.wins //= 2
 
 
 def wins_at_once(game: CompiledGame, state: bytes, role: int) -> list[bool]:

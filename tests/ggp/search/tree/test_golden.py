@@ -94,16 +94,6 @@ def test_lanes_agree_with_the_reference_in_what_they_prove(name, seed):
     assert lanes.best_move() == twin.best_move()
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4", "hex_3x3"])
-@pytest.mark.parametrize("is_graph", [False, True])
-def test_lanes_agree_with_the_reference_in_wins_seen_ahead(name, is_graph):
-    options = one_lane(is_looking=True, is_solving=True, is_graph=is_graph)
-    lanes, twin = search_both(compiled(name), options, 3, 1500)
-    assert_same_tree(lanes, twin)
-    assert twin.find_win.wins_in_all > 0
-    assert_same_after(lanes, twin, first, 2, 300)
-
-
 @pytest.mark.parametrize("name", [*GAMES, "lightsout", "nim", "hex_3x3"])
 @pytest.mark.parametrize(
     "options",
@@ -193,9 +183,7 @@ def proofs_below(game: CompiledGame, engine: TreeEngine, root: bytes) -> dict[by
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "connectfour_4x4"])
-@pytest.mark.parametrize(
-    "options", [{}, {"is_decisive": True}, {"is_looking": True}, {"policy": "mast+rave"}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"is_decisive": True}, {"policy": "mast+rave"}], ids=str)
 def test_what_many_lanes_prove_on_a_graph_is_true(name, options):
     # 512 lanes, several of which reach a node in one tick; the match goes on while some are in flight.
     game = compiled(name)

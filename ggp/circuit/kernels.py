@@ -1,7 +1,8 @@
-"""Hash-consing in compiled code, for circuits of millions of inputs.
+"""Hash-consing, and ground rules to gates, in compiled code, for circuits of millions of inputs.
 
-The twin of `ggp.circuit.circuit.GateBuilder` as arrays: equal gates become one and constants are folded in
-exactly the same way. Letters: G gates there is room for, E gate inputs, S slots (a power of two).
+A `GateTable` is the twin of `ggp.circuit.circuit.GateBuilder` as arrays: equal gates become one and constants
+are folded in exactly the same way. The twin of `resolve_atoms`, `ggp.circuit.construction`, handles
+recursion, too. Letters: G gates there is room for, E gate inputs, S slots (a power of two).
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ggp.circuit.packed_gates import Int32Array, Int64Array, PackedGates
-from ggp.jit.compiling import piece
+from ggp.jit.compiling import kernel, piece
 from ggp.jit.rows import Index
 
+UNRESOLVED = -1
 GATES, INPUTS, SLOTS, GATE0 = range(4)
 """Places in GateTable.size: gates made, their inputs, slots in use, node of the first gate."""
 MIN_SLOTS = 1024
@@ -153,3 +156,85 @@ def _double(table: GateTable) -> None:
         while slot[place]:
             place = (place + 1) & mask
         slot[place] = gate + 1
+
+
+class SortedRules(NamedTuple):
+    """Ground rules by head, and the depth-first search through them: A atoms, N rules, B body literals.
+
+    first_rule   int64[A+2]; the rules of atom a are first_rule[a] .. first_rule[a+1]-1
+    first_body   int64[N+1], body int32[B]; signed atoms
+    literal_of   int32[A+1]; the literal of each atom or UNRESOLVED
+    waits_for    int32[A+1]; scratch, zeros: the atom that last asked for this one
+    is_open      uint8[A+1]; scratch, zeros: the atom waits for others
+    stack        int32[B+1]; scratch
+    disjunct     int32[*]; scratch, as many as an atom has rules
+    """
+
+    first_rule: Int64Array
+    first_body: Int64Array
+    body: Int32Array
+    literal_of: Int32Array
+    waits_for: Int32Array
+    is_open: NDArray[np.uint8]
+    stack: Int32Array
+    disjunct: Int32Array
+
+
+@kernel
+def resolve_atoms(rules: SortedRules, table: GateTable, roots: Int32Array) -> int:
+    """Give every atom of `roots` its literal, bodies first. Returns 1 if a cycle is met, else 0."""
+    for i in range(roots.shape[0]):
+        if not _resolve(rules, table, roots[i]):
+            return 1
+    return 0
+
+
+@piece
+def _resolve(rules: SortedRules, table: GateTable, root: Index) -> bool:
+    stack, literal_of, is_open = rules.stack, rules.literal_of, rules.is_open
+    stack[0] = root
+    top = np.int64(1)
+    while top > 0:
+        atom = np.int64(stack[top - 1])
+        if literal_of[atom] != UNRESOLVED:
+            top -= 1
+            continue
+        missing = np.int64(0)
+        if not is_open[atom]:
+            begin = rules.first_body[rules.first_rule[atom]]
+            end = rules.first_body[rules.first_rule[atom + 1]]
+            for place in range(begin, end):
+                other = abs(np.int64(rules.body[place]))
+                if literal_of[other] != UNRESOLVED or rules.waits_for[other] == atom:
+                    continue
+                # Every open atom without a literal is an ancestor of this one.
+                if is_open[other] or other == atom:
+                    return False
+                rules.waits_for[other] = atom
+                stack[top + missing] = other
+                missing += 1
+        if missing:
+            is_open[atom] = 1
+            top += missing
+        else:
+            literal_of[atom] = _definition(rules, table, atom)
+            top -= 1
+    return True
+
+
+@piece
+def _definition(rules: SortedRules, table: GateTable, atom: Index) -> Index:
+    """The OR of the bodies of `atom`, all of whose atoms have literals."""
+    key, disjunct = table.key, rules.disjunct
+    first = rules.first_rule[atom]
+    alternatives = rules.first_rule[atom + 1] - first
+    for alternative in range(alternatives):
+        begin = rules.first_body[first + alternative]
+        length = rules.first_body[first + alternative + 1] - begin
+        for i in range(length):
+            x = np.int64(rules.body[begin + i])
+            key[i] = rules.literal_of[x] if x > 0 else rules.literal_of[-x] ^ 1
+        disjunct[alternative] = conj(table, length) ^ 1
+    for alternative in range(alternatives):
+        key[alternative] = disjunct[alternative]
+    return conj(table, alternatives) ^ 1
