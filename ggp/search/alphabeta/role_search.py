@@ -45,8 +45,8 @@ class RoleSearch:
     def run(self, budget: Budget) -> int:
         """Search within the budget; return the positions expanded. Raises AlphaBetaError.
 
-        What may be stopped is pondering: to any depth, since the table keeps what is found; the readable search
-        has none to keep.
+        What may be stopped is pondering: to any depth, since the table keeps what is found. The readable
+        search has none to keep.
         """
         is_pondering = budget.is_stopped is not None
         if is_pondering and not isinstance(self.alphabeta, AlphaBeta):
