@@ -90,7 +90,7 @@ class CompileClient:
                 part, outcome, content, seconds = pickle.load(process.stdout)
                 waiting.remove(Part(part))
                 yield Answer(Part(part), Outcome(outcome), content, seconds)
-        except (EOFError, pickle.UnpicklingError):
+        except (EOFError, ValueError, pickle.UnpicklingError):  # also of a pipe that `end` has closed
             raise self._ended(process, waiting[0]) from None
         except OSError as error:
             raise CompileError(waiting[0], error.strerror or str(error)) from None
