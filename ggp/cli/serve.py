@@ -42,6 +42,7 @@ def command(
     GGP_TOKEN, or a new one each run.
     """
     from ggp.web.access import Access
+    from ggp.web.kept_matches import matches_folder
     from ggp.web.open_matches import ServerLimits
     from ggp.web.server import WebServer, run_app
 
@@ -65,7 +66,7 @@ def command(
             contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError),
             tempfile.TemporaryDirectory(prefix="ggp-page-") as folder,
         ):
-            server = WebServer(access, of_server)
+            server = WebServer(access, of_server, kept=matches_folder())
             serving = run_app(server.make_app(), access, report_ready, server.draw_featured)
             asyncio.run(_until_terminated(serving))
     except OSError as error:
@@ -75,7 +76,7 @@ def command(
 
 
 async def _until_terminated(serving: Coroutine[Any, Any, None]) -> None:
-    """Serve until cancelled; SIGTERM ends the server like Ctrl-C."""
+    """Serve until cancelled; SIGTERM ends the server like Ctrl-C, so that open matches are kept."""
     task = asyncio.ensure_future(serving)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await task

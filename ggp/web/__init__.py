@@ -24,6 +24,7 @@ match_view        one state of a match as JSON, without hidden information
 percepts          what a role perceived, and the moves of others that this reports
 board_markup      a board as SVG, and the cells to click for a move
 lines_markup      the same for lines between dots
+kept_matches      matches on disk, for their addresses
 published         a tournament as static pages
 ending            why a match ended as it did: the facts that decide, and a sentence
 conclusion        who wins with best play, in words

@@ -48,10 +48,11 @@ class ServerLimits:
 class OpenMatch:
     """A match, its process, and the pages that follow it.
 
-    about    what does not change
-    opened   the request that opened it, to play the same again; empty for records
-    state    the last state as data; empty before there is one
-    used     when a page asked for it last
+    about      what does not change
+    opened     the request that opened it, to play the same again; empty for records
+    state      the last state as data; empty before there is one
+    used       when a page asked for it last
+    on_state   called after every change of the state
     """
 
     name: str
@@ -61,11 +62,13 @@ class OpenMatch:
     state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
     used: float = 0.0
+    on_state: Callable[[OpenMatch], None] = lambda match: None
 
     def receive(self, event: dict[str, Any], text: str) -> None:
         """Pass an event, and its JSON, on to every page."""
         if event["event"] == "state":
             self.state = merged(self.state, event)
+            self.on_state(self)
         for follower in tuple(self.followers):
             if follower.qsize() >= _FOLLOWER_EVENTS:
                 self.followers.discard(follower)
@@ -129,14 +132,17 @@ class SheetProcess:
 class OpenMatches:
     """The matches of a server, the oldest first, and its processes for rule sheets and for proofs.
 
-    clock   seconds, for idle times
+    clock      seconds, for idle times
+    on_state   called after every change of a match's state
     """
 
-    def __init__(self, limits: ServerLimits, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, limits: ServerLimits, clock: Callable[[], float], on_state: Callable[[OpenMatch], None]
+    ) -> None:
         self.limits = limits
         self.matches: dict[str, OpenMatch] = {}
         self.sheets, self.proofs = SheetProcess("sheets"), SheetProcess("proofs")
-        self._clock = clock
+        self._clock, self._on_state = clock, on_state
         self._waiting: Child | None = None
 
     def find(self, name: str) -> OpenMatch | None:
@@ -146,16 +152,19 @@ class OpenMatches:
             match.used = self._clock()
         return match
 
-    async def open(self, do: str, arguments: Mapping[str, Any]) -> OpenMatch:
+    async def open(self, do: str, arguments: Mapping[str, Any], name: str = "") -> OpenMatch:
         """Open a match and start its process. Raises ChildError without opening the match.
+
+        name   of a match that was kept; empty: a new one
 
         If there are too many, one that no page follows ends, the one idle longest.
         """
         while len(self.matches) >= self.limits.matches:
             idle = min(self.matches.values(), key=lambda each: (bool(each.followers), each.used))
             await self.close_match(idle)
-        opened = arguments if do == "open" else {}
-        match = OpenMatch(secrets.token_urlsafe(9), opened=opened, used=self._clock())
+        opened = {key: value for key, value in arguments.items() if do == "open" and key != "progress"}
+        match = OpenMatch(name or secrets.token_urlsafe(9), opened=opened, used=self._clock())
+        match.on_state = self._on_state
         self.matches[match.name] = match
         try:
             await match.open(self._new_process(), do, arguments, self.limits.answer_seconds)

@@ -40,6 +40,7 @@ from ggp.processes.child import ChildError, ChildGoneError, ChildStartError
 from ggp.web.access import COOKIE, HEADERS, LOGIN, Access, redirection
 from ggp.web.catalog import featured_scenes, known_games, sheets, size_of
 from ggp.web.connections import Connections, listeners
+from ggp.web.kept_matches import KeptMatches
 from ggp.web.open_matches import OpenMatch, OpenMatches, ServerLimits
 from ggp.web.seats import PERSON, described_agents
 
@@ -47,6 +48,10 @@ log = logging.getLogger("ggp.web")
 
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
+_KEEP_SECONDS = 0.5
+"""Time from a change of a match to its file."""
+_FAREWELL_SECONDS = 2.0
+"""Time for a match to hand over its last moves when the server ends."""
 _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
@@ -100,14 +105,22 @@ class WebServer:
     """The handlers of all routes.
 
     clock   seconds, for idle matches
+    kept    folder for matches, so that they outlive their processes and the server; None: they are forgotten
     """
 
     def __init__(
-        self, access: Access, limits: ServerLimits, clock: Callable[[], float] = time.monotonic
+        self,
+        access: Access,
+        limits: ServerLimits,
+        clock: Callable[[], float] = time.monotonic,
+        kept: Path | None = None,
     ) -> None:
         self.access = access
         self.limits = limits
-        self.open_matches = OpenMatches(limits, clock)
+        self.open_matches = OpenMatches(limits, clock, self._keep_later)
+        self._kept = KeptMatches(kept)
+        self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
+        self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
         self._scenes: dict[str, asyncio.Task[Any]] = {}
 
     def make_app(self) -> web.Application:
@@ -147,6 +160,8 @@ class WebServer:
         task = asyncio.create_task(sweep())
         yield
         task.cancel()
+        running = tuple(self.open_matches.matches.values())
+        await asyncio.gather(*(self._keep(match, _FAREWELL_SECONDS) for match in running))
         await self.open_matches.close()
 
     @web.middleware
@@ -277,13 +292,15 @@ class WebServer:
         return web.json_response(await asyncio.to_thread(described_agents))
 
     async def matches(self, request: web.Request) -> web.Response:
-        """The matches that are not over, the newest first."""
-        found = [
-            {"id": each.name, **_summary(each)}
+        """The matches that are not over, the newest first: those that run, then those that wait."""
+        found = {
+            each.name: _summary(each)
             for each in reversed(self.open_matches.matches.values())
             if each.opened and each.about and not each.state.get("is_over")
-        ]
-        return web.json_response(found[:_LISTED])
+        }
+        kept = await asyncio.to_thread(self._kept.going_on, _LISTED)
+        found |= {name: summary for name, summary in kept.items() if name not in self.open_matches.matches}
+        return web.json_response([{"id": name, **summary} for name, summary in found.items()][:_LISTED])
 
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
@@ -310,9 +327,58 @@ class WebServer:
         return await self._open("open", {**opened, "seats": seats, "seed": _new_seed()})
 
     async def _open(self, do: str, arguments: Mapping[str, Any]) -> web.Response:
-        return web.json_response({"id": (await self.open_matches.open(do, arguments)).name})
+        match = await self.open_matches.open(do, arguments)
+        if do == "replay":
+            await asyncio.to_thread(self._kept.keep, match.name, arguments["text"])
+        return web.json_response({"id": match.name})
+
+    def _keep_later(self, match: OpenMatch) -> None:
+        """Keep a match whose state has changed, once for the changes of a moment."""
+        is_over = bool(match.state.get("is_over"))
+
+        async def keep() -> None:
+            if not is_over:
+                await asyncio.sleep(_KEEP_SECONDS)
+            self._keeping.pop(match, None)
+            await self._keep(match, self.limits.answer_seconds)
+
+        if is_over and match in self._keeping:
+            self._keeping[match].cancel()
+        if is_over or match not in self._keeping:
+            self._keeping[match] = asyncio.create_task(keep())
+
+    async def _keep(self, match: OpenMatch, seconds: float) -> None:
+        """Write what is needed to resume a match that is played here; players elsewhere cannot resume one."""
+        is_open = not match.state.get("is_over")
+        if not self._kept.is_on or not match.opened or (is_open and match.about.get("has_remote_players")):
+            return
+        async with self._writing:  # so that the newest state is written last
+            with contextlib.suppress(ChildError):
+                progress = await match.ask("progress", {}, seconds)
+                summary = {} if match.state.get("is_over") else {"summary": _summary(match)}
+                text = json.dumps({**match.opened, **summary, "progress": progress})
+                await asyncio.to_thread(self._kept.keep, match.name, text)
+
+    async def _revive(self, request: web.Request) -> None:
+        """Open a match that was kept at its old address: resume it, or replay its record."""
+        name = request.match_info["id"]
+        async with self._reviving:
+            if self.open_matches.find(name) is not None:
+                return
+            text = await asyncio.to_thread(self._kept.text, name)
+            if text is None:
+                return
+            try:
+                do, arguments = _revival(text)
+                await self.open_matches.open(do, arguments, name)
+            except (ChildStartError, ChildGoneError):
+                raise
+            except (ChildError, web.HTTPBadRequest, ValueError, RecursionError) as error:
+                why = error.text if isinstance(error, web.HTTPBadRequest) else error
+                log.warning("the kept match %s is damaged and left out: %s", name, str(why).splitlines()[0])
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
+        await self._revive(request)
         match = self._find(request)
         state, digest = match.whole_state()
         about = match.about
@@ -356,10 +422,17 @@ class WebServer:
         return web.Response(text=page["page"], content_type="text/html", headers=policy)
 
     async def match(self, request: web.Request) -> web.Response:
+        await self._revive(request)
         return web.json_response(self._find(request).about)
 
     async def close_match(self, request: web.Request) -> web.Response:
-        await self.open_matches.close_match(self._find(request))
+        match = self._find(request)
+        if match.state.get("is_over"):
+            await self._keep(match, self.limits.answer_seconds)
+        await self.open_matches.close_match(match)
+        if not match.state.get("is_over"):
+            async with self._writing:
+                await asyncio.to_thread(self._kept.forget, match.name)
         return web.json_response(None)
 
     async def ask_match(self, request: web.Request) -> web.Response:
@@ -542,6 +615,21 @@ def _opening(data: dict[str, Any], rules: str, name: str) -> dict[str, Any]:
         raise web.HTTPBadRequest(text="seats are texts")
     seconds, seed = _field(data, "seconds", float, 1.0), _field(data, "seed", int, _new_seed())
     return {"rules": rules, "name": name, "seats": seats, "seconds": seconds, "seed": seed}
+
+
+def _revival(text: str) -> tuple[str, dict[str, Any]]:
+    """The request that opens a match from its file. Raises HTTPBadRequest, ValueError, RecursionError.
+
+    Chance gets a new seed: it would repeat the match from its start.
+    """
+    content = json.loads(text, parse_constant=_refuse_constant)
+    if not isinstance(content, dict):
+        raise ValueError("not a JSON object")
+    if "progress" not in content:
+        return "replay", {"text": text}
+    rules, name = _field(content, "rules", str), _field(content, "name", str)
+    opening = _opening({**content, "seed": _new_seed()}, rules, name)
+    return "open", {**opening, "progress": _field(content, "progress", dict)}
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -618,7 +618,7 @@ function follow() {
   };
 }
 
-/** After a restart of the server the match has ended, which this browser hears once it is logged in again. */
+/** After a restart of the server the match goes on, once this browser is logged in again. */
 async function followAgain() {
   try {
     await request(api);
@@ -626,7 +626,10 @@ async function followAgain() {
     follow();
   } catch (error) {
     if (error.status === 404 || error.status === 410) { end("This match has ended. Choose a game again under Games."); return; }
-    if (error.status) problem("The program was started again, and this match has ended.");
+    if (error.status && !find("reload")) {
+      problem("The program was started again: reload this page, or open the address that it prints, and the match goes on here. ");
+      find("problem").append(element("button", { id: "reload", type: "button", onclick: () => location.reload() }, "Reload"));
+    }
     setTimeout(followAgain, AGAIN_MS);
   }
 }

@@ -8,7 +8,7 @@ export class ServerError extends Error {
 }
 
 const AGAIN_MS = 2000;
-const GONE = "The program is not running any more: start ggp serve again.";
+const GONE = "The program is not running any more: start ggp serve again to go on.";
 
 /** Says that the server does not answer, until it does; then the document gets an event `back`. */
 export async function lose() {

@@ -1,4 +1,4 @@
-"""What the front page knows of the bundled games, and who wins small ones."""
+"""What the front page knows of the bundled games, who wins small ones, and records that are kept."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from ggp.engines.loading import load
 from ggp.match.record import MatchRecord
 from ggp.web.catalog import featured_scenes, known_games
 from ggp.web.conclusion import conclude
+from ggp.web.kept_matches import MAX_MATCHES, KeptMatches
 from ggp.web.server import STATIC, read_rules
 from ggp.web.sheet_process import scene
 
@@ -57,6 +58,25 @@ def test_endless_game_is_not_concluded_in_words_of_the_page():
     endless = "(role a) (init (n z)) (legal a go) (<= (next (n (s ?x))) (true (n ?x))) (goal a 0)"
     found = conclude(f"{endless} (<= terminal (true (n end)))")
     assert found["detail"] == "The game is too large or endless to be proven."
+
+
+def test_only_names_of_matches_reach_files(tmp_path):
+    kept = KeptMatches(tmp_path / "matches")
+    (tmp_path / "secret.json").write_text("secret")
+    kept.keep("abcdefgh1234", "{}")
+    assert kept.text("abcdefgh1234") == "{}"
+    for name in ("../secret", "..%2Fsecret", "", "a" * 50, "abc/defgh", "unknown-name"):
+        kept.keep(name, "{}") if name != "unknown-name" else None
+        assert kept.text(name) is None
+    assert [path.name for path in (tmp_path / "matches").iterdir()] == ["abcdefgh1234.json"]
+    for number in range(MAX_MATCHES + 3):
+        kept.keep(f"match{number:07}", "{}")
+    assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES
+    kept.forget(f"match{MAX_MATCHES:07}")
+    assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES - 1
+    kept.keep("match-on-hold", '{"summary": {"step": 3}}')
+    assert kept.going_on(2) == {"match-on-hold": {"step": 3}}
+    assert (KeptMatches(None).text("abcdefgh1234"), KeptMatches(None).going_on(2)) == (None, {})
 
 
 @pytest.mark.parametrize("game", known_games(), ids=lambda game: game["name"])

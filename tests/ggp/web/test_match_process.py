@@ -22,6 +22,7 @@ from ggp.web.changes import changes, merged
 from ggp.web.ending import explanation
 from ggp.web.explained import explained
 from ggp.web.match_history import MatchHistory
+from ggp.web.match_process import MISTAKES
 from ggp.web.seats import check_seat
 from ggp.web.server import known_games, read_rules
 from ggp.web.shown_match import ShownMatch
@@ -727,3 +728,59 @@ def test_line_is_explored_beside_the_match():
             match.explore(0, line)
     with pytest.raises(GameError):
         match.explore(0, [["(mark 9 9)", "noop"]])
+
+
+def resumed(match, name, seats=("person", "person"), progress=None, **options):
+    again = new_match()
+    progress = json.loads(json.dumps(match.progress())) if progress is None else progress
+    again.open(read_rules(name), name, list(seats), 1.0, seed=2, progress=progress, **options)
+    for _ in range(4):
+        again.run_on()
+    return again
+
+
+def test_match_is_resumed_with_its_moves_and_verdict():
+    match = open_match("tictactoe", moves=WIN_OF_X[:4])
+    again = resumed(match, "tictactoe")
+    shown = again.snapshot()
+    assert (shown["step"], shown["person"]) == (4, "x")
+    assert shown["history"] == match.snapshot()["history"]
+    again.play(4, *WIN_OF_X[4])
+    for _ in range(4):
+        again.run_on()
+    assert again.snapshot()["outcome"] == "x wins"
+    match.resign("o")
+    end = resumed(match, "tictactoe").snapshot()
+    assert (end["is_over"], end["outcome"], end["goals"]) == (True, "o resigns: x wins", [100, 0])
+
+
+def test_resumed_match_keeps_what_was_chosen_and_asks_the_agents():
+    match = open_match("rockpaperscissors")
+    match.play(0, "left", "(show rock)")
+    assert resumed(match, "rockpaperscissors").snapshot()["person"] == "right"
+    match = open_match("tictactoe", moves=[*WIN_OF_X[:2], ("x", "(mark 3 3)")])
+    assert (2, 0) in resumed(match, "tictactoe").snapshot()["forced"]  # that x waits is no choice
+    seats = ["person", "mcts"]
+    again = resumed(open_match("tictactoe", seats, WIN_OF_X[:1]), "tictactoe", seats)
+    assert (again.snapshot()["waiting"], len(again._agents.tasks[0].moves)) == (["o"], 1)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"moves": [["(mark 9 9)", "noop"]], "reports": [[]]},
+        {"moves": [["(", "noop"]], "reports": [[]]},
+        {"moves": [[1, 2]], "reports": [[]]},
+        {"moves": 3},
+        {"moves": [["noop", "noop"]] * (shown_match.STEP_LIMIT + 1)},
+        {"committed": []},
+        {"forced": [[1, 7]]},
+        {"settlement": {}},
+        {"settlement": {"verdict": 5, "goals": []}},
+        {"settlement": {"verdict": "", "goals": [101]}},
+    ],
+)
+def test_damaged_progress_is_refused(damage):
+    match = open_match("tictactoe")
+    with pytest.raises((RequestError, *MISTAKES)):
+        resumed(match, "tictactoe", progress={**match.progress(), **damage})

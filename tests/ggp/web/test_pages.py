@@ -44,11 +44,16 @@ def store(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def serving(port, *options):
-    """A server, until the end of the block."""
+def serving(port, *options, data=None):
+    """A server, until the end of the block. data: a folder of the user's that outlives it"""
     command = [sys.executable, "-m", "ggp", "serve", "--no-open", "--port", str(port), *options]
     own = tempfile.mkdtemp()
-    environment = {**os.environ, "GGP_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": own}
+    environment = {
+        **os.environ,
+        "GGP_TOKEN": TOKEN,
+        "PYTHONUNBUFFERED": "1",
+        "XDG_DATA_HOME": str(data or own),
+    }
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -823,25 +828,38 @@ def test_every_control_has_a_name_and_is_reached_by_tab(page, address, path, rea
     assert left == []
 
 
-def test_page_says_that_the_server_has_ended_and_is_back(browser):
+def test_match_goes_on_after_a_restart_of_the_server(browser, tmp_path):
     port = unused_port()
     context = browser.new_context()
     page, other = context.new_page(), context.new_page()
-    with serving(port) as address:
+    ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
+    persons = '{"game": "tictactoe", "seats": ["person", "person"]}'
+    with serving(port, data=tmp_path) as address:
         page.goto(f"{address}/?token={TOKEN}")
+        seated = f"{address}/match/{page.evaluate(ask, persons)['id']}"
+        other.goto(f"{seated}?seat=x")
+        click_cells(other, "1,1")
         open_game(page, address, "tictactoe", ["person", "random"])
         page.click('[data-cell="0,0"]')
         expect(step_of(page)).to_have_text("2 of 2", timeout=WAIT_MS)
-        other.goto(f"{address}/")
-        expect(other.locator("#going li")).to_have_count(1)
+    expect(page.locator("#gone")).to_contain_text("not running any more", timeout=WAIT_MS)
+    other.click("#flip")  # nothing to ask
+    expect(other.locator("#gone")).to_be_visible(timeout=WAIT_MS)
+    with serving(port, data=tmp_path) as address:
+        expect(page.locator("#problem")).to_contain_text("open the address that it prints", timeout=WAIT_MS)
+        expect(page.locator("#gone")).to_have_count(0, timeout=WAIT_MS)
+        other.goto(f"{address}/?token={TOKEN}")
+        expect(other.locator("#going li")).to_have_count(2)
         cut = "[...document.querySelectorAll('#going li > *')].filter((e) => e.scrollWidth > e.clientWidth)"
         assert other.evaluate(f"{cut}.length") == 0
         expect(other.locator("#going li", has_text="x: you")).to_contain_text("2 steps, your move")
-    expect(page.locator("#gone")).to_contain_text("not running any more", timeout=WAIT_MS)
-    with serving(port) as address:
-        expect(page.locator("#gone")).to_have_count(0, timeout=WAIT_MS)
-        other.goto(f"{address}/?token={TOKEN}")
-        expect(page.locator("#problem")).to_contain_text("This match has ended", timeout=WAIT_MS)
+        other.click(f'#going [href="{seated.removeprefix(address)}"]')  # this browser keeps the seat
+        expect(other.locator("#status")).to_have_text("O thinking …", timeout=WAIT_MS)
+        expect(page.locator("#problem")).to_be_empty(timeout=WAIT_MS)
+        page.locator("#moves button").first.click()
+        expect(step_of(page)).to_have_text("4 of 4", timeout=WAIT_MS)
+        page.reload()
+        expect(step_of(page)).to_have_text("4 of 4", timeout=WAIT_MS)
     context.close()
 
 

@@ -7,10 +7,12 @@ import time
 
 import pytest
 
+import ggp
 from ggp.web.agent_process import AgentProcess
 from ggp.web.changes import merged
+from ggp.web.open_matches import ServerLimits
 from ggp.web.sheet_process import check
-from tests.ggp.web.test_server import log_in, post, with_server
+from tests.ggp.web.test_server import log_in, opened, post, with_server
 
 pytestmark = pytest.mark.slow
 
@@ -132,6 +134,23 @@ def test_searches_leave_the_processor_to_the_page():
         assert time.monotonic() < end
         time.sleep(0.1)
     child.close()
+
+
+def test_replay_keeps_its_address_after_a_restart(tmp_path):
+    async def visit():
+        record = ggp.play_match(
+            ggp.load("tictactoe", engine="reasoner"), [ggp.make_player("legal")] * 2, ggp.MatchTerms(seed=1)
+        ).to_json()
+        async with opened(limits=ServerLimits(), kept=tmp_path) as (client, _):
+            await log_in(client)
+            status, replayed = await post(client, "/api/matches", {"record": record})
+            assert status == 200
+        async with opened(limits=ServerLimits(), kept=tmp_path) as (client, _):
+            await log_in(client)
+            about = await (await client.get(f"/api/matches/{replayed['id']}")).json()
+            assert (about["is_replay"], about["name"]) == (True, "tictactoe")
+
+    asyncio.run(visit())
 
 
 def test_a_role_without_moves_is_told_besides_warnings():

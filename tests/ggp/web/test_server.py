@@ -1,5 +1,6 @@
 """The web server's doors: token, Host, Origin, sizes. Nothing here starts a process of its own."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -255,6 +256,22 @@ async def test_malformed_request_gets_a_sentence(client, server, body, status):
     found, reply = await post(client, "/api/matches", body)
     assert found == status
     assert reply["error"]
+
+
+@pytest.mark.parametrize(
+    "damaged", ["{", "[]", '{"progress": {}}', '{"progress": {}, "rules": "", "name": 1}', "[" * 9999]
+)
+def test_kept_match_that_is_damaged_is_left_out_with_one_line(damaged, tmp_path, caplog):
+    async def visit():
+        (tmp_path / "match-name.json").write_text(damaged)
+        async with opened(limits=ServerLimits(), kept=tmp_path) as (client, _):
+            await log_in(client)
+            assert (await client.get("/match/match-name")).status == 404
+
+    asyncio.run(visit())
+    assert [
+        len(record.getMessage().splitlines()) for record in caplog.records if record.name == "ggp.web"
+    ] == [1]
 
 
 NOW = [0.0]
