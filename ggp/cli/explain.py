@@ -33,7 +33,7 @@ def command(file: str, by: str, svg: Path | None, html: Path | None, **given: An
       maxn, paranoid, coalition              three and more roles
       mcts (uct), mast, to-mast, past, fast, rave
       td                                     learn a linear evaluation from random episodes
-    with settings after a colon: the refinements of the player alphabeta (ggp players), as in
+    with settings after a colon: refinements of alpha-beta (an unknown one lists all), as in
     alphabeta:killers=on,quiescence=5; in games evaluation=FILE with weights of facts, or module:function or
     file.py:function; in bare trees order=best or worst; for aspiration guess=N; coalition's roles=1+2; those
     of the player mcts, as in mcts:c=20,tau=5; and td:step=0.1,lambda=0,start=0.

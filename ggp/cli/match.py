@@ -81,9 +81,9 @@ def command(
 ) -> None:
     """Play the game in FILE on this machine, with one PLAYER per role in the order of the rules.
 
-    PLAYER is human, random, legal, mcts, alphabeta, solving, tablebase:file=PATH, text:COMMAND or
-    http://HOST:PORT, with options as in mcts:simulations=500,c=40, which `ggp players` lists. Roles without a
-    PLAYER are played by mcts.
+    PLAYER is human, random, legal, mcts, uct, alphabeta, solving, tablebase:file=PATH, text:COMMAND,
+    http://HOST:PORT or a class of yours, module:Class or file.py:Class, with options as in
+    mcts:simulations=500,c=40, which `ggp players` lists. Roles without a PLAYER are played by mcts.
 
     Exit code: 0 match completed, 1 match aborted, 2 wrong usage or a player that does not start.
     """

@@ -33,7 +33,7 @@ from ggp.player_server.server import PlayerOptions, run_player
 )
 @limit_option(
     Limit("matches", Count(1), 4, "at the same time"),
-    Limit("memory", Count(256), 4096, "MiB for each search process"),
+    Limit("memory", Count(256), 4096, "MiB for each search process; mcts needs 2048"),
 )
 @click.option(
     "--allow-origin",

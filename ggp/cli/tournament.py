@@ -211,7 +211,7 @@ def _plan_from_flags(flags: dict[str, Any]) -> Plan:
     "--html",
     "page_folder",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write pages to publish to this folder: results, agents, and every match as a replay.",
+    help="Write pages to publish to this folder: results, and every match as a replay.",
 )
 def show_command(
     store: Path,

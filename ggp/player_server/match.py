@@ -79,7 +79,7 @@ class Answer:
         return self.how if self.report is None else printable(f"{self.how}; {report_text(self.report)}")
 
     def repeated(self) -> Answer:
-        return replace(self, how="repeated", report=None)
+        return self if self.how == "none" else replace(self, how="repeated", report=None)
 
 
 @dataclass

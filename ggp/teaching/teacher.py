@@ -26,7 +26,7 @@ def import_torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise TeacherMissingError("teaching needs torch: pip install 'ggp-lanes[learn]'") from None
+        raise TeacherMissingError("teaching needs torch: pip install -e '.[learn]'") from None
     return torch
 
 

@@ -16,7 +16,8 @@ from typing import Any
 from ggp.files import make_private_folder, user_data_folder, write_text
 
 MAX_MATCHES = 200
-MAX_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 6 * 1024 * 1024
+"""More than the largest record that the page takes."""
 MAX_READ = 24
 """Maximum number of files read to find those that can be resumed."""
 _NAME = re.compile(r"[\w-]{8,40}", re.ASCII)
@@ -27,10 +28,6 @@ class KeptMatches:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-
-    @property
-    def is_on(self) -> bool:
-        return self._folder is not None
 
     def keep(self, name: str, text: str) -> None:
         """Write the file of a match, and remove the oldest ones beyond MAX_MATCHES."""
@@ -47,7 +44,7 @@ class KeptMatches:
         """The file of a match that was kept."""
         path = self._path(name)
         with contextlib.suppress(OSError):
-            if path is not None and path.stat().st_size <= MAX_BYTES:
+            if path is not None and path.is_file() and path.stat().st_size <= MAX_BYTES:
                 return path.read_text(encoding="utf-8", errors="replace")
         return None
 
@@ -59,14 +56,16 @@ class KeptMatches:
                 with contextlib.suppress(ValueError, RecursionError):
                     content = json.loads(self.text(path.stem) or "0")
                     summary = content.get("summary") if isinstance(content, dict) else None
-                    if isinstance(summary, dict) and len(found) < count:
+                    if isinstance(summary, dict) and "record" not in content and len(found) < count:
                         found[path.stem] = summary
         return found
 
     def _newest(self) -> list[Path]:
         """All files, the newest first. Raises OSError."""
         paths = [] if self._folder is None else self._folder.glob("*.json")
-        return sorted(paths, key=lambda each: each.stat().st_mtime, reverse=True)
+        return sorted(
+            (path for path in paths if path.is_file()), key=lambda each: each.stat().st_mtime, reverse=True
+        )
 
     def forget(self, name: str) -> None:
         """Remove the file of a match."""

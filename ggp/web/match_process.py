@@ -5,7 +5,6 @@ Requests name a method of `ShownMatch` and its arguments:
     prepare                                  load rules that will probably be opened
     open, replay                             of them the first, answered with what does not change
     show, view, explore, record              what the page shows, also as files
-    progress                                 what `open` needs to resume the match
     position                                 rules and facts of what is to be explained
     play, undo, think, rest, review, abort   in a match that is played here
     resign                                   how persons end it
@@ -31,7 +30,7 @@ from ggp.web.shown_match import ShownMatch
 
 _REQUESTS = (
     *("prepare", "open", "replay", "show", "view", "explore", "position"),
-    *("record", "progress", "resign"),
+    *("record", "resign"),
     *("play", "undo", "think", "rest", "review", "abort"),
 )
 MISTAKES = (GdlError, GameError, PlayerError, RecordError)

@@ -51,6 +51,7 @@ class OpenMatch:
     about      what does not change
     opened     the request that opened it, to play the same again; empty for records
     state      the last state as data; empty before there is one
+    progress   what resumes it, as of the next state to come; empty for records
     used       when a page asked for it last
     on_state   called after every change of the state
     """
@@ -61,11 +62,15 @@ class OpenMatch:
     opened: Mapping[str, Any] = field(default_factory=dict)
     state: dict[str, Any] = field(default_factory=dict)
     followers: set[asyncio.Queue[str | None]] = field(default_factory=set)
+    progress: Mapping[str, Any] = field(default_factory=dict)
     used: float = 0.0
     on_state: Callable[[OpenMatch], None] = lambda match: None
 
     def receive(self, event: dict[str, Any], text: str) -> None:
-        """Pass an event, and its JSON, on to every page."""
+        """Pass an event, and its JSON, on to every page; but not the progress, which tells what is hidden."""
+        if event["event"] == "progress":
+            self.progress = event["progress"]
+            return
         if event["event"] == "state":
             self.state = merged(self.state, event)
             self.on_state(self)

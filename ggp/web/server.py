@@ -48,10 +48,6 @@ log = logging.getLogger("ggp.web")
 
 STATIC = PACKAGE / "web" / "static"
 _SWEEP_SECONDS = 30.0
-_KEEP_SECONDS = 0.5
-"""Time from a change of a match to its file."""
-_FAREWELL_SECONDS = 2.0
-"""Time for a match to hand over its last moves when the server ends."""
 _PARTS: Mapping[str, str] = {"<!-- setup -->": "setup.html"}
 """Marks in pages → the file of `static` that stands there."""
 _OPENING = "<!-- opening -->"
@@ -117,10 +113,10 @@ class WebServer:
     ) -> None:
         self.access = access
         self.limits = limits
-        self.open_matches = OpenMatches(limits, clock, self._keep_later)
+        self.open_matches = OpenMatches(limits, clock, self._keep_soon)
         self._kept = KeptMatches(kept)
         self._reviving, self._writing = asyncio.Lock(), asyncio.Lock()
-        self._keeping: dict[OpenMatch, asyncio.Task[None]] = {}
+        self._keeping: set[asyncio.Task[None]] = set()
         self._scenes: dict[str, asyncio.Task[Any]] = {}
 
     def make_app(self) -> web.Application:
@@ -160,9 +156,8 @@ class WebServer:
         task = asyncio.create_task(sweep())
         yield
         task.cancel()
-        running = tuple(self.open_matches.matches.values())
-        await asyncio.gather(*(self._keep(match, _FAREWELL_SECONDS) for match in running))
         await self.open_matches.close()
+        await asyncio.gather(*self._keeping)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -300,7 +295,7 @@ class WebServer:
         }
         kept = await asyncio.to_thread(self._kept.going_on, _LISTED)
         found |= {name: summary for name, summary in kept.items() if name not in self.open_matches.matches}
-        return web.json_response([{"id": name, **summary} for name, summary in found.items()][:_LISTED])
+        return web.json_response([{**summary, "id": name} for name, summary in found.items()][:_LISTED])
 
     async def open_match(self, request: web.Request) -> web.Response:
         data = await _json(request)
@@ -316,6 +311,7 @@ class WebServer:
 
     async def open_again(self, request: web.Request) -> web.Response:
         """Play the same again; `is_swapped`: everyone on the next seat."""
+        await self._revive(request)
         match = self._find(request)
         opened, about = match.opened, match.about
         if not opened:
@@ -329,45 +325,35 @@ class WebServer:
     async def _open(self, do: str, arguments: Mapping[str, Any]) -> web.Response:
         match = await self.open_matches.open(do, arguments)
         if do == "replay":
-            await asyncio.to_thread(self._kept.keep, match.name, arguments["text"])
+            text = json.dumps({"record": arguments["text"]})
+            await asyncio.to_thread(self._kept.keep, match.name, text)
         return web.json_response({"id": match.name})
 
-    def _keep_later(self, match: OpenMatch) -> None:
-        """Keep a match whose state has changed, once for the changes of a moment."""
-        is_over = bool(match.state.get("is_over"))
+    def _keep_soon(self, match: OpenMatch) -> None:
+        task = asyncio.create_task(self._keep(match))
+        self._keeping.add(task)
+        task.add_done_callback(self._keeping.discard)
 
-        async def keep() -> None:
-            if not is_over:
-                await asyncio.sleep(_KEEP_SECONDS)
-            self._keeping.pop(match, None)
-            await self._keep(match, self.limits.answer_seconds)
-
-        if is_over and match in self._keeping:
-            self._keeping[match].cancel()
-        if is_over or match not in self._keeping:
-            self._keeping[match] = asyncio.create_task(keep())
-
-    async def _keep(self, match: OpenMatch, seconds: float) -> None:
+    async def _keep(self, match: OpenMatch) -> None:
         """Write what is needed to resume a match that is played here; players elsewhere cannot resume one."""
-        is_open = not match.state.get("is_over")
-        if not self._kept.is_on or not match.opened or (is_open and match.about.get("has_remote_players")):
-            return
         async with self._writing:  # so that the newest state is written last
-            with contextlib.suppress(ChildError):
-                progress = await match.ask("progress", {}, seconds)
-                summary = {} if match.state.get("is_over") else {"summary": _summary(match)}
-                text = json.dumps({**match.opened, **summary, "progress": progress})
+            is_open = not match.state.get("is_over")
+            if match.opened and not (is_open and match.about.get("has_remote_players")):
+                summary = {"summary": _summary(match)} if is_open and match.about else {}
+                text = json.dumps({**match.opened, **summary, "progress": match.progress})
                 await asyncio.to_thread(self._kept.keep, match.name, text)
 
     async def _revive(self, request: web.Request) -> None:
-        """Open a match that was kept at its old address: resume it, or replay its record."""
+        """Open a match that was kept, and whose process has ended, at its old address."""
         name = request.match_info["id"]
+        if self._is_running(name):
+            return
         async with self._reviving:
-            if self.open_matches.find(name) is not None:
-                return
             text = await asyncio.to_thread(self._kept.text, name)
-            if text is None:
+            if text is None or self._is_running(name):
                 return
+            if (ended := self.open_matches.find(name)) is not None:
+                await self.open_matches.close_match(ended)
             try:
                 do, arguments = _revival(text)
                 await self.open_matches.open(do, arguments, name)
@@ -376,6 +362,11 @@ class WebServer:
             except (ChildError, web.HTTPBadRequest, ValueError, RecursionError) as error:
                 why = error.text if isinstance(error, web.HTTPBadRequest) else error
                 log.warning("the kept match %s is damaged and left out: %s", name, str(why).splitlines()[0])
+
+    def _is_running(self, name: str) -> bool:
+        """Whether a match is open, or being opened."""
+        match = self.open_matches.find(name)
+        return match is not None and (match.child is None or not match.child.is_gone)
 
     async def match_page(self, request: web.Request) -> web.StreamResponse:
         await self._revive(request)
@@ -397,6 +388,7 @@ class WebServer:
         """
         if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
             raise web.HTTPForbidden(text="requests from other pages are refused")
+        await self._revive(request)
         match, query = self._find(request), request.query
         try:
             place = {"step": int(query.get("step", "")), "line": json.loads(query.get("line", "[]"))}
@@ -427,12 +419,11 @@ class WebServer:
 
     async def close_match(self, request: web.Request) -> web.Response:
         match = self._find(request)
-        if match.state.get("is_over"):
-            await self._keep(match, self.limits.answer_seconds)
-        await self.open_matches.close_match(match)
-        if not match.state.get("is_over"):
+        if match.opened and not match.state.get("is_over"):
             async with self._writing:
+                match.opened = {}  # not kept again
                 await asyncio.to_thread(self._kept.forget, match.name)
+        await self.open_matches.close_match(match)
         return web.json_response(None)
 
     async def ask_match(self, request: web.Request) -> web.Response:
@@ -625,8 +616,8 @@ def _revival(text: str) -> tuple[str, dict[str, Any]]:
     content = json.loads(text, parse_constant=_refuse_constant)
     if not isinstance(content, dict):
         raise ValueError("not a JSON object")
-    if "progress" not in content:
-        return "replay", {"text": text}
+    if "record" in content:
+        return "replay", {"text": _field(content, "record", str)}
     rules, name = _field(content, "rules", str), _field(content, "name", str)
     opening = _opening({**content, "seed": _new_seed()}, rules, name)
     return "open", {**opening, "progress": _field(content, "progress", dict)}

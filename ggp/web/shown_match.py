@@ -173,13 +173,9 @@ class ShownMatch:
         try:
             self._play_again(progress["moves"], progress["reports"])
             for role in self._persons() if not self.history.is_over else ():
-                found = [
-                    move
-                    for move in self.history.legal(role)
-                    if str(move) == progress["committed"].get(str(role))
-                ]
-                for move in found:
-                    self.history.commit(role, move)
+                chosen = progress["committed"].get(str(role))
+                if chosen is not None:
+                    self.history.commit(role, next(x for x in self.history.legal(role) if str(x) == chosen))
             places, steps = len(self.history.game.roles), len(self.history.steps)
             goals = checked_list(progress["settlement"]["goals"], places)
             self._verdict = checked_text(progress["settlement"]["verdict"])
@@ -188,7 +184,7 @@ class ShownMatch:
                 (checked_count(step, steps + 1), checked_count(place, places - 1))
                 for step, place in progress.get("forced", [])
             }
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
             raise RequestError(f"the kept match is damaged ({error!r})") from None
 
     def prepare(self, rules: str, name: str) -> None:
@@ -258,6 +254,8 @@ class ShownMatch:
             return
         steps = self.history.steps
         is_new_end = bool(steps) and self._is_over and self._blind is None and steps[-1].decided_by is None
+        if not self._is_replay:
+            self._send({"event": "progress", "progress": self.progress()})
         for is_explained in (False, True) if is_new_end else (True,):  # why it ended may take a second
             before, self._shown = self._shown, self.snapshot(is_explained=is_explained)
             self._send({"event": "state", **changes(before, self._shown)})

@@ -20,7 +20,7 @@ from ggp.game import GameError
 def command(file: str, out: Path, games: int) -> None:
     """Train a linear evaluation of the game in FILE by self-play and write its weights.
 
-    `alphabeta:evaluation=OUT` plays with it, if OUT has a dot or slash: `weights.txt`.
+    `alphabeta:evaluation=weights.txt` plays with `--out weights.txt`; the name needs a dot or a slash.
     """
     game = load_compiled(file)
 

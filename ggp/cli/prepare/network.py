@@ -42,7 +42,7 @@ def command(file: str, minutes: float, workers: int | None) -> None:
     test whether mcts plays better with the network, at 0.2 s a move. It is kept for the game, next to all
     generations; mcts uses it if it won this test significantly, or with net=FILE.
 
-    The same command resumes. Needs torch: pip install 'ggp-lanes[learn]'.
+    The same command resumes. Needs torch: pip install -e '.[learn]'.
     """
     game = load_compiled(file)
     if hides_information(game):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import shutil
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ from yarl import URL
 
 from ggp.processes.child import ChildError
 from ggp.web.access import Access
+from ggp.web.kept_matches import KeptMatches
 from ggp.web.open_matches import OpenMatch, ServerLimits
 from ggp.web.server import STATIC, WebServer, static_version
 from tests.ggp.wire import inside
@@ -272,6 +274,34 @@ def test_kept_match_that_is_damaged_is_left_out_with_one_line(damaged, tmp_path,
     assert [
         len(record.getMessage().splitlines()) for record in caplog.records if record.name == "ggp.web"
     ] == [1]
+
+
+def test_only_the_server_gets_the_progress_of_a_match_which_tells_what_is_hidden():
+    match, changed = OpenMatch("m"), []
+    match.on_state = changed.append
+    follower = match.follow()
+    match.receive({"event": "progress", "progress": {"moves": [["(deal jack)"]]}}, "secret")
+    assert follower.empty()
+    match.receive({"event": "state", "step": 1}, "state")
+    assert (follower.get_nowait(), follower.empty(), changed) == ("state", True, [match])
+    assert "jack" not in match.whole_state()[0]
+
+
+@pytest.mark.parametrize("content", ['{"record": "{}", "progress": {}, "summary": {"step": 1}}', None])
+def test_kept_record_stays_a_record_and_only_files_are_read(content, tmp_path):
+    async def visit():
+        path = tmp_path / "match-name.json"
+        if content is None:
+            os.mkfifo(path)
+        else:
+            path.write_text(content)
+        assert KeptMatches(tmp_path).going_on(5) == {}
+        async with opened(limits=ServerLimits(), kept=tmp_path) as (client, server):
+            await log_in(client)
+            assert (await client.get("/match/match-name")).status == 404
+            assert not server.open_matches.matches
+
+    asyncio.run(visit())
 
 
 NOW = [0.0]
