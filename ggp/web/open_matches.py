@@ -67,7 +67,7 @@ class OpenMatch:
     on_state: Callable[[OpenMatch], None] = lambda match: None
 
     def receive(self, event: dict[str, Any], text: str) -> None:
-        """Pass an event, and its JSON, on to every page; but not the progress, which tells what is hidden."""
+        """Pass an event, and its JSON, on to every page; but not the progress, which shows what is hidden."""
         if event["event"] == "progress":
             self.progress = event["progress"]
             return

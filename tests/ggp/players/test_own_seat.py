@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import aiohttp
 import pytest
 from click.testing import CliRunner
 
@@ -18,6 +19,7 @@ from ggp.assessment.asking import AssessmentTerms
 from ggp.assessment.positions import load_positions
 from ggp.assessment.score_card import assess
 from ggp.cli.main import app
+from ggp.engines.loading import find_rules
 from ggp.match.faults import Crashed, Illegal, Late, fault_text
 from ggp.match.player import PlayerFaultError, PlayerSpecError
 from ggp.player_server.match import SearchOptions
@@ -503,3 +505,22 @@ def test_agent_behind_a_server_that_plays_has_no_fault(folder):
 def test_server_ends_what_its_agent_has_started(folder):
     assert not any(managed(folder, "Forks"))
     assert wait_until_gone(list(map(int, (folder / "forked").read_text().split())))
+
+
+@pytest.mark.slow
+def test_repeated_play_gets_the_error_again_where_nothing_replaces_the_agents_moves(folder):
+    async def scenario():
+        options = SearchOptions(agent="agents.py:Crashes", engine="reasoner", seed=1, fallback=False)
+        async with running_player(search=options) as server, aiohttp.ClientSession() as session:
+            rules = find_rules("tictactoe").read_text(encoding="utf-8")
+            start = f"( START m1 x ({rules}\n) 10 2 )"
+            found = []
+            for message in (start, "( PLAY m1 NIL )", "( PLAY m1 NIL )"):
+                async with session.post(f"http://127.0.0.1:{server.port}", data=message) as reply:
+                    found.append((reply.status, await reply.text()))
+            return found
+
+    ready, first, second = asyncio.run(scenario())
+    assert ready == (200, "ready")
+    assert first == second
+    assert (first[0], first[1][:9]) == (500, "error CR ")

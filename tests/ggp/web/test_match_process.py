@@ -83,7 +83,7 @@ class Page:
         event = json.loads(json.dumps(event))
         if event["event"] == "state":
             event = self.state = merged(self.state, event)
-        if event["event"] != "progress":  # for the server alone: it tells what is hidden
+        if event["event"] != "progress":  # for the server alone: it shows what is hidden
             self.events.append(event)
 
 

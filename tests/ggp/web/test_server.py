@@ -276,7 +276,7 @@ def test_kept_match_that_is_damaged_is_left_out_with_one_line(damaged, tmp_path,
     ] == [1]
 
 
-def test_only_the_server_gets_the_progress_of_a_match_which_tells_what_is_hidden():
+def test_only_the_server_gets_the_progress_of_a_match_which_shows_what_is_hidden():
     match, changed = OpenMatch("m"), []
     match.on_state = changed.append
     follower = match.follow()
