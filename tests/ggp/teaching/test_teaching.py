@@ -85,7 +85,7 @@ def test_one_and_three_roles_are_compared_too(name):
 
 def test_without_torch_one_line_says_what_to_install(game, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(TeacherMissingError, match=r"pip install 'ggp-lanes\[learn\]'"):
+    with pytest.raises(TeacherMissingError, match=r"pip install -e '\.\[learn\]'"):
         Teacher(Network.random(game, seed=1), seed=1)
 
 
