@@ -56,7 +56,8 @@ class KeptMatches:
                 with contextlib.suppress(ValueError, RecursionError):
                     content = json.loads(self.text(path.stem) or "0")
                     summary = content.get("summary") if isinstance(content, dict) else None
-                    if isinstance(summary, dict) and "record" not in content and len(found) < count:
+                    is_whole = isinstance(summary, dict) and isinstance(summary.get("seats"), dict)
+                    if is_whole and "record" not in content and len(found) < count:
                         found[path.stem] = summary
         return found
 

@@ -158,7 +158,7 @@ async function showGoing() {
 document.addEventListener("back", () => { if (games.length) find("message").textContent = ""; else location.reload(); });
 
 try {
-  [games] = await Promise.all([request("/api/games"), showGoing().catch(() => null)]);
+  [games] = await Promise.all([request("/api/games"), showGoing()]);
   const featured = games.filter((game) => game.featured !== null).sort((one, other) => one.featured - other.featured);
   find("featured").replaceChildren(...featured.map((game) => card([game])));
   showGames();

@@ -74,8 +74,9 @@ def test_only_names_of_matches_reach_files(tmp_path):
     assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES
     kept.forget(f"match{MAX_MATCHES:07}")
     assert len(list((tmp_path / "matches").iterdir())) == MAX_MATCHES - 1
-    kept.keep("match-on-hold", '{"summary": {"step": 3}}')
-    assert kept.going_on(2) == {"match-on-hold": {"step": 3}}
+    kept.keep("damaged-match", '{"summary": {}}')
+    kept.keep("match-on-hold", '{"summary": {"step": 3, "seats": {}}}')
+    assert kept.going_on(2) == {"match-on-hold": {"step": 3, "seats": {}}}
     assert (KeptMatches(None).text("abcdefgh1234"), KeptMatches(None).going_on(2)) == (None, {})
 
 
