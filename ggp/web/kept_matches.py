@@ -56,8 +56,9 @@ class KeptMatches:
                 with contextlib.suppress(ValueError, RecursionError):
                     content = json.loads(self.text(path.stem) or "0")
                     summary = content.get("summary") if isinstance(content, dict) else None
-                    is_whole = isinstance(summary, dict) and isinstance(summary.get("seats"), dict)
-                    if is_whole and "record" not in content and len(found) < count:
+                    if not isinstance(summary, dict) or "record" in content or len(found) == count:
+                        continue
+                    if isinstance(summary.get("seats"), dict):
                         found[path.stem] = summary
         return found
 
