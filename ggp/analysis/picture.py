@@ -20,6 +20,8 @@ from ggp.analysis.sheet_comment import read_comment
 
 MARKED_SHARE = 0.4
 """Maximum share of cells marked as changed: a board that is rotated as a whole gets no marks."""
+LONG_CHAIN = 5
+"""Number of cells that are marked as deciding on the smallest board too: the longest chain of hex on 3x3."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Picture:
             (*self.board.contents(facts), *(placed[1] for placed in ended if placed is not None))
         )
         count = len(self.board.across.values) * len(self.board.down.values)
-        return cells if len(cells) <= MARKED_SHARE * count else frozenset()
+        return cells if len(cells) <= max(LONG_CHAIN, MARKED_SHARE * count) else frozenset()
 
     def is_turn(self, fact: Term) -> bool:
         """Whether a fact says whose turn it is."""

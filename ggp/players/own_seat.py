@@ -155,10 +155,18 @@ class OwnSeat(Player):
             return
         with self._hopeless_if_late():
             self._prepare()
-            now = time.monotonic()
-            self._start(now + self.setup.start_clock_seconds)
+        if self.fault is None:
+            self._start_again()
+
+    def _start_again(self) -> None:
+        """Bring a new process to where the match is; a fault at it applies to the rest of the match."""
+        deadline = time.monotonic() + self.setup.start_clock_seconds
+        try:
+            self._start(deadline)
             for observation in self._observations:
-                self._observe(observation, now + self.setup.start_clock_seconds)
+                self._observe(observation, deadline)
+        except PlayerFaultError as error:
+            self.fault = error.fault
 
     # --- the match --------------------------------------------------------------------------------
 

@@ -82,6 +82,17 @@ class CrashesOnce(Acts):
             raise ValueError("the first move")
 
 
+class StartsOnce(Acts):
+    def start(self, setup, deadline):
+        super().start(setup, deadline)
+        if os.path.exists("left"):
+            time.sleep(60)
+
+    def act(self, joint_move):
+        open("left", "w").close()
+        os._exit(3)
+
+
 class CrashesInStart(First):
     def start(self, setup, deadline):
         raise RuntimeError("no book")
@@ -262,6 +273,13 @@ def test_seat_that_does_not_start_has_a_fault_in_every_answer(folder, game, agen
 def test_seat_plays_on_after_a_fault(folder, game):
     start, first, *others = play(game, "CrashesOnce")
     assert (start, first[:2], set(others)) == ("", "CR", {""})
+
+
+def test_seat_that_does_not_start_again_is_late_in_this_match_alone(folder, game):
+    for _ in range(2):
+        (folder / "left").unlink(missing_ok=True)
+        start, first, *others = play(game, "StartsOnce", ggp.MatchTerms(0.5, 0.5, seed=1, grace_seconds=0.2))
+        assert (start, first[:2], set(others)) == ("", "CR", {"TO"})
 
 
 def test_seat_notes_what_is_no_move(folder, game):

@@ -56,7 +56,7 @@ def page(browser, address):
 def open_game(page, address, name, seats, seconds=0.2):
     """Open a match without the front page."""
     ask = "body => fetch('/api/matches', { method: 'POST', body }).then((response) => response.json())"
-    opened = page.evaluate(ask, json.dumps({"game": name, "seats": seats, "seconds": seconds}))
+    opened = page.evaluate(ask, json.dumps({"game": name, "seats": seats, "seconds": seconds, "seed": 1}))
     page.goto(f"{address}/match/{opened['id']}")
 
 

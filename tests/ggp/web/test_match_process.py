@@ -19,7 +19,7 @@ from ggp.search.option_table import rows_of
 from ggp.web import shown_match
 from ggp.web.agent_thread import Finding, Task
 from ggp.web.changes import changes, merged
-from ggp.web.ending import explanation
+from ggp.web.ending import deciding, explanation
 from ggp.web.explained import explained
 from ggp.web.match_history import MatchHistory
 from ggp.web.match_process import MISTAKES
@@ -438,6 +438,20 @@ def test_end_is_explained_by_what_decides(name, seed, sentence):
     while not history.is_over:
         history.play([rng.choice(history.legal(role)) for role in game.roles])
     assert explanation(history, find_picture(game.program, history.facts(0))) == sentence
+
+
+def test_winding_chain_on_a_small_board_is_marked():
+    game = ggp.load("dark_hex_3x3", engine="reasoner")
+    history, chain = MatchHistory(game), iter(["1 1", "2 1", "2 2", "2 3", "3 3"])
+    idle, free = parse_term("noop"), iter(["1 2", "1 3", "3 1", "3 2"])
+    while not history.is_over:
+        is_red = str(history.legal(game.roles[1])[0]) == "noop"
+        move = parse_term(f"(mark {next(chain if is_red else free)})")
+        history.play([move, idle] if is_red else [idle, move])
+    assert list(history.goals()) == [100, 0]
+    picture = find_picture(game.program, history.facts(0))
+    assert explanation(history, picture) == "What decides is marked on the board."
+    assert len(picture.few_cells(deciding(history, picture), history.facts())) == 5
 
 
 def test_forced_move_is_never_offered_as_a_choice():
