@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,8 @@ def course_of(found: SelfPlay, players: list[int]) -> list[Figure]:
         if goal != EVEN and len(values):
             worst = values.min() if goal > EVEN else BEST_GOAL - values.max()
             drama.append(max(0.0, EVEN - worst) / EVEN)
-    return [mean("drama", np.array(drama), EQUAL), mean("lead_changes", np.array(changes), EQUAL)]
+    figures = [mean("drama", np.array(drama), EQUAL), mean("lead_changes", np.array(changes), EQUAL)]
+    return [replace(each, low=max(0.0, each.low)) for each in figures]  # neither can be negative
 
 
 def strong_share(game: Game[Any], found: SelfPlay, strong: NDArray[np.int64]) -> Figure:

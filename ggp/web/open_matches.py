@@ -100,6 +100,12 @@ class OpenMatch:
         self.followers.add(follower)
         return follower
 
+    def end_for_another(self) -> None:
+        """Give every page the reason why it hears no more: a newer match takes this one's place."""
+        for follower in self.followers:
+            follower.put_nowait('{"event": "replaced"}')
+        self.followers.clear()
+
     async def open(self, child: Child, do: str, arguments: Mapping[str, Any], seconds: float) -> None:
         """Open the match in its process. Raises ChildError."""
         self.child, child.on_event = child, self.receive
@@ -166,6 +172,7 @@ class OpenMatches:
         """
         while len(self.matches) >= self.limits.matches:
             idle = min(self.matches.values(), key=lambda each: (bool(each.followers), each.used))
+            idle.end_for_another()
             await self.close_match(idle)
         opened = {key: value for key, value in arguments.items() if do == "open" and key != "progress"}
         match = OpenMatch(name or secrets.token_urlsafe(9), opened=opened, used=self._clock())

@@ -578,6 +578,7 @@ function receive(event) {
     problem(`${event.role}: ${event.text}`);
     showChart();
   }
+  else if (event.event === "replaced") end("A newer match has taken the place of this one: reload the page to go on here.");
   else if (event.event === "gone") end("The process of this match was ended: its rules took too much time or memory.");
 }
 

@@ -156,6 +156,7 @@ def test_drama_is_how_far_the_winner_was_behind():
     found = SelfPlay(length > 0, goals, length, nothing, nothing, value)
     drama, changes = course_of(found, [0, 1])
     assert drama.value == pytest.approx((30 / 50 + 0) / 2)  # the first match: 60, 20, 70 for its winner
+    assert drama.low == 0.0  # two matches are few
     assert changes.value == 1.0  # twice, and never
 
 

@@ -76,6 +76,19 @@ async def test_match_idle_longest_ends_for_a_new_one_and_other_browsers_visit(cl
     assert (await client.get(f"/api/matches/{ids[0]}")).status == 404
 
 
+@with_server(matches=1)
+async def test_page_of_a_match_that_ends_for_a_new_one_gets_the_reason(client, server):
+    _, first = await post(client, "/api/matches", {"rules": SIMPLE, "seats": ["person"]})
+    stream = await client.get(f"/api/matches/{first['id']}/events")
+    await next_state(stream, {})
+    assert (await post(client, "/api/matches", {"rules": SIMPLE}))[0] == 200
+    lines = []
+    while b'data: {"event": "replaced"}\n' not in lines:
+        lines.append(await asyncio.wait_for(stream.content.readline(), 60))
+        assert lines[-1], "the stream has ended"
+    assert not any(b"gone" in line for line in lines)
+
+
 @with_server()
 async def test_match_that_is_being_opened_is_neither_listed_nor_found(client, server):
     opening = asyncio.create_task(post(client, "/api/matches", {"rules": SIMPLE}))
