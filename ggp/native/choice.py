@@ -216,7 +216,10 @@ class _Tree:
         self._put(operations, leaves[2], third)
 
     def _put(self, operations: Operations, leaf: int, selected: Value) -> None:
-        leaf_row = self.leaves[leaf].row
+        leaf_row, first = self.leaves[leaf].row, self.leaves[leaf].moves[0]
+        if leaf == len(self.leaves) - 1 and not self.leaves[leaf].is_shared and first.turn != TRUE:
+            # What no other leaf takes is left to the last, even where it is no role's turn.
+            selected = operations.add(lambda a, b: a & b, selected, literal_value(first.turn))
         self.selected[leaf] = selected
         for move in self.leaves[leaf].selected[: 1 if leaf_row != NO_ROW else None]:
             if not self.leaves[leaf].is_shared or leaf_row != NO_ROW:

@@ -43,7 +43,16 @@ PASSING = """
 (<= (legal ?r pass) (role ?r) (true (control ?s)) (distinct ?r ?s))
 """
 PASSING += TAKING
-"""Roles take turns by a clock of four literals, and of three; in the second one a role may have to pass."""
+RESTING = """
+(role a) (role b) (init (control a)) (after a nobody) (after nobody b) (after b a)
+(<= (next (control ?s)) (true (control ?r)) (after ?r ?s))
+(<= (legal a (take ?n)) (true (control a)) (true (left ?n)))
+(<= (legal b (say ?x)) (true (control b)) (word ?x)) (word yes) (word no)
+(<= (legal ?r wait) (role ?r) (not (true (control ?r))))
+"""
+RESTING += TAKING
+"""Roles take turns by a clock of four literals, and of three; in the second one a role may have to pass, in the
+last all wait in every third step."""
 
 
 def bits(rows: np.ndarray) -> np.ndarray:
@@ -95,6 +104,7 @@ def put_legal(layout: Layout, value: np.ndarray, rng: np.random.Generator) -> No
         "minichess",
         STEPS,
         PASSING,
+        RESTING,
     ],
 )
 @pytest.mark.parametrize("in_turn", [False, True])

@@ -23,7 +23,7 @@ from ggp.native.fusion import schedule_fused
 from ggp.native.parts import FUSED_PARTS, SINGLE_PARTS, Layout, Part
 from ggp.native.schedule import SCRATCH, ScheduleError, interpret, outputs_of_phase, schedule_phase
 from tests.conftest import OWN_GAMES
-from tests.ggp.native.test_choice import PASSING, STEPS
+from tests.ggp.native.test_choice import PASSING, RESTING, STEPS
 
 GAMES = (
     "tictactoe",
@@ -285,14 +285,14 @@ def test_states_in_which_no_role_or_both_have_a_control_of_their_own(is_turn):
 
 @needs_kernels
 @pytest.mark.parametrize("parts", [SINGLE_PARTS, FUSED_PARTS], ids=["single", "fused"])
-@pytest.mark.parametrize("rules", [STEPS, PASSING], ids=["steps", "passing"])
+@pytest.mark.parametrize("rules", [STEPS, PASSING, RESTING], ids=["steps", "passing", "resting"])
 def test_a_clock_of_several_literals(rules, parts):
     game = ggp.load(rules)
     root = game.unpack(game.initial_state())
     interpreted = Lanes(arrange(game.tables), words=2, seed=2).playouts(root, 1000)
     tables, _kept = with_code(game, parts, 2)
     assert Lanes(tables, words=2, seed=2).playouts(root, 1000) == interpreted
-    assert len(tables.turns.literal) == len(game.roles) + (rules == STEPS) * 2
+    assert len(tables.turns.literal) == {STEPS: 4, PASSING: 3, RESTING: 3}[rules]
 
 
 @needs_kernels
