@@ -5,9 +5,11 @@ import pytest
 
 import ggp
 from ggp.lanes.choose import native_layout
+from ggp.lanes.layout import arrange
 from ggp.native.choice import choice_operations, moves_of_role, schedule_choice
 from ggp.native.parts import NO_TURNS, Layout, Part
 from ggp.native.schedule import SCRATCH, ScheduleError, interpret
+from tests.oracles.naive_lanes import random_tables
 
 WORDS = 2
 NOTHING = -1
@@ -51,8 +53,8 @@ RESTING = """
 (<= (legal ?r wait) (role ?r) (not (true (control ?r))))
 """
 RESTING += TAKING
-"""Roles take turns by a clock of four literals, and of three; in the second one a role may have to pass, in the
-last all wait in every third step."""
+"""Roles take turns by a clock of four literals, and of three; in the second one a role may have to pass, in
+the last all wait in every third step."""
 
 
 def bits(rows: np.ndarray) -> np.ndarray:
@@ -153,4 +155,10 @@ def test_counting_and_selecting(rules, in_turn):
 def test_choosing_needs_its_rows():
     layout = native_layout(ggp.load("tictactoe").lane_tables)._replace(scratch_rows=20)
     with pytest.raises(ScheduleError, match="choosing moves needs"):
+        schedule_choice(layout, Part.COUNT)
+
+
+def test_a_role_without_moves_has_no_schedule():
+    layout = native_layout(arrange(random_tables(1, moves=(3, 0))))
+    with pytest.raises(ScheduleError, match="no moves"):
         schedule_choice(layout, Part.COUNT)
