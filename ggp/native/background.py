@@ -47,6 +47,8 @@ _OUT_OF_BUDGET = b"out of budget "
 _logger = logging.getLogger("ggp.native")
 _loaded: dict[int, list[LoadedCode]] = {}
 """Code by the `id` of its table of addresses: kept as long as the table is."""
+_loading = threading.Lock()
+"""Held where `_loaded` changes: several circuits, each with threads of its own, share a table."""
 
 
 def is_native_wanted() -> bool:
@@ -76,14 +78,19 @@ class NativeCode:
         self._tables, self._layout, self._addresses = tables, layout, addresses
         self.parts, self.limit, self.name = tuple(parts), limit or CompileLimit(), name
         self._threads: dict[int, threading.Thread] = {}
+        self._tried: dict[int, float] = {}
         self._lock = threading.Lock()
 
     def begin(self, words: int) -> None:
-        """Load or compile, in a thread, the code for rows of `words` words, unless that has begun."""
+        """Load or compile, in a thread, the code for rows of `words` words.
+
+        Unless a thread does, or one has done what it can in as many CPU seconds.
+        """
         if words not in WIDTHS or not is_native_wanted() or not self.limit.is_on:
             return
         with self._lock:
-            if words not in self._threads:
+            is_running = words in self._threads and self._threads[words].is_alive()
+            if not is_running and self.limit.cpu_seconds > self._tried.get(words, -1.0):
                 thread = threading.Thread(
                     target=self._run, args=(words, self.limit.cpu_seconds), name=COMPILE_THREAD, daemon=True
                 )
@@ -99,6 +106,12 @@ class NativeCode:
         return column is not None and bool((self._addresses[list(self.parts), column] != 0).all())
 
     def _run(self, words: int, cpu_seconds: float) -> None:
+        try:
+            self._begin(words, cpu_seconds)
+        finally:  # not in the process that a fork makes meanwhile: that one begins again
+            self._tried[words] = cpu_seconds
+
+    def _begin(self, words: int, cpu_seconds: float) -> None:
         missing = self._load(self.parts, words, cpu_seconds)
         if not self.affordable(missing, cpu_seconds):
             return
@@ -172,7 +185,7 @@ class NativeCode:
             self._warn(part, f"not loaded: {error}")
             return False
         key = id(self._addresses)
-        with self._lock:
+        with _loading:
             if key not in _loaded:
                 _loaded[key] = []
                 # At exit kernels may still run in other threads, so code is not dropped then.

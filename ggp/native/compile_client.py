@@ -14,8 +14,10 @@ import pickle
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -27,6 +29,9 @@ from ggp.processes.isolation import isolated_command, isolated_environment
 MAX_SLOTS = 8
 SLOTS = max(1, min(MAX_SLOTS, (os.cpu_count() or 1) // 2))
 """Compile processes at a time, of all processes that share a cache."""
+MAX_WAIT_SECONDS = 60.0
+"""For one of them: one that is stopped keeps its file locked."""
+POLL_SECONDS = 0.05
 
 
 class CompileError(Exception):
@@ -90,10 +95,10 @@ class CompileClient:
                 part, outcome, content, seconds = pickle.load(process.stdout)
                 waiting.remove(Part(part))
                 yield Answer(Part(part), Outcome(outcome), content, seconds)
-        except (EOFError, ValueError, pickle.UnpicklingError):  # also of a pipe that `end` has closed
-            raise self._ended(process, waiting[0]) from None
         except OSError as error:
             raise CompileError(waiting[0], error.strerror or str(error)) from None
+        except Exception:  # its end, a pipe that `end` has closed, or no answer: what some module prints
+            raise self._ended(process, waiting[0]) from None
         finally:
             if waiting:  # its next words would be about this order
                 self.end()
@@ -121,6 +126,7 @@ class CompileClient:
         return self._process
 
     def _ended(self, process: subprocess.Popen[bytes], part: Part) -> CompileError:
+        process.kill()  # unless it is over, it would wait for a reader of its answers
         code = process.wait()
         if process is not self._process:
             return CompileError(part, "ended", was_ended=True)
@@ -130,29 +136,28 @@ class CompileClient:
 
 
 def _locked_slot(folder: Path) -> BinaryIO | None:
-    """A file that only this process has locked, until it is closed; None if files cannot be locked here."""
+    """A file that only this process has locked, until it is closed.
+
+    None if files cannot be locked here, or all have been locked for MAX_WAIT_SECONDS: by processes that are
+    stopped, it may be.
+    """
+    end = time.monotonic() + MAX_WAIT_SECONDS
     try:
         make_private_folder(folder)
-        files = [(folder / f"compiling-{slot}.lock").open("wb") for slot in range(SLOTS)]
-    except OSError:
-        return None
-    mine = files[os.getpid() % SLOTS]
-    try:
-        for file in files:
-            with suppress(BlockingIOError):
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                mine = file
-                break
-        else:
-            fcntl.flock(mine, fcntl.LOCK_EX)
-    except OSError:  # a file system without locks
-        return None
-    finally:
-        for file in files:
-            if file is not mine:
+        while time.monotonic() < end:
+            for slot in range(SLOTS):
+                file = (folder / f"compiling-{slot}.lock").open("wb")
+                with suppress(BlockingIOError):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return file
                 file.close()
-    return mine
+            time.sleep(POLL_SECONDS)
+    except OSError:  # also of a file system without locks
+        pass
+    return None
 
 
 CLIENT = CompileClient()
 atexit.register(CLIENT.end)
+# Threads, the process and the locked file stay with the parent of a fork.
+os.register_at_fork(after_in_child=partial(CompileClient.__init__, CLIENT))

@@ -6,15 +6,19 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import ggp
 from ggp.engines.compiled import interpreted
 from ggp.jit.checked_store import CheckedStore
 from ggp.jit.compiling import IS_COMPILED
+from ggp.lanes.choose import native_layout
 from ggp.lanes.engine import Lanes
 from ggp.match.player import MatchSetup, PlayerSpecError
 from ggp.native import background, compile_client
+from ggp.native.background import WIDTHS, NativeCode
+from ggp.native.code import compile_part
 from ggp.native.compile_client import CLIENT, CompileClient
 from ggp.native.compile_limit import CompileLimit
 from ggp.native.parts import Part
@@ -91,6 +95,7 @@ def test_what_exceeds_the_budget_is_remembered(acting, caplog):
         ("os._exit(3)", "ended with code 3"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "ended with code -9"),
         ("os.write(1, pickle.dumps(b'cut' * 100)[:50]); os._exit(0)", "ended with code 0"),
+        ("os.write(1, b'greetings from some module\\n'); time.sleep(20)", "ended with code -9"),
     ],
 )
 def test_a_failure_is_one_line_in_the_log_and_is_tried_again(acting, caplog, action, reason):
@@ -162,6 +167,42 @@ def test_processes_that_share_a_cache_wait_for_each_other(tmp_path, monkeypatch)
     assert order == ["end", "third"]
 
 
+def test_a_process_that_is_stopped_in_its_turn_delays_others_for_a_while_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_client, "SLOTS", 1)
+    monkeypatch.setattr(compile_client, "MAX_WAIT_SECONDS", 0.2)
+    clients, has_turn = [CompileClient() for _ in range(2)], threading.Event()
+
+    def second() -> None:
+        with clients[1].turn(tmp_path):
+            has_turn.set()
+
+    with clients[0].turn(tmp_path):
+        threading.Thread(target=second, daemon=True).start()
+        assert has_turn.wait(10)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_has_turns_of_its_own_and_keeps_no_other_process_waiting(tmp_path, monkeypatch):
+    monkeypatch.setattr(compile_client, "SLOTS", 1)
+    done = threading.Event()
+
+    def take_turn() -> None:
+        with CLIENT.turn(None):
+            done.set()
+
+    with CLIENT.turn(tmp_path):
+        pid = os.fork()
+        if pid == 0:
+            threading.Thread(target=take_turn, daemon=True).start()
+            is_done = done.wait(10)
+            time.sleep(0.5)
+            os._exit(0 if is_done else 1)
+    with CompileClient().turn(tmp_path):
+        is_child_over = os.waitpid(pid, os.WNOHANG)[0] == pid
+    assert not is_child_over
+    assert os.waitpid(pid, 0)[1] == 0
+
+
 def test_what_another_process_has_compiled_meanwhile_is_loaded(acting):
     use, begun = acting
     use("pass")
@@ -208,6 +249,40 @@ def test_a_game_without_machine_code_is_a_copy():
     root = game.unpack(game.initial_state())
     found = [Lanes(each.lane_tables, words=2, seed=1).playouts(root, 3000) for each in (game, twin)]
     assert found[0] == found[1]
+
+
+def test_a_larger_limit_begins_again():
+    game = copy.copy(ggp.load("nim"))
+    for seconds in (0.0, 20.0):
+        game.native.limit.cpu_seconds = seconds
+        game.native.begin(2)
+        complete = game.native.wait(2)
+        assert complete == (seconds > 0 and is_complete(2))
+
+
+def test_circuits_that_load_code_at_once_keep_each_others():
+    game = ggp.load("tictactoe")
+    addresses = np.zeros((len(Part), len(WIDTHS)), np.int64)
+    one, two = (NativeCode(game.tables, native_layout(game.lane_tables), addresses) for _ in range(2))
+    code = compile_part(game.tables, native_layout(game.lane_tables), Part.NEXT, 1)
+    other = threading.Thread(target=two._put, args=(code, Part.NEXT, 1))
+
+    class Interrupted(dict):
+        def __contains__(self, key):
+            is_there = super().__contains__(key)
+            if not other.ident:
+                other.start()
+                other.join(0.2)
+            return is_there
+
+    background._loaded, before = Interrupted(background._loaded), background._loaded
+    try:
+        one._put(code, Part.NEXT, 1)
+        other.join()
+        assert len(background._loaded[id(addresses)]) == 2
+    finally:
+        before.update(background._loaded)
+        background._loaded = before
 
 
 def test_what_is_in_the_cache_is_loaded_without_any_time():
