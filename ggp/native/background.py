@@ -4,7 +4,7 @@
 priority, the smallest part first, and put into the table of addresses that kernels look into before each
 part. So kernels change from the interpreter to machine code between two parts, and results are the same.
 
-    GGP_NATIVE=0    the interpreter only
+    GGP_NATIVE=0    or off or no: the interpreter only
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _loading = threading.Lock()
 
 
 def is_native_wanted() -> bool:
-    """Whether machine code is used: kernels are compiled, and GGP_NATIVE is not 0."""
-    return IS_COMPILED and os.environ.get("GGP_NATIVE") != "0"
+    """Whether machine code is used: kernels are compiled, and GGP_NATIVE does not switch it off."""
+    return IS_COMPILED and os.environ.get("GGP_NATIVE", "").lower() not in ("0", "off", "no")
 
 
 class NativeCode:

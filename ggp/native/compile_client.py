@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import itertools
 import os
 import pickle
 import signal
@@ -29,7 +30,7 @@ from ggp.processes.isolation import isolated_command, isolated_environment
 MAX_SLOTS = 8
 SLOTS = max(1, min(MAX_SLOTS, (os.cpu_count() or 1) // 2))
 """Compile processes at a time, of all processes that share a cache."""
-MAX_WAIT_SECONDS = 60.0
+MAX_WAIT_SECONDS = 20.0
 """For one of them: one that is stopped keeps its file locked."""
 POLL_SECONDS = 0.05
 
@@ -122,6 +123,7 @@ class CompileClient:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=isolated_environment(),
+            process_group=0,  # interrupts of a terminal are meant for this process
         )
         return self._process
 
@@ -136,24 +138,21 @@ class CompileClient:
 
 
 def _locked_slot(folder: Path) -> BinaryIO | None:
-    """A file that only this process has locked, until it is closed.
+    """A file that only this process has locked, until it is closed; None if files cannot be locked here.
 
-    None if files cannot be locked here, or all have been locked for MAX_WAIT_SECONDS: by processes that are
-    stopped, it may be.
+    Not locked, if others have locked all of them for MAX_WAIT_SECONDS: those may be stopped.
     """
     end = time.monotonic() + MAX_WAIT_SECONDS
-    try:
+    with suppress(OSError):  # also of a file system without locks
         make_private_folder(folder)
-        while time.monotonic() < end:
-            for slot in range(SLOTS):
-                file = (folder / f"compiling-{slot}.lock").open("wb")
-                with suppress(BlockingIOError):
+        for slot in itertools.cycle(range(SLOTS)):
+            file = (folder / f"compiling-{slot}.lock").open("wb")
+            with suppress(BlockingIOError):
+                if time.monotonic() < end:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return file
-                file.close()
+                return file
+            file.close()
             time.sleep(POLL_SECONDS)
-    except OSError:  # also of a file system without locks
-        pass
     return None
 
 

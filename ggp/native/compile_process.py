@@ -11,7 +11,6 @@ import math
 import os
 import pickle
 import queue
-import signal
 import sys
 import threading
 import time
@@ -60,7 +59,6 @@ class Answer(NamedTuple):
 
 
 def _run() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # interrupts of a terminal are meant for the parent
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     orders: queue.SimpleQueue[Order] = queue.SimpleQueue()

@@ -120,6 +120,11 @@ def test_a_process_that_is_ended_says_nothing(acting, caplog):
     assert not caplog.text
 
 
+def test_interrupts_of_a_terminal_do_not_reach_the_process():
+    with CLIENT.turn(None):
+        assert os.getpgid(CLIENT._start().pid) != os.getpgid(0)
+
+
 def test_a_process_that_cannot_start_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(compile_client, "isolated_command", lambda _: ["/nonexistent/python"])
     assert not compiled("tictactoe")

@@ -146,9 +146,10 @@ def test_a_damaged_file_is_compiled_again(cached, caplog):
 
 
 @needs_kernels
-def test_nothing_is_compiled_without_budget_or_if_switched_off(cached, monkeypatch):
+@pytest.mark.parametrize("off", ["0", "off"])
+def test_nothing_is_compiled_if_switched_off(cached, monkeypatch, off):
     game = ggp.load("tictactoe")
-    monkeypatch.setenv("GGP_NATIVE", "0")
+    monkeypatch.setenv("GGP_NATIVE", off)
     game.native.begin(8)
     assert not game.native.wait(8)
     assert not cached.exists()
