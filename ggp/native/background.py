@@ -173,7 +173,7 @@ class NativeCode:
 
         parts = sorted(parts, key=inputs)
         ends = SECONDS_PER_INPUT * np.cumsum([inputs(part) for part in parts])
-        return [part for part, end in zip(parts, ends, strict=True) if end <= cpu_seconds]
+        return [part for part, end in zip(parts, ends, strict=True) if end < cpu_seconds]
 
     def _put(self, object_code: bytes, part: Part, words: int) -> bool:
         """Load code into this process and publish its address; return whether it is as it should be."""

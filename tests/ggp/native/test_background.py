@@ -290,10 +290,13 @@ def test_circuits_that_load_code_at_once_keep_each_others():
         background._loaded = before
 
 
-def test_what_is_in_the_cache_is_loaded_without_any_time():
+def test_what_is_in_the_cache_is_loaded_without_any_time(acting):
     assert compiled("tictactoe") == is_complete(8)
+    use, begun = acting
+    use("pass")
     assert compiled("tictactoe", 0.0) == is_complete(8)
     assert not compiled("nim", 0.0)
+    assert begun() == []
 
 
 def test_the_start_clock_limits_compiling():
