@@ -140,6 +140,8 @@ class _Tree:
     """
 
     def __init__(self, leaves: list[Leaf], next_row: int) -> None:
+        if not leaves:
+            raise ScheduleError("a role has no moves")
         self.leaves, self.next_row = leaves, next_row
         self.kept: dict[tuple[int, int], list[int]] = {}
         self.selected: dict[int, Value] = {}
@@ -300,8 +302,6 @@ def _choose_by_role(layout: Layout, counting: Operations, selecting: Operations,
     end, planes = rows.end, layout.planes
     for role in range(len(layout.first_slot) - 1):
         moves = moves_of_role(layout, role)
-        if not moves:
-            raise ScheduleError("a role has no moves")
         tree = _Tree([Leaf([LeafMove(*move)]) for move in moves], end)
         total = tree.count(counting, 0, len(moves))
         end, first = tree.next_row, rows.limit + role * planes

@@ -172,7 +172,8 @@ class _Order:
     """Finds an order of those operations that something needs.
 
     driving     operations to be computed in this order
-    in_place    rows that operations overwrite once all others have read them
+    in_place    rows that operations overwrite once all others have read them; if one is read itself before
+                that, a copy of it does
     """
 
     def __init__(self, operations: Operations, driving: range, in_place: dict[int, int]) -> None:
@@ -189,6 +190,7 @@ class _Order:
         self._followers: list[list[int]] = [[] for _ in range(count)]
         self._awaited = [0] * count
         self._place: list[int | None] = [None] * count
+        self._early: dict[int, int] = {}
         self._result = Operations()
         self._find_followers()
 
@@ -245,9 +247,17 @@ class _Order:
             else:
                 waiting.pop()
                 linked = [~self._number(~each) if each < 0 else each for each in source]
+                if self._awaited[number] and number in self._in_place:
+                    self._early[number] = self._in_place.pop(number)
                 target = self._in_place.get(number, self._given.target[number])
                 self._place[number] = self._result.append(self._given.table[number], linked, target)
                 for follower in self._followers[number]:
                     self._awaited[follower] -= 1
                     if self._awaited[follower] == 0:
                         waiting.append(follower)
+                        self._copy_early(follower)
+
+    def _copy_early(self, number: int) -> None:
+        """Write the row of an operation that was emitted before it could be overwritten."""
+        if number in self._early:
+            self._result.append(0xF0, [~self._number(number)], self._early.pop(number))

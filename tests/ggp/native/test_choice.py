@@ -158,7 +158,16 @@ def test_choosing_needs_its_rows():
         schedule_choice(layout, Part.COUNT)
 
 
-def test_a_role_without_moves_has_no_schedule():
-    layout = native_layout(arrange(random_tables(1, moves=(3, 0))))
-    with pytest.raises(ScheduleError, match="no moves"):
-        schedule_choice(layout, Part.COUNT)
+IDLE = """
+(role a) (role b) (init (control a)) (after a b) (after b a)
+(<= (next (control ?s)) (true (control ?r)) (after ?r ?s))
+(<= (legal ?r wait) (role ?r) (not (true (control ?r))))
+(<= terminal (not (true (control a))) (not (true (control b))))
+(goal a 0) (goal b 0)
+"""
+
+
+def test_a_role_without_moves_in_its_turn_has_no_schedule():
+    for tables in (random_tables(1, moves=(3, 0)), ggp.load(IDLE).tables):
+        with pytest.raises(ScheduleError, match="no moves"):
+            schedule_choice(native_layout(arrange(tables)), Part.COUNT)

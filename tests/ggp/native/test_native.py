@@ -19,11 +19,12 @@ from ggp.lanes.layout import LaneTables, arrange
 from ggp.native.background import WIDTHS, NativeCode
 from ggp.native.choice import choice_operations
 from ggp.native.code import LoadedCode, compile_part, processor, rows_of
-from ggp.native.fusion import schedule_fused
-from ggp.native.parts import FUSED_PARTS, SINGLE_PARTS, Layout, Part
+from ggp.native.fusion import schedule_fused, schedule_in_place
+from ggp.native.parts import FUSED_PARTS, NO_TURNS, SINGLE_PARTS, Layout, Part
 from ggp.native.schedule import SCRATCH, ScheduleError, interpret, outputs_of_phase, schedule_phase
 from tests.conftest import OWN_GAMES
 from tests.ggp.native.test_choice import PASSING, RESTING, STEPS
+from tests.oracles.naive_lanes import random_tables
 
 GAMES = (
     "tictactoe",
@@ -229,6 +230,21 @@ def test_playouts_with_machine_code_are_the_same(name, parts, words):
     interpreted = Lanes(arrange(game.tables), words=words, seed=2).playouts(root, 3000, step_limit=7)
     tables, _kept = with_code(game, parts, words)
     assert Lanes(tables, words=words, seed=2).playouts(root, 3000, step_limit=7) == interpreted
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_next_values_take_the_place_of_values_that_others_read(seed):
+    tables = random_tables(seed, fluents=20, moves=(), gates=60)
+    tables = tables._replace(phase_end=np.array([0, 0, 60, 60], np.int32))
+    rows, none = tables.node_count, np.zeros(0, np.int32)
+    layout = Layout(NO_TURNS, np.arange(rows, dtype=np.int32), rows, rows + 20, none, none, none, 0, 0)
+    value = np.random.default_rng(seed).integers(0, 2**64, (rows + 20, 1), np.uint64)
+    value[0] = ~np.uint64(0)
+    in_place = value.copy()
+    interpret(schedule_phase(tables, layout, Phase.NEXT), value)
+    interpret(schedule_in_place(tables, layout), in_place)
+    negated = (tables.next & 1).astype(bool)[:, None]
+    assert (in_place[1:21] == np.where(negated, ~value[tables.next >> 1], value[tables.next >> 1])).all()
 
 
 STUCK = """
