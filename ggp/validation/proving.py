@@ -201,12 +201,12 @@ class _Proof:
                 yield Property(statement, Outcome.SAMPLED, f"not decided by the {self._how_many}")
 
     def constant_sum(self) -> Iterable[Property]:
-        """Whether the goals have the same sum in all terminal states, if there are any."""
+        """Whether the goals have the same sum in all terminal states, unless one lacks a goal."""
         sums = self.states.goal_sums()
         if sums.exception is not None:
             detail = f"the sum is {sums.total} elsewhere and {sums.other} here"
             yield self.every("the goals always have the same sum", sums.exception, detail)
-        elif sums.total is not None:
+        elif sums.total is not None and self.states.faulty_end() is None:
             yield self.every(f"the goals always add up to {sums.total}", None)
 
     def turns(self) -> Property:
