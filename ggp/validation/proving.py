@@ -112,7 +112,11 @@ class _Proof:
             witness = Witness((*begin.joint_moves, *cycle.joint_moves), begin.facts)
             yield Property(claim, Outcome.REFUTED, detail, witness, "GDL401")
             return
-        yield self.every(claim, None, code="GDL401")
+        is_stuck = longest is not None and self.states.stuck_state() is not None
+        if is_stuck:
+            yield Property(claim, Outcome.PROVED, "or is stuck: a role has no legal move", code="GDL401")
+        else:
+            yield self.every(claim, None, code="GDL401")
         if longest is not None:
             yield Property(f"{LONGEST} {counted(longest, 'step')}", Outcome.PROVED)
 
@@ -143,6 +147,8 @@ class _Proof:
     def goals(self) -> Property:
         """One goal value for every player in every terminal state."""
         number = self.states.faulty_end()
+        if self.states.is_complete and not self.states.terminal_count:
+            return Property(CLAIMS["GDL403"], Outcome.PROVED, "no reachable state is terminal", code="GDL403")
         detail = "" if number is None else f"at the end, {goal_fault(self.game, self._state(number))}"
         return self.every(CLAIMS["GDL403"], number, detail, "GDL403")
 

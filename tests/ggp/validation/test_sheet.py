@@ -112,6 +112,17 @@ def test_no_sum_of_goals_is_claimed_where_an_end_lacks_a_goal():
         assert "the goals always add up to 100" not in {each.statement for each in report.properties}
 
 
+def test_claims_about_ends_say_that_matches_are_stuck_and_that_there_is_no_end():
+    report = ggp.validate(
+        "(role a) (init first) (<= (legal a go) (true first)) (next second) "
+        "(<= terminal (true third)) (goal a 100)",
+        prove=True,
+    )
+    details = {each.code: each.detail for each in report.properties}
+    assert details["GDL401"] == "or is stuck: a role has no legal move"
+    assert details["GDL403"] == "no reachable state is terminal"
+
+
 def test_goals_of_the_prisoners_are_not_constant_sum():
     (fact,) = (f for f in proved("prisoners_dilemma") if f.statement.startswith("the goals"))
     assert fact.outcome is Outcome.REFUTED
