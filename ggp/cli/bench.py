@@ -116,6 +116,7 @@ def _print_results(results: Sequence[Measurement], columns: Sequence[Column]) ->
 
     names = [name for name, _ in columns]
     table = results_table("per CPU second", names[:2], names[2:])
+    table.pad_edge = False  # fits 80 columns
     for result in results:
         table.add_row(*(cell(result) for _, cell in columns))
     console = Console(highlight=False)

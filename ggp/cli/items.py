@@ -135,6 +135,7 @@ def _show(grades: Grades) -> None:
 
     headings = "items", "invalid", "correct", "95 %", "overlap", "regret"
     table = results_table("", ["items of"], headings)
+    table.pad_edge = False  # fits 80 columns
     rows = [("all", grades.total)]
     for by, tallies in grades.groups.items():
         rows += [(f"{by} {name}", tally) for name, tally in sorted(tallies.items(), key=_by_number)]
@@ -147,7 +148,7 @@ def _show(grades: Grades) -> None:
     console = Console(highlight=False)
     console.print(table)
     if grades.strange:
-        console.print(f"{grades.strange:,} lines answer no item, or one that was answered before")
+        console.print(f"answers to no item, or to one answered before: {grades.strange:,}")
 
 
 def _by_number(entry: tuple[str, object]) -> tuple[int, str]:

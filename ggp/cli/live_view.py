@@ -267,7 +267,7 @@ def content_color(name: str, names: tuple[str, ...]) -> str:
 
 def result_view(record: MatchRecord) -> RenderableType:
     """The outcome of a match: role, player, goal, faults, and the slowest move in seconds."""
-    steps = f"{len(record.moves)} steps"
+    steps = f"{len(record.moves)} step{'s' * (len(record.moves) != 1)}"
     if record.is_completed:
         outcome = f"{outcome_text(record.roles, record.goals)} after {steps}"
         outcome += f"; {record.fault}" if record.fault else ""

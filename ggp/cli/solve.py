@@ -151,6 +151,10 @@ def command(file: str, **given: Any) -> None:
                 _certify(game, found, options)
     except SolverError as error:
         raise click.ClickException(f"{game.name}: {error}{_hint(error, options)}") from None
+    except KeyboardInterrupt:
+        if options.work is not None:
+            click.echo(f"{game.name}: the same command with --work {options.work} resumes", err=True)
+        raise
 
 
 def _chosen_method(game: CompiledGame, options: SolveOptions) -> str:

@@ -228,6 +228,8 @@ def show_command(
     from ggp.tournament.agent_report import agent_text
     from ggp.tournament.report import make_report, terminal_view
 
+    if sum(each is not None for each in (agent, match_id, page_folder)) > 1:
+        raise click.UsageError("expected one of --agent, --match and --html")
     console = Console(highlight=False)
     with Store(store, must_exist=True) as opened:
         run = opened.run(run_name)

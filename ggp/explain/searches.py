@@ -189,7 +189,7 @@ def explain(
     name, _, rest = by.partition(":")
     name = ALIASES.get(name, name)
     if name not in ALGORITHMS:
-        raise ExplainError(f"unknown algorithm {name!r}.{did_you_mean(name, (*ALGORITHMS, *ALIASES))}")
+        raise ExplainError(f"unknown algorithm {name!r}.{did_you_mean(name, ALGORITHMS)}")
     given = dict(part.partition("=")[::2] for part in filter(None, rest.split(",")))
     root = game.initial_state() if state is None else state
     if game.is_terminal(root):

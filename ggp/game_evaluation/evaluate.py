@@ -135,6 +135,7 @@ def _prepare(game: CompiledGame) -> None:
         prepare_equilibria()
         return
     prepare_valuation()
+    self_play(game, 1, 1, step_limit=1)
     with suppress(SolverError, MemoryError):
         solve(game, SolverLimits(states=PREPARED_STATES, may_use_disk=False))
 

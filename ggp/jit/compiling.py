@@ -274,8 +274,12 @@ def _report(say: Callable[[str], None], watch: _CompilationWatch, is_over: threa
         if is_over.wait(POLL_SECONDS):
             return
         busy_polls = busy_polls + 1 if watch.is_busy else 0
+    global _is_explained
     how = f"once, up to a minute; kept in {CACHE_FOLDER}" if CACHE_FOLDER else "up to a minute; not kept"
-    say(f"compiling kernels for this processor ({how}) ...")
+    say(
+        "compiling more kernels ..." if _is_explained else f"compiling kernels for this processor ({how}) ..."
+    )
+    _is_explained = True
     while not is_over.wait(PROGRESS_SECONDS):
         say(f"compiling kernels: {watch.done} done, {time.monotonic() - begin:.0f} s so far")
     noun = "kernel" if watch.done == 1 else "kernels"
@@ -283,6 +287,8 @@ def _report(say: Callable[[str], None], watch: _CompilationWatch, is_over: threa
 
 
 _is_announced = False
+_is_explained = False
+"""Whether this process has said why kernels are compiled, and where they are kept."""
 
 
 @contextmanager

@@ -30,7 +30,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gdl.program import unpack
@@ -45,7 +45,7 @@ from ggp.match.player import MatchSetup, Player, PlayerFaultError
 from ggp.native.compile_limit import COMPILE_THREAD
 from ggp.player_server.preparation import prepare
 from ggp.players.factory import make_player
-from ggp.players.own import error_text, is_own_player
+from ggp.players.own import author_traceback, error_text, is_own_player
 from ggp.processes.child_end import (
     FULL_STATUS,
     Parent,
@@ -127,6 +127,7 @@ class AgentMatch:
     fault: Fault | None = None
     finished: Game[Any] | None = None
     _ponder_until: float = -math.inf
+    _shown: set[str] = field(default_factory=set)
 
     def play(self, requests: Sequence[PlayRequest]) -> None:
         """Advance through all of `requests` and answer only the last: the others are outdated."""
@@ -145,8 +146,10 @@ class AgentMatch:
             return error.fault
         if not self.is_own:
             raise error
-        log.error("%s failed", self.player.name, exc_info=error)
-        return Crashed(error_text(error))
+        if (text := error_text(error)) not in self._shown:
+            self._shown.add(text)
+            log.error("%s failed\n%s", self.player.name, author_traceback(error))
+        return Crashed(text)
 
     def _play(self, requests: Sequence[PlayRequest]) -> None:
         for request in requests:

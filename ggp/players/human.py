@@ -26,7 +26,7 @@ ROW_LIMIT = 12
 """Maximum lines of a list of moves; half a screen if that is less."""
 
 HELP = {
-    "a move": "its number in the list, its text, its term, or the part that distinguishes it",
+    "a move": "its number if shown, its text, its term, or the part that distinguishes it",
     "part of it": "lists the moves with these words",
     "moves": "lists all moves again",
     "board": "shows the board again (also Ctrl-L)",

@@ -42,6 +42,8 @@ _OPTION = re.compile(
 """An option of a bundled player that may name code."""
 
 
+_TRACE_CHARACTERS = 20_000
+"""Maximum characters of a printed traceback: messages may be of any length."""
 MAX_GOAL = 10_000.0
 """Evaluations beyond this count as this."""
 
@@ -254,3 +256,16 @@ def error_text(error: BaseException) -> str:
     except Exception:  # an error whose text cannot be made
         text = type(error).__name__
     return " ".join(text.split()) + (places or [""])[-1]
+
+
+def author_traceback(error: BaseException) -> str:
+    """The traceback of an error of the author, from the author's code on.
+
+    >>> author_traceback(ZeroDivisionError("division by zero"))
+    'ZeroDivisionError: division by zero'
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(str(PACKAGE)):
+        trace = trace.tb_next
+    lines = traceback.format_exception(error.with_traceback(trace), chain=False)
+    return "".join(lines)[:_TRACE_CHARACTERS].rstrip()

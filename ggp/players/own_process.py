@@ -10,7 +10,6 @@ import contextlib
 import os
 import sys
 import threading
-import traceback
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -21,12 +20,11 @@ from gdl.terms import Compound, Symbol, Term
 from ggp.beliefs.observation import Observation
 from ggp.engines.batches import state_of_facts
 from ggp.engines.loading import make_game
-from ggp.files import PACKAGE
 from ggp.game import Game, hides_information, is_compiled
 from ggp.match.faults import Crashed, Illegal, shorten
 from ggp.match.player import MatchSetup, Player, PlayerFaultError, PlayerSpecError
 from ggp.players.factory import make_player
-from ggp.players.own import AuthorError, error_text
+from ggp.players.own import AuthorError, author_traceback, error_text
 from ggp.players.own_seat import TRAITS
 from ggp.players.warm_up import play_trial
 from ggp.processes.child_end import Parent, guard_group, keep_group, limit_memory
@@ -35,8 +33,6 @@ from ggp.protocol.messages import parse_term_or_name
 _GAMES_KEPT = 16
 _TERMS_KEPT = 100_000
 _TRIAL_STEPS = 3
-_TRACE_CHARACTERS = 20_000
-"""Maximum characters of a printed traceback: messages may be of any length."""
 
 parse_fact = lru_cache(maxsize=_TERMS_KEPT)(parse_term)
 
@@ -62,11 +58,7 @@ class _Agent:
         """Print the traceback of an error of the author, once for all moves, from the author's code on."""
         if (text := error_text(error)) not in self._shown:
             self._shown.add(text)
-            trace = error.__traceback__
-            while trace is not None and trace.tb_frame.f_code.co_filename.startswith(str(PACKAGE)):
-                trace = trace.tb_next
-            lines = traceback.format_exception(error.with_traceback(trace), chain=False)
-            sys.stderr.write(f"{''.join(lines)[:_TRACE_CHARACTERS].rstrip()}\n")
+            sys.stderr.write(f"{author_traceback(error)}\n")
 
     def make(self, spec: str) -> dict[str, Any]:
         """Make the player of the coming match."""

@@ -220,7 +220,7 @@ def _character(game: Game[Any], sampling: Sampling) -> list[Property]:
         found.append(Property(longest, Outcome.SAMPLED, f"{sampling.ended:,} matches"))
     if len(players) > 1 and sampling.is_turn_taking:
         found.append(Property(TURN_TAKING, Outcome.SAMPLED, by_reasoner))
-    if len(players) > 1 and len(sampling.sums) == 1:
+    if len(players) > 1 and len(sampling.sums) == 1 and "GDL403" not in sampling.witnesses:
         statement = f"the goals always add up to {min(sampling.sums)}"
         found.append(Property(statement, Outcome.SAMPLED, by_reasoner))
     won, unseen = (Outcome.PROVED, "seen in a match"), (Outcome.SAMPLED, f"not seen in {matches}")

@@ -112,7 +112,11 @@ class _Proof:
             witness = Witness((*begin.joint_moves, *cycle.joint_moves), begin.facts)
             yield Property(claim, Outcome.REFUTED, detail, witness, "GDL401")
             return
-        yield self.every(claim, None, code="GDL401")
+        is_stuck = longest is not None and self.states.stuck_state() is not None
+        if is_stuck:
+            yield Property(claim, Outcome.PROVED, "or is stuck: a role has no legal move", code="GDL401")
+        else:
+            yield self.every(claim, None, code="GDL401")
         if longest is not None:
             yield Property(f"{LONGEST} {counted(longest, 'step')}", Outcome.PROVED)
 
@@ -143,6 +147,8 @@ class _Proof:
     def goals(self) -> Property:
         """One goal value for every player in every terminal state."""
         number = self.states.faulty_end()
+        if self.states.is_complete and not self.states.terminal_count:
+            return Property(CLAIMS["GDL403"], Outcome.PROVED, "no reachable state is terminal", code="GDL403")
         detail = "" if number is None else f"at the end, {goal_fault(self.game, self._state(number))}"
         return self.every(CLAIMS["GDL403"], number, detail, "GDL403")
 
@@ -201,12 +207,12 @@ class _Proof:
                 yield Property(statement, Outcome.SAMPLED, f"not decided by the {self._how_many}")
 
     def constant_sum(self) -> Iterable[Property]:
-        """Whether the goals have the same sum in all terminal states, if there are any."""
+        """Whether the goals have the same sum in all terminal states, unless one lacks a goal."""
         sums = self.states.goal_sums()
         if sums.exception is not None:
             detail = f"the sum is {sums.total} elsewhere and {sums.other} here"
             yield self.every("the goals always have the same sum", sums.exception, detail)
-        elif sums.total is not None:
+        elif sums.total is not None and self.states.faulty_end() is None:
             yield self.every(f"the goals always add up to {sums.total}", None)
 
     def turns(self) -> Property:

@@ -77,7 +77,7 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
     if compiled:
         _print_circuit(console, compiled)
     facts = game.facts(game.initial_state())
-    console.print(Text(f"\ninitial state, {len(facts)} facts", style="bold"))
+    console.print(Text(f"\ninitial state, {len(facts)} fact{'s' * (len(facts) != 1)}", style="bold"))
     console.print(state_view(find_picture(game.program, facts), facts))
 
 

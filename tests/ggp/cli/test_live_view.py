@@ -140,6 +140,12 @@ def test_person_sees_moves_in_words_and_who_won():
     assert re.search(r"nim: (first|second) wins after \d+ steps", printed(result_view(record)))
 
 
+def test_one_step_is_written_in_the_singular():
+    console = Console(file=io.StringIO(), width=100)
+    record = watch(console, load("morra", engine="reasoner"), [LegalPlayer(), LegalPlayer()])
+    assert printed(result_view(record)).splitlines()[0].endswith(" after 1 step")
+
+
 def test_person_sees_only_percepts_of_hidden_information():
     console = Console(file=io.StringIO(), width=100)
     person = HumanPlayer(ask=lambda prompt: "bet", show=console.print)

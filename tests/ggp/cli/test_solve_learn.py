@@ -1,5 +1,6 @@
 """What `ggp solve` and `ggp prepare evaluation` promise around the work itself: clocks, progress, Ctrl-C."""
 
+import click
 import pytest
 
 import ggp.cli.solve as solve
@@ -32,6 +33,16 @@ def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
         report(8, 0.25)
     # The status line is drawn once more when it ends.
     assert "8 of 40 games, error 0.25" in capsys.readouterr().err
+
+
+def test_interrupted_solve_with_a_work_folder_says_how_to_resume(monkeypatch, tmp_path, capsys):
+    def interrupted(game, limits, report):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ggp.solver.solve", interrupted)
+    with pytest.raises(click.Abort):
+        app.main(["solve", "tictactoe", "--work", str(tmp_path)], standalone_mode=False)
+    assert f"tictactoe: the same command with --work {tmp_path} resumes" in capsys.readouterr().err
 
 
 def test_learn_keeps_what_it_learned_before_ctrl_c(monkeypatch, tmp_path, capsys):

@@ -110,6 +110,8 @@ def test_a_tournament_is_published_as_pages(ggp, wrong, tmp_path):
     assert (code, "no agent 'nobody' in run 'small'; expected one of" in output) == (2, True)
     code, output = ggp("show", "tournament.sqlite", "--match", "nothing")
     assert (code, "has no match 'nothing'" in output) == (1, True)
+    code, output = ggp("show", "tournament.sqlite", "--agent", "legal", "--html", "out")
+    assert (code, "expected one of --agent, --match and --html" in output) == (2, True)
     assert ggp("show", "tournament.sqlite", "--html", "out") == (0, "open out/index.html\n")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"index.html", "matches.html", "match-2.html", "replay.js", "base.css"} <= names

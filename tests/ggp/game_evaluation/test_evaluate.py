@@ -2,6 +2,8 @@
 
 import json
 import math
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -181,6 +183,21 @@ def test_shortest_solution_is_exact():
 def test_the_same_seed_gives_the_same_figures():
     first, second, other = (measured("connectfour_3p", seed=seed).figures for seed in (1, 1, 2))
     assert first == second != other
+
+
+def test_time_to_compile_the_first_search_does_not_count(monkeypatch):
+    compiled = []
+
+    def searching(game, simulations, *arguments, **options):
+        if np.any(simulations) and not compiled:
+            compiled.append(time.monotonic() + 10**6)
+        return self_play(game, simulations, *arguments, **options)
+
+    late = SimpleNamespace(monotonic=lambda: compiled[0] if compiled else time.monotonic())
+    monkeypatch.setattr("ggp.game_evaluation.evaluate.self_play", searching)
+    monkeypatch.setattr("ggp.game_evaluation.evaluate.time", late)
+    found = measured("nim", simulations=4, matches=16, playouts=16)
+    assert not [note for note in found.notes if note.startswith("stopped")]
 
 
 FEW = ["--limit", "simulations=16,matches=16,playouts=32", "--json"]

@@ -170,6 +170,7 @@ def test_functions_of_rows_of_another_width_have_another_name_in_every_process()
 def quickly(monkeypatch):
     for name in ("NOTICE_AFTER_SECONDS", "POLL_SECONDS", "PROGRESS_SECONDS"):
         monkeypatch.setattr(compiling, name, 0.01)
+    monkeypatch.setattr(compiling, "_is_explained", False)
 
 
 def test_compilation_is_announced_in_one_place(quickly):
@@ -182,6 +183,9 @@ def test_compilation_is_announced_in_one_place(quickly):
     assert any(text.startswith("compiling kernels: 1 done") for text in said)
     assert said[-1].startswith("compiled 2 kernels in ")
     assert not more
+    with compiling.announced_compilation(said.append), event.trigger_event("numba:compile"):
+        time.sleep(0.1)
+    assert "compiling more kernels ..." in said
 
 
 def test_compilation_that_begins_late_is_announced_too(quickly, monkeypatch):

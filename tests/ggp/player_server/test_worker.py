@@ -64,6 +64,24 @@ def test_worker_replaces_and_logs_an_illegal_move(caplog):
     assert "cheat chose (take 99), which is not legal" in caplog.text
 
 
+class Failing(LegalPlayer):
+    name = "failing"
+
+    def choose(self, state, deadline, joint_move):
+        raise KeyError("x")
+
+
+def test_worker_logs_the_same_failure_of_an_author_once_and_from_the_authors_code_on(caplog):
+    match, events, deadline = in_nim(Failing())
+    match.is_own = True
+    for ticket in (5, 6):
+        match.play([PlayRequest(ticket, None, None, deadline)])
+    faults = [event["fault"] for event in events if event["event"] == "move"]
+    assert [fault.startswith("CR KeyError: 'x'") for fault in faults] == [True, True]
+    assert caplog.text.count("failing failed") == 1
+    assert "_chosen_move" not in caplog.text
+
+
 def test_worker_survives_a_message_with_texts_that_are_not_terms():
     """The server reads them as symbols, whose text is sent to the worker."""
     match, events, deadline = in_nim(LegalPlayer())

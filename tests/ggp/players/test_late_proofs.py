@@ -97,7 +97,7 @@ def test_a_match_goes_on_with_proofs_once_they_are_there(process):
     late = late_proofs._late
     _ = late.are_ready
     late._loading.join()
-    choose(player, seconds=1.0)
+    choose(player, seconds=20.0)  # ends once it is proven
     assert player.last_report.mode in ("proof", "solution")
     player.stop(None)
 

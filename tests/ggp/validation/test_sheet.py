@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import ggp
 from gdl.errors import Severity
 from gdl.syntax.parser import parse
 from ggp.engines.loading import load
@@ -100,6 +101,26 @@ def test_simultaneous_moves_are_found_and_force_nothing():
     assert facts["at most one role has a choice at a time"] == "refuted"
     assert facts["left can force 100 from the initial state"] == "refuted"
     assert facts["the goals always add up to 100"] == "proved"
+
+
+def test_no_sum_of_goals_is_claimed_where_an_end_lacks_a_goal():
+    sheet = """(role a) (role b) (init fresh) (legal a left) (legal a right) (legal b wait)
+        (<= (next (went ?m)) (does a ?m)) (<= terminal (true (went ?_m)))
+        (<= (goal a 100) (true (went left))) (<= (goal b 0) (true (went left)))"""
+    for explored in ({"prove": True}, {"play": True, "seconds": 5}):
+        report = ggp.validate(sheet, **explored)
+        assert "the goals always add up to 100" not in {each.statement for each in report.properties}
+
+
+def test_claims_about_ends_say_that_matches_are_stuck_and_that_there_is_no_end():
+    report = ggp.validate(
+        "(role a) (init first) (<= (legal a go) (true first)) (next second) "
+        "(<= terminal (true third)) (goal a 100)",
+        prove=True,
+    )
+    details = {each.code: each.detail for each in report.properties}
+    assert details["GDL401"] == "or is stuck: a role has no legal move"
+    assert details["GDL403"] == "no reachable state is terminal"
 
 
 def test_goals_of_the_prisoners_are_not_constant_sum():
