@@ -30,7 +30,7 @@ from ggp.processes.isolation import isolated_command, isolated_environment
 MAX_SLOTS = 8
 SLOTS = max(1, min(MAX_SLOTS, (os.cpu_count() or 1) // 2))
 """Compile processes at a time, of all processes that share a cache."""
-MAX_WAIT_SECONDS = 20.0
+MAX_WAIT_SECONDS = 60.0
 """For one of them: one that is stopped keeps its file locked."""
 POLL_SECONDS = 0.05
 

@@ -1,6 +1,7 @@
 """Compiling is never in the way: within its budget, in turn, remembered, and logged if it fails."""
 
 import copy
+import fcntl
 import os
 import sys
 import threading
@@ -186,26 +187,39 @@ def test_a_process_that_is_stopped_in_its_turn_delays_others_for_a_while_only(tm
         assert has_turn.wait(10)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fork_has_turns_of_its_own_and_keeps_no_other_process_waiting(tmp_path, monkeypatch):
+def is_locked(file):
+    with file.open("wb") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def test_a_fork_has_turns_of_its_own_and_keeps_no_file_locked(tmp_path, monkeypatch):
     monkeypatch.setattr(compile_client, "SLOTS", 1)
-    done = threading.Event()
+    has_turn = threading.Event()
+    ready, may_end = os.pipe(), os.pipe()
 
     def take_turn() -> None:
         with CLIENT.turn(None):
-            done.set()
+            has_turn.set()
 
     with CLIENT.turn(tmp_path):
+        assert is_locked(tmp_path / "compiling-0.lock")
         pid = os.fork()
         if pid == 0:
             threading.Thread(target=take_turn, daemon=True).start()
-            is_done = done.wait(10)
-            time.sleep(0.5)
-            os._exit(0 if is_done else 1)
-    with CompileClient().turn(tmp_path):
-        is_child_over = os.waitpid(pid, os.WNOHANG)[0] == pid
-    assert not is_child_over
-    assert os.waitpid(pid, 0)[1] == 0
+            os.write(ready[1], b"yes" if has_turn.wait(10) else b"no")
+            os.close(may_end[1])
+            os.read(may_end[0], 1)
+            os._exit(0)
+    assert os.read(ready[0], 3) == b"yes"
+    was_locked = is_locked(tmp_path / "compiling-0.lock")  # while the fork runs
+    for end in (*ready, *may_end):
+        os.close(end)
+    os.waitpid(pid, 0)
+    assert not was_locked
 
 
 def test_what_another_process_has_compiled_meanwhile_is_loaded(acting):
