@@ -60,13 +60,20 @@ class RoleSearch:
         """The best move; None before any search."""
         return self._result.move
 
+    @property
+    def _goal_sum(self) -> int:
+        """The sum of both roles' goals at the ends met so far; as long as there are none, what is usual."""
+        search = self.alphabeta
+        found = search.goal_sum if isinstance(search, AlphaBeta) else search.memory.goal_sum
+        return 100 if found is None or found < 0 else found
+
     def report(self) -> SearchReport:
         """The best move, with the value for the role as its mean. The mean depth is that of the last finished
         iteration, the deepest that of the one that gave the move."""
         result = self._result
         goal = result.goal
         if goal is not None and not self._is_first:
-            goal = 100 - goal
+            goal = self._goal_sum - goal
         proven = round(goal) if goal is not None and result.is_proven else None
         moves = () if result.move is None or goal is None else (MoveReport(result.move, 1, goal, proven),)
         depth = result.depth or 0

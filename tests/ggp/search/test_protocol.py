@@ -76,3 +76,27 @@ def test_budgets_say_what_ends_them():
         True,
     )
     assert not Budget(time.monotonic() + 600, is_stopped=lambda: False).is_over()
+
+
+UNEVEN = """
+(role a) (role b) (init s)
+(legal a wait) (<= (legal b (take ?c)) (true s) (cost ?c))
+(cost 20) (cost 60)
+(<= (next (paid ?c)) (does b (take ?c)))
+(<= terminal (true (paid ?c)))
+(<= (goal a ?c) (true (paid ?c)))
+(<= (goal b 60) (true (paid 20))) (<= (goal b 20) (true (paid 60)))
+"""
+"""The goals add up to 80."""
+
+
+@pytest.mark.parametrize(
+    "search_of", [lambda game: AlphaBeta(game, mebibytes=1), ReferenceSearch], ids=["lanes", "readable"]
+)
+def test_the_second_role_reports_its_goal_whatever_the_sum(search_of):
+    game = load(UNEVEN)
+    search = RoleSearch(search_of(game), game.roles[1])
+    search.move_to(game.initial_state(), None)
+    search.run(Budget(nodes=100))
+    report = search.report()
+    assert (report.goal, report.moves[0].goal) == (60, 60)
