@@ -257,7 +257,7 @@ class Environment:
         self._env.first_acts[:] = np.uint64(0) - flags[1:]
         legal = state.legal_action_mask[0].astype(np.uint64)
         # Where agents act in turn the mask is of the one who acts, and only its row is read.
-        self._env.first_legal[:] = np.uint64(0) - legal.reshape(-1, self.num_actions)
+        self._env.first_legal[:] = np.uint64(0) - legal
         self._begins_alike = bool(flags[LIVE])
         self._loop.clear()
 

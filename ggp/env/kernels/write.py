@@ -105,6 +105,8 @@ def _write_rows(
     the last one of all may reach into the padding.
     """
     packed = scratch.packed
+    if count == 0:  # no fluents to observe, or no moves
+        return
     _pack_lanes(scratch, count)
     lanes = 64 * word_count(packed)
     for w in range(word_count(packed)):

@@ -159,6 +159,20 @@ def test_a_block_writes_nothing_into_the_next_one(name):
         assert (mark != old).any()
 
 
+@pytest.mark.parametrize(
+    ("rules", "facts", "moves"),
+    [
+        ("(role a) (legal a x) (legal a y) (goal a 50) (<= terminal (role b))", 0, 2),
+        ("(role a) (init s) (<= (legal a x) (role b)) (goal a 50) (<= terminal (role b))", 1, 0),
+    ],
+)
+def test_without_facts_or_moves_arrays_are_empty(rules, facts, moves):
+    env = make(rules, 5)
+    state = env.step(env.init(), np.zeros(5, np.int32))
+    assert (state.observation.shape, state.legal_action_mask.shape) == ((5, facts), (5, moves))
+    assert state.truncated.tolist() == [not moves] * 5
+
+
 def test_games_begin_again_by_themselves():
     env = make("tictactoe", 600, auto_reset=True)
     rng = np.random.default_rng(2)
