@@ -230,9 +230,9 @@ def begin_blocks(
         store(mask, c.BAD, fill(mask, np.uint64(0)))
         live = load(mask, c.ENDED)
         _begin_games(share, batch, block)
-        is_conflict |= any_lane(load(mask, c.CONFLICT) & live)
         # A game may be over as soon as it has begun: it is rewarded, and does not begin again.
         is_over = literal(scratch.value, np.int64(share.of_state.terminal))
+        is_conflict |= any_lane(load(mask, c.CONFLICT) & live & ~is_over)
         store(mask, c.ENDED, live & (load(mask, c.STUCK) | is_over))
         store(mask, c.OVER, ~live)
         give_rewards(share, batch, readings, block)
@@ -281,7 +281,8 @@ def step_blocks(share_in_memory: Unboxed[Share], step_in_memory: Unboxed[Step], 
 
         _follow_moves(share)
         _move_without_choice(share, batch, block)
-        is_conflict |= any_lane(load(mask, c.CONFLICT) & live)
+        is_over = literal(value, np.int64(share.of_state.terminal))
+        is_conflict |= any_lane(load(mask, c.CONFLICT) & live & ~is_over)
         _find_ended(share, batch, playing, block)
         store(mask, c.OVER, ~(live | restarted))
         give_rewards(share, batch, readings, block)

@@ -173,6 +173,13 @@ def test_without_facts_or_moves_arrays_are_empty(rules, facts, moves):
     assert state.truncated.tolist() == [not moves] * 5
 
 
+def test_legal_moves_at_the_end_are_no_choices():
+    rules = "(role a) (role b) (init s) (legal a x) (legal a y) (legal b x) (<= (legal b y) (not (true s)))"
+    env = make(f"{rules} (goal a 100) (goal b 0) (<= terminal (not (true s)))", 3)
+    state = env.step(env.init(), np.zeros(3, np.int32))
+    assert state.terminated.all()
+
+
 def test_games_begin_again_by_themselves():
     env = make("tictactoe", 600, auto_reset=True)
     rng = np.random.default_rng(2)
