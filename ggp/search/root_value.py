@@ -12,12 +12,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 from ggp.engines.compiled import CompiledGame
 from ggp.game import RANDOM_ROLE, Move, Role, hides_information
+from ggp.search.alphabeta.goal_bounds import plain_goal_sum
 from ggp.search.alphabeta.search import AlphaBeta, AlphaBetaError, SearchResult
 from ggp.search.budget import Budget
 from ggp.search.proof_numbers.search import ProofNumberSearch, is_provable
@@ -77,8 +77,11 @@ class RootValue:
 
     @property
     def proof(self) -> str:
-        """The method, and which of its searches it was."""
-        return f"{self.method} ({self.found_by})" if self.found_by else self.method
+        """The method, which of its searches it was, and what it takes for granted."""
+        notes = [self.found_by] if self.found_by else []
+        if self.method == ALPHABETA and plain_goal_sum(self.game) is None:
+            notes.append(f"if goals add up to {sum(self.values)} at every end")
+        return f"{self.method} ({'; '.join(notes)})" if notes else self.method
 
 
 def search_method(game: CompiledGame) -> str | None:
@@ -158,6 +161,8 @@ class _RootSearch:
             self.deadline = time.monotonic() + max(MOVES_SECONDS, found.seconds)
         mover = self.game.roles.index(found.mover)
         self._watch([partial(self._settle_moves, mover, found.values[0])])
+        if self._error is not None and plain_goal_sum(self.game) is None:
+            raise self._error
         return replace(found, best_moves=tuple(self._best), unsettled=tuple(self._unsettled))
 
     def _watch(self, works: Sequence[Callable[[], None]]) -> None:
@@ -196,8 +201,10 @@ class _RootSearch:
             if game.is_terminal(after):
                 keeps = side * game.goal(after, game.roles[0]) >= side * goal
             else:
-                with suppress(AlphaBetaError):
+                try:
                     keeps = self.search.is_reached(after, goal, side, self._budget())
+                except AlphaBetaError as error:
+                    self._error = error
             if keeps is not None:
                 self._unsettled.remove(move)
                 self._best += [move] * keeps

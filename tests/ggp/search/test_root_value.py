@@ -138,3 +138,20 @@ def test_solve_says_what_to_do_where_it_gives_up(capsys, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     with pytest.raises(click.ClickException, match=hint):
         solve_command(capsys, *arguments)
+
+
+UNEVEN = """
+(role a) (role b) (init s)
+(<= (legal a x) (true s)) (<= (legal a y) (true s)) (<= (legal a wait) (not (true s)))
+(legal b wait) (<= (legal b x) (true t))
+(<= (next won) (does a x)) (<= (next t) (does a y)) (<= (next lost) (true t))
+(<= terminal (true won)) (<= terminal (true lost))
+(<= (goal a 100) (true won)) (<= (goal b 0) (true won)) (<= (goal a 0) (true lost))
+"""
+
+
+def test_a_value_that_needs_a_constant_sum_says_so():
+    found = find_root_value(load(f"{UNEVEN} (<= (goal b 100) (not (true won)))", "lanes"))
+    assert (found.values, found.proof) == ((100, 0), "alphabeta (if goals add up to 100 at every end)")
+    with pytest.raises(UnsolvableError, match="do not add up to the same sum"):
+        find_root_value(load(f"{UNEVEN} (<= (goal b 50) (true lost))", "lanes"))
