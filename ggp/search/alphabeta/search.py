@@ -22,6 +22,7 @@ from ggp.jit.compiling import announced_compilation
 from ggp.jit.rows import width_of
 from ggp.lanes.keys.state_code import encode_states
 from ggp.search.alphabeta.estimate import SCALE, Estimate
+from ggp.search.alphabeta.goal_bounds import plain_goal_sum
 from ggp.search.alphabeta.kernels import arrays
 from ggp.search.alphabeta.kernels.arrays import INFINITE, MAX_PLIES
 from ggp.search.alphabeta.kernels.search import probe_children, search_tree
@@ -71,6 +72,8 @@ class AlphaBeta:
         self.goals: list[int] = np.unique(game.tables.goal_value[game.tables.goal_role == 0]).tolist()
         if not self.goals:
             raise AlphaBetaError(f"{game.roles[0]} needs one goal value at the end, but the rules give none")
+        if len(self.goals) == 1 and plain_goal_sum(game) is None:
+            raise AlphaBetaError("the first role always gets the same, the second one perhaps not the rest")
         self.code, self._memory = allocate_memory(game, mebibytes, words)
         game.native.begin(width_of(self._memory.node_value))
         self.set_estimate(estimate or Estimate())

@@ -155,3 +155,9 @@ def test_a_value_that_needs_a_constant_sum_says_so():
     assert (found.values, found.proof) == ((100, 0), "alphabeta (if goals add up to 100 at every end)")
     with pytest.raises(UnsolvableError, match="do not add up to the same sum"):
         find_root_value(load(f"{UNEVEN} (<= (goal b 50) (true lost))", "lanes"))
+
+
+def test_a_role_with_one_goal_does_not_decide_what_the_other_gets():
+    rules = UNEVEN.replace("(goal a 100)", "(goal a 0)")
+    with pytest.raises(UnsolvableError, match="the first role always gets the same"):
+        find_root_value(load(f"{rules} (<= (goal b 50) (true lost))", "lanes"))
