@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 SECONDS = 4.0
 """What all simulations together may use."""
-LEARNING_SECONDS, PROBE_SECONDS = 3.0, 0.05
+LEARNING_SECONDS, PROBE_SECONDS = 8.0, 0.05
 """CPU time that FAST may use before, and that it takes to find how long that is by the clock."""
 MAX_SHOWN = 250
 """Simulations that are shown step by step; the rest only in its result."""

@@ -264,10 +264,13 @@ find("link").addEventListener("click", async () => {
 document.addEventListener("back", check);
 
 const kept = sessionStorage.getItem("sheet");
+let isTyped = false; // before the sheet has come
+find("rules").addEventListener("input", () => { isTyped = true; }, { once: true });
 try {
   const isSmall = location.hash === "#small";
   loaded = await plainSheet(isSmall ? "small" : "example");
-  editor.set(isSmall ? loaded : location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : kept ?? loaded);
+  const text = isSmall ? loaded : location.hash.length > 1 ? await unpacked(location.hash.slice(1)) : kept ?? loaded;
+  if (!isTyped) editor.set(text);
   if (isSmall) { // so that coming back finds the changes
     history.replaceState(null, "", location.pathname);
     sessionStorage.setItem("sheet", loaded);

@@ -591,6 +591,20 @@ def test_mistakes_come_before_what_is_still_to_be_written(page, address):
     assert page.evaluate("document.activeElement.id") == "rules"
 
 
+def test_what_is_typed_before_the_example_has_come_stays(page, address):
+    held = []
+    page.route("**/example.kif", lambda route: held.append(route))
+    page.goto(f"{address}/workbench", wait_until="commit")
+    while not held:
+        page.wait_for_timeout(20)
+    page.fill("#rules", "(role a)")
+    with page.expect_response("**/example.kif"):
+        held[0].continue_()
+    expect(page.locator("#sheets option").nth(5)).to_be_attached()  # the last that loading does
+    expect(page.locator("#rules")).to_have_value("(role a)")
+    page.unroute("**/example.kif")
+
+
 def test_take_away_is_written_from_the_example_and_played(page, address):
     page.goto(f"{address}/workbench")
     page.select_option("#sheets", "+example")
