@@ -26,6 +26,7 @@ from ggp.match.faults import fault_text
 from ggp.match.outcome import outcome_text
 from ggp.match.record import MatchRecord
 from ggp.match.referee import Moment
+from ggp.validation.properties import counted
 
 PALETTE = ("red", "yellow", "cyan", "green", "magenta", "blue", "bright_white", "bright_black")
 """Colors for contents that are not named after a color."""
@@ -267,7 +268,7 @@ def content_color(name: str, names: tuple[str, ...]) -> str:
 
 def result_view(record: MatchRecord) -> RenderableType:
     """The outcome of a match: role, player, goal, faults, and the slowest move in seconds."""
-    steps = f"{len(record.moves)} step{'s' * (len(record.moves) != 1)}"
+    steps = counted(len(record.moves), "step")
     if record.is_completed:
         outcome = f"{outcome_text(record.roles, record.goals)} after {steps}"
         outcome += f"; {record.fault}" if record.fault else ""

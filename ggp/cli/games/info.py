@@ -21,6 +21,7 @@ from ggp.cli.options import json_option, scale_option
 from ggp.cli.tables import results_table
 from ggp.engines.loading import find_rules, make_game, read_program
 from ggp.game import Game
+from ggp.validation.properties import counted
 
 if TYPE_CHECKING:
     from ggp.circuit.cache import CompiledCircuit
@@ -77,7 +78,7 @@ def _print_info(game: Game[Any], info: GameInfo, compiled: CompiledCircuit | Non
     if compiled:
         _print_circuit(console, compiled)
     facts = game.facts(game.initial_state())
-    console.print(Text(f"\ninitial state, {len(facts)} fact{'s' * (len(facts) != 1)}", style="bold"))
+    console.print(Text(f"\ninitial state, {counted(len(facts), 'fact')}", style="bold"))
     console.print(state_view(find_picture(game.program, facts), facts))
 
 

@@ -46,7 +46,7 @@ PASSING = """
 """
 PASSING += TAKING
 RESTING = """
-(role a) (role b) (init (control a)) (after a nobody) (after nobody b) (after b a)
+(role a) (role b) (init (control a)) (after a pause) (after pause b) (after b a)
 (<= (next (control ?s)) (true (control ?r)) (after ?r ?s))
 (<= (legal a (take ?n)) (true (control a)) (true (left ?n)))
 (<= (legal b (say ?x)) (true (control b)) (word ?x)) (word yes) (word no)
